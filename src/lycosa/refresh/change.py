@@ -51,11 +51,9 @@ class Change:
 
     @property
     def matters(self) -> bool:
-        """Whether a reader would want to know."""
         return self.what != "changed" or self.kind != "cosmetic"
 
     def as_data(self) -> dict[str, Any]:
-        """As the log keeps it."""
         return asdict(self)
 
 

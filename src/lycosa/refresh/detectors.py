@@ -310,7 +310,6 @@ class Difference:
 
     @property
     def kind(self) -> Kind:
-        """What kind of change that is."""
         return "structure" if self.reordered else "link" if self.linked else "text"
 
     def __bool__(self) -> bool:

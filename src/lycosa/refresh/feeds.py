@@ -102,7 +102,6 @@ def _title(title: str) -> str:
 
 
 def _terms(item: Told) -> list[str]:
-    """What a change is filed under: what happened, and of what kind it is."""
     return [item.change.what, item.change.kind] if item.change.what == "changed" else [item.change.what]
 
 

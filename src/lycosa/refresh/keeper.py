@@ -122,7 +122,6 @@ class Keeper(protocols.Keeper):
         )
 
     def _moved(self, number: int, now: float) -> Task | None:
-        """A page that moved is fetched where it is now."""
         for node, place in self.memory.targets.items():
             if node not in self._in_flight and max(place.until, self._lane_ready(self.lane(node))) <= now:
                 return Task(
@@ -251,15 +250,12 @@ class Keeper(protocols.Keeper):
     # -- what came ---------------------------------------------------------------------------------------------
 
     def is_same(self, visit: Visit, page: Page) -> bool:
-        """Whether a revisit brought what is there already."""
         return self.witness.is_same(visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Say in the visit what has become of the page."""
         self.witness.compare(visit, page)
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """See a recorded visit, live or replayed."""
         if visit.started >= self.began:
             self._count(visit)
         explored = not visit.follows and visit.kind in ("page", "redirect") and visit.arm != "moved"
@@ -319,11 +315,9 @@ class Agenda:
         self._later = list(zip(due[later].tolist(), later.tolist(), strict=True))
 
     def wait(self, number: int, due: float) -> None:
-        """The page is due later."""
         heappush(self._later, (due, number))
 
     def put(self, number: int, claim: float) -> None:
-        """The page is due."""
         heappush(self._queues.setdefault(self.lane(number), []), (-claim, number))
 
     def ripe(self, now: float) -> list[int]:
@@ -336,7 +330,6 @@ class Agenda:
         return ripe
 
     def lanes(self, now: float) -> list[str]:
-        """The hosts with pages that are due."""
         for lane, queue in list(self._queues.items()):
             while queue and self.due(queue[0][1]) > now:
                 heappop(queue)
@@ -358,7 +351,6 @@ class Agenda:
 
     @property
     def next(self) -> float:
-        """When the next page becomes due that is not yet."""
         return self._later[0][0] if self._later else np.inf
 
 
@@ -373,7 +365,6 @@ class Keeping:
     began: float = 0.0  # when the resumed run began: pages seen since then are not looked at twice; 0: now
 
     def behaviours(self, options: Options) -> Behaviours:
-        """How often what is looked at, as far as the user said."""
         return Behaviours(
             now=self.now,
             always=options.always,
@@ -392,7 +383,6 @@ class Keeping:
         make_schedule(options.schedule, per_second=options.per_hour / 3600)
 
     def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
-        """The keeper of a run that begins now."""
         return Keeper(self, options, versions, space, threshold, now)
 
 
@@ -408,7 +398,6 @@ class Witness:
         self.memory, self.versions, self.detectors = memory, versions, tuple(detectors)
 
     def is_same(self, visit: Visit, page: Page) -> bool:
-        """Whether a revisit brought what is there already."""
         watched = self.memory.watched.get(visit.node)
         if visit.kind == "revisit":
             return watched is not None and not watched.fate and self._is_as_before(visit, page)
@@ -419,7 +408,6 @@ class Witness:
         return before is not None and self._is_same(before, visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Say in the visit what has become of the page."""
         change = self._change(visit, page)
         known = self.memory.watched.get(visit.node)
         if visit.kind == "revisit" and visit.outcome in ("ok", "unchanged") and known is not None and not known.fate:
@@ -498,7 +486,6 @@ class Witness:
         return change
 
     def _share(self, before: Visit, visit: Visit, page: Page) -> float:
-        """The share of words that differ between the main parts of two versions."""
         return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:

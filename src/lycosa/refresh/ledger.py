@@ -92,7 +92,6 @@ class Wanted:
         return typed_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
 
     def takes(self, item: Told) -> bool:
-        """Whether this is one of them."""
         change = item.change
         if self.what and change.what not in self.what:
             return False
@@ -206,7 +205,6 @@ def refreshed_from(log: SqliteLog) -> int:
 
 
 def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
-    """How many looks found nothing new."""
     first = max(after, beginning(log, since) - 1)
     where = f"{LOOKS} AND outcome = 'unchanged' AND seq > ? AND seq <= ?"
     given = (first, end(log) if upto is None else upto)
@@ -231,7 +229,6 @@ Where: TypeAlias = Callable[[Told], str]  # returns the address that shows a cha
 
 
 def nothing(item: Told) -> str:
-    """No excerpt."""
     return ""
 
 
@@ -296,7 +293,6 @@ def story(item: Told, excerpt: str = "") -> str:
 
 
 def tally(changes: Iterable[Told]) -> Counter[str]:
-    """How many of each."""
     return Counter(item.change.what for item in changes)
 
 

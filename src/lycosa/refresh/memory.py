@@ -85,7 +85,6 @@ class Memory:
         self.news = 0  # hints so far that were news
 
     def learn(self, visit: Visit, table: Table) -> Watched | None:
-        """See a recorded visit, live or replayed. If it was another look at something that is watched, at what."""
         place = self.targets.pop(visit.node, None)
         if place is not None and not visit.follows:
             self._arrived(place, visit, table)
@@ -139,14 +138,12 @@ class Memory:
         self.hints.learn(int(table.lane[row]), visit.node, visit.ended, changed=False)
 
     def _remember(self, page: Watched, visit: Visit) -> None:
-        """What the answer said of itself, for the next request."""
         cut = not CUT.isdisjoint(visit.flags)
         page.validators = Validators() if cut else Validators(visit.etag, visit.modified)
         if visit.digest:
             page.digest = visit.digest
 
     def _look(self, page: Watched, visit: Visit, table: Table) -> None:
-        """What a look again teaches."""
         number, at, change = page.number, visit.ended, change_of(visit)
         page.retry_at = 0.0
         self.retries.pop(page.node, None)
@@ -199,7 +196,6 @@ class Memory:
         self.hints.learn(int(self.histories.host[page.number]), page.node, at, changed)
 
     def _hear(self, visit: Visit) -> None:
-        """What a source says of when pages changed."""
         dates: list[Any] = visit.data.get("modified", [])
         for url, date in zip(visit.links.urls, dates, strict=False):
             page = self.watched.get(url)
@@ -276,7 +272,6 @@ class Hints:
         return news
 
     def learn(self, host: Hashable, node: Hashable, at: float, changed: bool) -> None:
-        """The page was looked at."""
         self._seen[node] = max(at, self._seen.get(node, at))
         said = self._hosts[host]
         said.trials.discard(node)
@@ -286,11 +281,9 @@ class Hints:
 
     @property
     def open(self) -> list[Hashable]:
-        """The pages with news that were not looked at since."""
         return list(self._open)
 
     def precision(self, host: Hashable) -> float:
-        """How likely a hint of the host is right."""
         return self._hosts[host].precision if host in self._hosts else 0.5
 
     def believed(self, host: Hashable, node: Hashable) -> float:

@@ -71,7 +71,6 @@ def channels_of(addresses: Iterable[str]) -> list[Channel]:
 
 
 def wanted_by(options: Options) -> Wanted:
-    """Return which changes the options announce."""
     kinds = tuple(kind for kind in KINDS if kind in options.tell_kinds)
     if unknown := set(options.tell_kinds) - set(KINDS):
         raise InputError(f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
@@ -141,7 +140,6 @@ class Notifier:
                 self._save()
 
     def message(self, items: list[Told], tally: Counter[str]) -> tuple[str, str]:
-        """Return title and text of a message."""
         title, more = plain(self.title, 100), tally.total() - len(items)
         blocks = [
             "\n".join((name(it), plain(it.url, 2_000), story(it, self.excerpt(it)), day_and_time(it.at)))

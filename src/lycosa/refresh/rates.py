@@ -121,7 +121,6 @@ class Prior:
     classes: Floats = field(default_factory=lambda: np.ones(_CLASSES))
 
     def means(self, histories: Histories, rows: Rows) -> Floats:
-        """What rate is to be expected of pages."""
         host = histories.host[rows]
         known = host < len(self.hosts)
         factor = np.where(known, self.hosts[np.where(known, host, 0)], 1.0) if len(self.hosts) else 1.0
@@ -156,7 +155,6 @@ class Prior:
 
 
 def classes(weight: Floats) -> NDArray[np.intp]:
-    """The relevance class of pages: which quarter of [0, 1] their relevance is in."""
     return np.clip(_CLASSES * weight, 0, _CLASSES - 1).astype(np.intp)
 
 
@@ -211,7 +209,6 @@ class Rates:
             self._seen[:] = -1
 
     def posterior(self, histories: Histories, rows: Rows) -> Posterior:
-        """What is known of the rates of pages."""
         self.rate, self.shape = fit(self.rate, len(histories)), fit(self.shape, len(histories))
         self._seen = fit(self._seen, len(histories), -1)
         stale = rows[self._seen[rows] != histories.looks[rows]]
@@ -281,7 +278,6 @@ class Histories:
         return self._length
 
     def add(self, at: float, host: int = 0, weight: float = 1.0) -> int:
-        """A page seen for the first time."""
         i = self._length
         if i == len(self.host):
             for name, (_, _, fill) in _COLUMNS.items():
@@ -313,7 +309,6 @@ class Histories:
         self.total += 1
 
     def failed(self, i: int, at: float) -> None:
-        """It was asked for, and nothing was learned."""
         self._asked(i, at)
         self.failures[i] += 1
 
@@ -509,7 +504,6 @@ def guessed_gain(u: Floats, k: Floats) -> Floats:
 
 
 def claim(tau: Floats, weight: Floats, rate: Floats, shape: Floats) -> Floats:
-    """What a look after tau brings."""
     theta = shape / np.maximum(rate, 1e-300)
     worth: Floats = weight * theta * guessed_gain(np.log1p(np.maximum(tau, 0.0) / theta), shape)
     return worth

@@ -158,7 +158,6 @@ class Fixed(Schedule):
         self.spending = not self.every
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """The same for all."""
         return np.full(len(rows), self.every or max(self.least, self.share(histories)))
 
 
@@ -196,7 +195,6 @@ class Adaptive(Schedule):
         self.start = min(max(seconds(start, "start"), self.least), self.most)
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """Look by look, oldest first."""
         interval = np.full(len(rows), self.start)
         looks, marks = histories.looks[rows], histories.marks[rows]
         for age in range(min(64, int(looks.max(initial=0))) - 1, -1, -1):
@@ -221,7 +219,6 @@ class Proportional(Schedule):
         self._sum = 0.0
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """One over the page's share of the budget."""
         if everything:
             self._rates.review(histories)
         rate, _ = self._rates.posterior(histories, rows)
@@ -266,11 +263,9 @@ class Automatic(Schedule):
         self._wait: Floats = np.zeros(0)
 
     def posterior(self, histories: Histories, which: Rows | int | None = None) -> Posterior:
-        """What is known of the rates of pages, as of the last `due`."""
         return self._rates.posterior(histories, histories.rows(which))
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """Until the claim reaches the price."""
         self._wait = fit(self._wait, len(histories))
         if everything:
             self._rates.review(histories)
@@ -351,7 +346,6 @@ class Known(Schedule):
         self._price = 0.0
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """One over the visits."""
         if everything or len(self._visits) < len(histories):
             weight = np.where(histories.dropped[: len(histories)], 0.0, histories.weight[: len(histories)])
             allocation = allocate(
@@ -416,14 +410,12 @@ class Behaviours:
         self.infrequent = seconds(infrequent, "the period of pages to be looked at infrequently")
 
     def number(self, url: str) -> int:
-        """The behaviour of a page, as its place in BEHAVIOURS; for columns of them."""
         for number, patterns in enumerate(self._patterns):
             if any(pattern.search(url) for pattern in patterns):
                 return number
         return AUTOMATIC
 
     def of(self, url: str) -> Behaviour:
-        """The behaviour of a page."""
         return BEHAVIOURS[self.number(url)]
 
     def due(

@@ -84,18 +84,15 @@ class Snapshot:
 
     @cached_property
     def is_html(self) -> bool:
-        """Whether the body is a page of markup."""
         kind = self.content_type.partition(";")[0].strip().lower()
         return bool(self.body) and (kind in HTML if kind else self.body.lstrip()[:1] == b"<")
 
     @cached_property
     def is_read(self) -> bool:
-        """Whether anything is known of what it says."""
         return self.is_html or bool(self.text)
 
     @cached_property
     def source(self) -> str:
-        """The body, decoded."""
         return decode(self.body, charset_of(self.content_type))
 
     @cached_property
@@ -159,7 +156,6 @@ class MainBlocks:
 
     @property
     def words(self) -> list[str]:
-        """Its words, in order."""
         return words_of(self.blocks)
 
 
@@ -303,7 +299,6 @@ class _Reader:
 
 
 def _state(name: str, state: int, attributes: dict[str, str]) -> int:
-    """The state of an element, from that of its parent."""
     if name in _SKIPPED:
         return state | SKIP
     if name == "title" and state & SKIP:
@@ -508,7 +503,6 @@ def _bare(line: str) -> str:
 
 
 def _breaks(words: list[str], at: int) -> bool:
-    """Whether a segment ends there."""
     word = words[at]
     if word in _BREAKS:
         # Brackets hold a counter beside its word: `Comments (12)`.
@@ -526,7 +520,6 @@ def _beside_number(words: list[str], at: int) -> bool:
 
 
 def _segment(words: list[str], start: int, end: int, drop: set[int], table: bool, stamped: bool) -> None:
-    """Mark what is to go of one segment."""
     numbers = [at for at in range(start, end) if words[at][0].isdigit()]
     dates = _dates(words, start, end) if numbers else {at for at in range(start, end) if words[at] in RELATIVE}
     plain = sum(words[at].isalpha() for at in range(start, end))
@@ -617,7 +610,6 @@ def _ends(words: list[str], start: int, at: int, wanted: tuple[str, ...]) -> boo
 
 
 def _copyright(words: list[str], drop: set[int]) -> None:
-    """Mark the years after a sign of copyright."""
     near = 0
     for at, word in enumerate(words):
         if word in _COPYRIGHT or (word == "c" and words[max(0, at - 1) : at + 2] == ["(", "c", ")"]):

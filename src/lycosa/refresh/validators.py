@@ -33,12 +33,10 @@ class Honesty:
 
     @property
     def trusted(self) -> bool:
-        """Whether a 304 may be believed."""
         return self.lies == 0
 
     @property
     def dates(self) -> bool:
-        """Whether a Last-Modified tells when the page changed."""
         return not self.lies and self.idle * 4 <= self.true
 
 

@@ -184,7 +184,6 @@ class _Live(Connection):
         self._next()
 
     async def _body(self, length: int) -> bytes:
-        """What the client sends with its request."""
         while len(self.buffer) < length:
             if self.transport is None:
                 raise ConnectionResetError("the client hung up")

@@ -34,7 +34,6 @@ def page(title: str, content: str) -> bytes:
 
 
 def not_recorded(url: str) -> bytes:
-    """For an address that is in none of the files."""
     return page(
         "Not recorded",
         f"<p>The recording has no answer from <code>{escape(url)}</code>.</p>"
@@ -43,7 +42,6 @@ def not_recorded(url: str) -> bytes:
 
 
 def damaged(url: str, why: str) -> bytes:
-    """For a record that can't be read."""
     return page(
         "Recorded, but damaged",
         f"<p>There is an answer from <code>{escape(url)}</code>, but {escape(why)}.</p>"
@@ -52,7 +50,6 @@ def damaged(url: str, why: str) -> bytes:
 
 
 def only_get(method: str) -> bytes:
-    """For requests that would change something."""
     return page(
         "Only GET and HEAD",
         f"<p>A recording can't answer <code>{escape(method[:20])}</code>: nothing behind it would take what was sent."
@@ -61,7 +58,6 @@ def only_get(method: str) -> bytes:
 
 
 def out_of_reach(url: str, why: str) -> bytes:
-    """For a page of the live web that can't be had."""
     return page("Out of reach", f"<p><code>{escape(url)}</code> can't be had: {escape(why)}.</p>")
 
 

@@ -56,7 +56,6 @@ class LocalProxy:
         self._server: asyncio.Server | None = None
 
     def connection(self) -> Connection:
-        """Who answers one client."""
         raise NotImplementedError
 
     async def __aenter__(self) -> Self:
@@ -117,11 +116,9 @@ class Proxy(LocalProxy):
         self.recording = recording
 
     def connection(self) -> Connection:
-        """Who answers one client: `recorded`, `missing`, `damaged` is what the tally counts of it."""
         return _Replaying(self)
 
     def answer(self, url: str, spots: list[Spot]) -> Answer | Damaged | None:
-        """What was recorded, or what is wrong with it."""
         try:
             return self.recording.answer(url, spots)
         except Damaged as error:
@@ -240,7 +237,6 @@ class Connection(asyncio.Protocol):
     # -- answers -------------------------------------------------------------------------------------------------
 
     def _say(self, request: Request, status: int, said: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
-        """A page of ours, marked as one."""
         self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], said)
 
     def _send(self, request: Request, status: int, reason: bytes, headers: Headers, body: bytes) -> None:
@@ -325,7 +321,6 @@ class _Replaying(Connection):
                 self._say(request, 404, pages.not_recorded(url), "not-recorded")
 
     def _speak(self, request: Request, path: str) -> None:
-        """What the proxy itself has to say."""
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
             self._say(request, 200, pages.start(proxy), "start")
@@ -363,7 +358,6 @@ class Request:
 
     @property
     def sane(self) -> bool:
-        """Whether it is a request at all."""
         return self.version.startswith("HTTP/1.") and bool(self.target)
 
     @property

@@ -134,7 +134,6 @@ class Recording:
 
     @property
     def start(self) -> str:
-        """A page to begin with: that of the largest file."""
         return str(max(self.archives, key=lambda held: len(held.index)).index.facts["start"])
 
     def hosts(self) -> list[Host]:

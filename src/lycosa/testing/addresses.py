@@ -89,7 +89,6 @@ class AddressBook:
         return self.base(self.graph.names[self.graph.section(page).host]) + self.path(page)
 
     def find(self, name: str, path: str) -> int | None:
-        """Find the page that lives at exactly this path of a host."""
         host = self._index.get(name)
         if host is None:
             return None

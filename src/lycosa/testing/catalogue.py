@@ -74,7 +74,6 @@ class Catalogue:
         return sorted(numbers, key=lambda number: (-sum(counts[number] for counts in postings), number))
 
     def document(self, path: str) -> Document | None:
-        """Answer for a path of the library's host; None if there is nothing."""
         parts = urlsplit(path)
         if parts.path == "/robots.txt":
             return ALLOW_ALL
@@ -107,7 +106,6 @@ class Catalogue:
         return index
 
     def _results(self, query: str, page: int) -> Document:
-        """Write a page of results, or say that there are none."""
         numbers = self.search(query)
         shown = numbers[(page - 1) * SHELF : page * SHELF] if page > 0 else []
         if not shown:

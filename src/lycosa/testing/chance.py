@@ -24,15 +24,12 @@ def stir(*parts: object) -> int:
 
 
 def roll(*parts: object) -> float:
-    """Hash the parts to a number in [0, 1)."""
     return stir(*parts) / 18446744073709551616.0
 
 
 def pick(items: tuple[T, ...], *parts: object) -> T:
-    """Choose one of the items by hashing the parts."""
     return items[stir(*parts) % len(items)]
 
 
 def dice(*parts: object) -> Random:
-    """Make a source of many draws keyed by the parts."""
     return Random(stir(*parts))

@@ -58,7 +58,6 @@ class History:
     # -- what happened --------------------------------------------------------------------------------
 
     def edits(self, subject: Subject, t: float) -> list[Edit]:
-        """List all that happened until a time, in order."""
         months = int((t - self.start) / self.day // MONTH) + 1
         made = [edit for month in range(months) for edit in self._month(subject, month)]
         return made[: bisect_right(made, t, key=lambda edit: self.when(edit.at))]
@@ -92,7 +91,6 @@ class History:
         return tuple(edit for edit in made if edit.at > subject.born and not life.absent(edit.at))
 
     def _fold_month(self, subject: Subject, month: int, count: int) -> State:
-        """Give the state after so many edits of a month."""
         if month > 0:
             state = self._fold(subject, month - 1, len(self._month(subject, month - 1)))
         else:
@@ -350,7 +348,6 @@ class State:
 
 
 def apply(state: State, edit: Edit, subject: Subject, graph: Graph, links: Links) -> State:
-    """Make one change; `links` tells which pages a clean page links to from the beginning."""
     every = state.every + 1
     if not edit.real:
         looks = state.looks
@@ -395,7 +392,6 @@ def _write(state: State, how: str, n: int, code: int) -> tuple[Block, ...]:
 
 
 def _retitle(state: State, n: int, topic: int, subject: Subject, graph: Graph) -> dict[str, Any]:
-    """Give the page a title that it never had."""
     if topic != NOWHERE:
         for attempt in range(20):
             words = title(topic, graph.seed, "retitled", subject.page, subject.part, n, attempt)

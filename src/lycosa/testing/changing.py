@@ -164,7 +164,6 @@ class ChangingWeb(Web):
         return [(self.history.when(at), self._address(page, step)) for step, (at, _) in enumerate(moves, 1)]
 
     def returns(self, url: str) -> float | None:
-        """Say when a page that vanishes is there again; None for never."""
         back = self.history.life(self._known(url, self.clock()).page).back
         return None if back == NEVER else self.history.when(back)
 
@@ -189,7 +188,6 @@ class ChangingWeb(Web):
         return self._soft[self._book._index[host]]
 
     def topic(self, url: str, t: float | None = None) -> str | None:
-        """Say what a page is about, now or at `t`."""
         t = self.clock() if t is None else t
         place = self._find(*self._book.split(url), t)
         if place is None or self._status(place, t) == "unborn":

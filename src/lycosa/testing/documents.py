@@ -29,7 +29,6 @@ class Paper:
 
 
 def write(kind: str, paper: Paper) -> tuple[bytes, str]:
-    """Write a document of some kind; returns its content type, too."""
     make, type_ = KINDS[kind]
     return make(paper), type_
 

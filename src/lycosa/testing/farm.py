@@ -54,7 +54,6 @@ class Farm:
         return KINDS[stir(self.graph.seed, "stuffing", *self.book.split(url)) % len(KINDS)]
 
     def document(self, name: str, path: str) -> Document | None:
-        """Answer for a host of the farm; None if there is nothing."""
         if path == "/robots.txt":
             return ALLOW_ALL
         match = _PATH.match(path)
@@ -114,7 +113,6 @@ def _source(topic: int) -> str:
 
 @lru_cache(maxsize=64)
 def _words(topic: int) -> list[str]:
-    """List the long words of a topic, the frequent ones often."""
     return [word for word in re.findall(r"[a-z]+", _source(topic)) if len(word) > 4][:400]
 
 

@@ -185,7 +185,6 @@ class Mischief:
         return Document(sheet(topic_label(topic), self._banner(name, topic), links).encode())
 
     def _facet(self, name: str, path: str) -> Document | None:
-        """Serve one list, whatever is chosen."""
         match = _FACET.match(path)
         topic = BY_SLUG.get(match[1], -1) if match else -1
         if match is None or topic < 0 or match[2] not in ORDERS:

@@ -92,7 +92,6 @@ class _Connection(asyncio.Protocol):
         self._next()
 
     def _next(self) -> None:
-        """Answer the request at the head of the buffer, if it is complete and none is under way."""
         if self.pending is not None or self.transport is None:
             return
         end = self.buffer.find(b"\r\n\r\n")

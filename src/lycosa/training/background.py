@@ -52,7 +52,6 @@ def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
 
 
 def _check(out: Path) -> None:
-    """Refuse to write where something else is, before anything is read."""
     check_out(out, b"", "")
     if out.exists():
         try:
@@ -140,7 +139,6 @@ def documents(source: Path) -> Iterator[Document]:
 
 
 def _of_file(path: Path) -> Iterator[Document]:
-    """The pages in a file; none in one that has another ending."""
     if path.name.endswith(_WARC):
         yield from _of_warc(path)
     elif path.name.lower().endswith((*HTML, *TEXT)):

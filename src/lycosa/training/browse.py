@@ -37,7 +37,6 @@ class Browsed:
 
     @property
     def transitions(self) -> NDArray[np.intp]:
-        """How often the record goes from a page of one state to one of another."""
         state, steps, n = self.browsing.state, self.browsing.steps, self.browsing.states
         return np.bincount(state[steps[:, 0]] * n + state[steps[:, 1]], minlength=n * n).reshape(n, n)
 
@@ -208,7 +207,6 @@ def _in_order(visits: list[Visited], gap: float) -> list[tuple[str, str]]:
 
 
 def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, most: int, seed: int) -> None:
-    """Refuse what can't work before anything is read."""
     if unlabelled not in ("path", "no"):
         raise InputError(f"--unlabelled is {unlabelled}: it is path (they are on paths only) or no (irrelevant)")
     if not 2 <= states <= MOST_STATES:

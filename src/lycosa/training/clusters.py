@@ -39,7 +39,6 @@ class Points:
         return len(self.bags)
 
     def take(self, rows: NDArray[np.intp]) -> Points:
-        """Some of the pages; their values stay as they are."""
         weighed = Bags(self.bags.starts, self.bags.columns, self.values).take(rows)
         return Points(self.bags.take(rows), weighed.counts, self.dimensions)
 
@@ -68,7 +67,6 @@ class Clustering:
 
     @property
     def count(self) -> int:
-        """How many clusters there are; none is empty."""
         return int(self.labels.max(initial=-1)) + 1
 
 

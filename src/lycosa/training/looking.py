@@ -47,7 +47,6 @@ def recorded(place: Path) -> Look:
 
 
 def _found(recording: Recording, url: str) -> Answer | None:
-    """What was recorded of an address, redirects followed."""
     answer = recording.find(url)
     for _ in range(5):  # redirects
         if answer is None or not 300 <= answer.status < 400:

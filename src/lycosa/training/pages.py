@@ -99,7 +99,6 @@ def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str,
 
 
 def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:
-    """Refuse what can't work before anything is read."""
     if kind not in KINDS:
         raise InputError(f"--kind is {kind}: it is one of {', '.join(KINDS)}")
     if kind not in ("nb", "nb-plain"):  # models that need no optional package
@@ -157,7 +156,6 @@ def _fitted(
 def _measured(
     corpus: Corpus, labels: NDArray[np.intp], classes: list[str], kind: str, share: float, seed: int, notes: list[str]
 ) -> Quality | None:
-    """Train on a part, and see how well that does on the rest."""
     groups = corpus.groups()
     copies = len(groups) - len(np.unique(groups))
     if copies:

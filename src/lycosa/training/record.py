@@ -68,7 +68,6 @@ class Record:
         return self.corpus.notes
 
     def take(self, url: str, page: Page) -> None:
-        """Keep the words of a page, if it has any."""
         if url not in self.row_of and self.corpus.add("", url, page):
             self.row_of[url] = len(self.corpus.pages) - 1
 
@@ -91,7 +90,6 @@ def check_file(path: Path, what: str) -> None:
 
 
 def read_record(path: Path, language: str = "en") -> Record:
-    """The visits of a file of lines of JSON."""
     check_file(path, "the record")
     record = Record(Corpus(Vocabulary(language)))
     broken: list[int] = []
@@ -122,7 +120,6 @@ def read_record(path: Path, language: str = "en") -> Record:
 
 
 def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
-    """What each line says, with its number from 1."""
     size = number = 0
     with open(path, "rb") as file:
         if b"\0" in file.peek(2):
@@ -248,7 +245,6 @@ def add_labels(record: Record, path: Path) -> None:
 
 
 def _apply(record: Record, labels: Mapping[str, bool]) -> None:
-    """Labels that count more than what was said with the visits."""
     for visit in record.visits:
         visit.relevant = labels.get(visit.url, visit.relevant)
     missing = len(labels.keys() - {visit.url for visit in record.visits})
@@ -331,7 +327,6 @@ class _Visit(NamedTuple):
 
 
 def is_history(path: Path) -> bool:
-    """Whether the file is a database."""
     check_file(path, "the record")
     try:
         with open(path, "rb") as file:

@@ -201,8 +201,6 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
 
 
 def _seen_by(reader: Reader, look: Look, tell: Tell) -> See:
-    """Pages that are fetched, or taken from an archive."""
-
     def see(urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
         return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
 

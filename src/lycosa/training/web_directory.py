@@ -96,12 +96,10 @@ class WebDirectory(Account):
         return {branch: (topics[branch], count) for branch, count in pages.items()}
 
     def own(self, path: str) -> int:
-        """Pages listed under a topic itself."""
         return max(self.listed[path], len(self.pages.get(path, ())))
 
     @property
     def topics(self) -> int:
-        """All of them, those too that only have others below them."""
         return self._totals[""][0] if self._totals else 0
 
     @property
@@ -134,7 +132,6 @@ class WebDirectory(Account):
         return self.marked
 
     def below(self, branch: str) -> WebDirectory:
-        """A part of it, with the whole paths."""
         path = self.named(branch)
         kept = {name: urls for name, urls in self.pages.items() if not path or f"{name}/".startswith(f"{path}/")}
         listed = Counter({name: self.listed[name] for name in kept if self.listed[name]})

@@ -84,12 +84,10 @@ class Comparison:
 
     @property
     def title_changed(self) -> bool:
-        """Whether the page has another name."""
         return self.old.title != self.new.title
 
     @property
     def differs(self) -> bool:
-        """Whether a reader could tell the one from the other."""
         words = any(row.state != "same" for row in self.diff.rows)
         return words or self.title_changed or bool(self.links_added or self.links_removed)
 
@@ -223,7 +221,6 @@ class Excerpts:
         self._excerpt = lru_cache(400)(self._made)  # excerpts: those of a feed's entries, and some
 
     def __call__(self, item: Told) -> str:
-        """The words of the main part that came and went."""
         if item.change.what != "changed" or not item.follows:
             return ""
         return self._excerpt(item.url, item.follows, item.at)

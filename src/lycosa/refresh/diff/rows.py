@@ -38,7 +38,6 @@ class Run(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As it is shown."""
         return joined(self.words)
 
     @property
@@ -48,7 +47,6 @@ class Run(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many words."""
         return len(self.words) - self.words.count(BREAK)
 
 
@@ -60,12 +58,10 @@ class Row(NamedTuple):
 
     @property
     def old(self) -> list[Run]:
-        """What stood in the old text."""
         return [run for run in self.runs if run.state != "added"]
 
     @property
     def new(self) -> list[Run]:
-        """What stands in the new text."""
         return [run for run in self.runs if run.state != "removed"]
 
 
@@ -94,7 +90,6 @@ class Diff:
 
     @property
     def share(self) -> float:
-        """The share of all words, of both texts, that the other one lacks."""
         return (self.removed + self.added) / max(1, self.old_words + self.new_words)
 
 
@@ -120,7 +115,6 @@ class Part:
 
     @property
     def weight(self) -> int:
-        """How much differs."""
         return max(len(self.removed), len(self.added))
 
     def join(self, other: Part) -> None:
