@@ -28,8 +28,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.refresh.ledger import changes
-from lycosa.store.log import SqliteLog
 from lycosa.testing import Web, serve
 from lycosa.testing.changing import ChangingWeb
 
@@ -118,7 +116,7 @@ def _shoot_content(page: Page, html: str, target: Path) -> None:
 
 
 def shoot_changes(browser: Browser, out: Path) -> None:
-    """A web that goes on for some days between a crawl and a refresh: what is told of it, two versions of a page."""
+    """A web that goes on for some days between a crawl and a refresh: what is told of it."""
     late = [0.0]
     web = ChangingWeb(Web(pages=600, hosts=15, traps=()), lambda: time.time() + late[0], seed=1, start=time.time())
     with TemporaryDirectory() as name, serve(web, port=PORT, record=False):
@@ -127,12 +125,6 @@ def shoot_changes(browser: Browser, out: Path) -> None:
         in_terminal([*crawl, "--delay", "0.05", "--budget", "150", "--out", "reefs"], 100, directory)
         late[0] = 4 * 86_400.0
         written = in_terminal(["refresh", "reefs", "--all"], 100, directory)
-        log = SqliteLog(directory / "reefs" / "log.sqlite", readonly=True)
-        found = [told for told in changes(log) if told.change.what == "changed" and told.change.magnitude < 0.3]
-        log.close()
-        shown = max(found, key=lambda told: told.change.magnitude)
-        in_terminal(["diff", "reefs", shown.url, "--html", "diff.html"], 100, directory)
-        shoot(browser, directory / "diff.html", out / "diff.png", (1280, 900), color_scheme="light")
         told = terminal_page([("lycosa refresh reefs --all", written)], 100)
         _shoot_content(browser.new_page(), told, out / "terminal-refresh.png")
 
@@ -169,7 +161,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium.strip(), args=["--no-sandbox"])
         shoot_changes(browser, out)
         browser.close()
-    for picture in sorted([*out.glob("report-*.png"), *out.glob("terminal-*.png"), out / "diff.png"]):
+    for picture in sorted([*out.glob("report-*.png"), *out.glob("terminal-*.png")]):
         size = picture.stat().st_size
         print(f"{picture.name}: {size / 1000:.0f} kB{', too large' if size > LARGEST else ''}")
 

@@ -225,16 +225,6 @@ def test_machines_get_the_rows_that_differ(reefs: Path, shown: Any) -> None:
     assert ["changed", "added"] == [row["state"] for row in told["rows"]]
 
 
-def test_a_page_of_html_is_written_whole(reefs: Path, shown: Any, tmp_path: Path) -> None:
-    """--html writes the page and says where; a directory is refused."""
-    target = tmp_path / "diff.html"
-    told = shown(reefs, html=target)
-    assert f"{target} ({target.stat().st_size:,} bytes): open it in a browser, {target.as_uri()}\n" == told
-    assert target.read_text("utf-8").startswith("<!DOCTYPE html>")
-    with pytest.raises(InputError, match="is a directory"):
-        diff(reefs, URL, html=tmp_path)
-
-
 def test_a_single_version_is_no_error(tmp_path: Path, shown: Any) -> None:
     """A page that never changed: since when, how often it was looked at, and when last."""
     crawl = Crawl(tmp_path / "crawl")

@@ -100,7 +100,7 @@ CASES = [
         "other ETag, same content",
         [tagged(), tagged(tag='"b"'), tagged(tag='"b"')],
         [
-            Look(ASKED, "unchanged", 200, note="other ETag, same content", record=IDENTICAL),
+            Look(ASKED, "unchanged", 200, record=IDENTICAL),
             Look(f'{TAG}: "b"', "unchanged", 304, record=NOT_MODIFIED),
         ],
     ),
@@ -108,7 +108,7 @@ CASES = [
         "other content, same ETag",
         [tagged(), tagged(B, honours=False), tagged(B, honours=False)],
         [
-            Look(ASKED, "ok", 200, "text", "same ETag, other content"),
+            Look(ASKED, "ok", 200, "text"),
             Look("-", "unchanged", 200, record=IDENTICAL),
         ],
     ),
@@ -117,7 +117,7 @@ CASES = [
         [tagged(), *[tagged(B, insists=True)] * 4],
         [
             *[Look(ASKED, "unchanged", 304, record=NOT_MODIFIED)] * 2,
-            Look("-", "ok", 200, "text", "same ETag, other content"),
+            Look("-", "ok", 200, "text"),
             Look("-", "unchanged", 200, record=IDENTICAL),
         ],
     ),
@@ -143,23 +143,20 @@ CASES = [
     Case(
         "Last-Modified is always now",
         [Says(A, modified=MON), Says(A, modified=TUE), Says(A, modified=WED)],
-        [
-            Look(f"{SINCE}: {day}", "unchanged", 200, note="other Last-Modified, same content", record=IDENTICAL)
-            for day in (MON, TUE)
-        ],
+        [Look(f"{SINCE}: {day}", "unchanged", 200, record=IDENTICAL) for day in (MON, TUE)],
     ),
     Case(
         "Last-Modified is frozen",
         [Says(A, modified=MON), Says(B, modified=MON, honours=False), Says(B, modified=MON)],
         [
-            Look(f"{SINCE}: {MON}", "ok", 200, "text", "same Last-Modified, other content"),
+            Look(f"{SINCE}: {MON}", "ok", 200, "text"),
             Look("-", "unchanged", 200, record=IDENTICAL),
         ],
     ),
     Case(
         "Last-Modified in the future, as the host's clock is",
         [Says(A, modified=FUTURE, more={"Date": FUTURE})] * 2,
-        [Look(f"{SINCE}: {FUTURE}", "unchanged", 304, note="Last-Modified lies in the future", record=NOT_MODIFIED)],
+        [Look(f"{SINCE}: {FUTURE}", "unchanged", 304, record=NOT_MODIFIED)],
     ),
     Case(
         "Last-Modified before 1970",
@@ -533,7 +530,6 @@ def test_a_lying_host_is_not_believed_again(tmp_path: Path) -> None:
     crawl(tmp_path / "crawl", script)
     seen = [refresh(tmp_path / "crawl", script, moment).of(PAGE)[-1] for moment in range(1, 8)]
     assert ["unchanged"] * 2 + ["ok"] * 5 == [visit.outcome for visit in seen]
-    assert ["same ETag, other content"] * 5 == [visit.note for visit in seen[2:]]
     assert [{TAG: '"a"'}] * 2 + [{}] * 5 == script.asked(PAGE)[1:]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,14 +15,14 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, WholeText, by_the_end
-from lycosa.cli.printing import COLUMN, UNCUT, output, print_json, write_page
+from lycosa.cli.printing import COLUMN, UNCUT, output, print_json
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, visible, when
 from lycosa.refresh.change import change_of
-from lycosa.refresh.diff import Comparison, folded, pieces, render, told
+from lycosa.refresh.diff import Comparison, folded, pieces, told
 from lycosa.refresh.diff.rows import BREAK, Row, Run, cut
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
@@ -37,7 +36,6 @@ def diff(
         typer.Option("--from", metavar="VERSION", help="A number (1 is the first, -1 the last), a date or a time."),
     ] = "",
     to: Annotated[str, typer.Option(metavar="VERSION", help="The later version, likewise. Default: the last.")] = "",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the comparison as an HTML page.")] = None,
     links: Annotated[bool, typer.Option(help="Include added and removed links.")] = True,
     whole: Annotated[bool, typer.Option("--all", help="Include unchanged text.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the versions instead.")] = False,
@@ -55,10 +53,7 @@ def diff(
             return
         chosen = choose(versions, from_, to, time.time())
         comparison = compared(collection, versions, *chosen)
-    if html is not None:
-        size = write_page(html, render(comparison), "--html", "diff.html")
-        print(f"{html} ({size:,} bytes): open it in a browser, {html.resolve().as_uri()}")
-    elif json:
+    if json:
         print_json(comparison.as_data(whole=whole))
     else:
         console = output()

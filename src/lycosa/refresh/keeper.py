@@ -30,7 +30,7 @@ from lycosa.refresh.detectors import DEFAULT, difference, judge_change, parse_de
 from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedule
 from lycosa.refresh.snapshot import Snapshot, inflated
-from lycosa.refresh.validators import CUT, NEVER_CACHED, proves, remark
+from lycosa.refresh.validators import CUT, NEVER_CACHED, proves
 from lycosa.store.earlier import Versions
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.reading import read_again
@@ -409,10 +409,6 @@ class Witness:
 
     def compare(self, visit: Visit, page: Page) -> None:
         change = self._change(visit, page)
-        known = self.memory.watched.get(visit.node)
-        if visit.kind == "revisit" and visit.outcome in ("ok", "unchanged") and known is not None and not known.fate:
-            odd = remark(known.validators, visit, change is not None and change.matters)
-            visit.note = "; ".join(filter(None, (visit.note, odd)))
         if change is not None:
             visit.data = {**visit.data, "change": change.as_data()}
 

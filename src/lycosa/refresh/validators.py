@@ -74,25 +74,6 @@ def proves(node: str, looks: int, honesty: Honesty) -> bool:
 NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))  # headers of a request that no cache may answer
 
 
-def remark(before: Validators, visit: Visit, changed: bool) -> str:
-    """What is odd about an answer, in a few words; empty if nothing is. `changed`: in something that matters.
-
-    >>> remark(Validators('"a"'), Visit("u", "revisit", "ok", 1, etag='"a"'), changed=True)
-    'same ETag, other content'
-    """
-    remarks = []
-    if visit.status != 304 and _same(before, visit):
-        remarks += [f"same {'ETag' if visit.etag else 'Last-Modified'}, other content"] if changed else []
-    elif visit.status != 304 and visit.outcome == "unchanged":
-        if before.etag and _strong(before.etag) != _strong(visit.etag):
-            remarks.append("other ETag, same content" if visit.etag else "ETag gone, same content")
-        if before.modified and visit.modified and before.modified != visit.modified:
-            remarks.append("other Last-Modified, same content")
-    if http_time(visit.modified) > visit.ended + SLACK:
-        remarks.append("Last-Modified lies in the future")
-    return "; ".join(remarks)
-
-
 def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> None:
     """Hold what the host said against what came."""
     if visit.status == 304:

@@ -1,11 +1,7 @@
-"""Two versions of a page side by side: blocks aligned, words added and removed; and as a page of HTML.
+"""Two versions of a page side by side: blocks aligned, words added and removed.
 
 `rows` says which block became which, and which words of it changed, as a person would mark it; here are versions with
 their words, titles and links, what the revisit recorded, and excerpts for those who are told of a change.
-
-The page of HTML loads nothing and runs nothing. The words on it were written by strangers: what can't be seen is gone
-(`rows.blocks`), the template escapes the rest, only web addresses become links, and the page's own policy forbids
-everything but its style.
 """
 
 from __future__ import annotations
@@ -17,40 +13,14 @@ from typing import Any
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import visible
-from lycosa.drawing.pages import environment, source
 from lycosa.refresh.change import Change
-from lycosa.refresh.diff.rows import BREAK, Diff, Row, Run, cut, diff, joined
+from lycosa.refresh.diff.rows import BREAK, Diff, Row, Run, diff, joined
 from lycosa.refresh.ledger import Told, plain
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.store.earlier import Versions
-from lycosa.version import __version__
 from lycosa.web.inflate import BadEncoding, inflate
 
-__all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff", "render"]
-
-MOST_ROWS = 20_000  # a browser hardly opens a page with more
-
-
-def render(comparison: Comparison) -> str:
-    """The page.
-
-    >>> page = render(compare("http://a.test/", Version(1, 0.0, text="<b>"), Version(2, 9.0, text="<i>")))
-    >>> "&lt;b&gt;" in page, "<script" in page
-    (True, False)
-    """
-    templates = environment("lycosa.refresh.diff", pieces)
-    rows = [cut(row, 4_000) for row in comparison.diff.rows[:MOST_ROWS]]
-    left_out = len(comparison.diff.rows) - len(rows)
-    return templates.get_template("diff.html").render(
-        told=comparison,
-        diff=comparison.diff,
-        stretches=folded(rows),
-        left_out=left_out,
-        style=source(templates, "style.css"),
-        version=__version__,
-        most=500,
-    )
-
+__all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff"]
 
 # -- two versions ------------------------------------------------------------------------------------------
 
