@@ -86,4 +86,3 @@ def test_a_feed_has_one_key_at_a_time(database: Database) -> None:
     assert NOW == visits.last(database, reefs, ada)
     visits.close_feed(database, reefs, ada)
     assert visits.by_key(database, second) is None
-    assert {reefs: NOW} == visits.all_of(database, ada)

@@ -296,11 +296,12 @@ def judged(
 
 def take(database: Database, now: float, crawl: str) -> bool:
     """Start a queued one; False if it is not queued any more."""
-    start = (
+    return 1 == database.run(
         "UPDATE crawl SET state = 'running', started = COALESCE(started, :now) "
-        "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'"
+        "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'",
+        now=now,
+        crawl=crawl,
     )
-    return database.run(start, now=now, crawl=crawl) == 1
 
 
 def give_back(database: Database, crawl: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def rubbish(database: Database) -> list[str]:
 
 def removed(database: Database, crawl: str) -> None:
     """The directory of a crawl is gone."""
-    database.run("DELETE FROM rubbish WHERE crawl = :crawl", crawl=crawl)
+    database.delete("rubbish", crawl=crawl)
 
 
 def sweep(directories: list[Path]) -> list[Path]:
@@ -97,11 +98,7 @@ def sweep(directories: list[Path]) -> list[Path]:
 
 
 def _throw(database: Database, crawl: str) -> None:
-    database.run(
-        "INSERT INTO rubbish (crawl, at) VALUES (:crawl, :at) ON CONFLICT (crawl) DO NOTHING",
-        crawl=crawl,
-        at=time.time(),
-    )
+    database.upsert("rubbish", {"crawl": crawl, "at": time.time()}, ["crawl"], ["at"])
 
 
 # -- own data ----------------------------------------------------------------------------------------------
@@ -161,13 +158,8 @@ def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
 
 
 def _shown(row: Row) -> Row:
-    return {key: _read(key, value) for key, value in row.items() if key not in _SECRET}
-
-
-def _read(key: str, value: Any) -> Any:
-    if key in _JSON and isinstance(value, str):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    shown = {key: value for key, value in row.items() if key not in _SECRET}
+    for key in _JSON & shown.keys():
+        with suppress(ValueError, TypeError):
+            shown[key] = json.loads(shown[key])
+    return shown

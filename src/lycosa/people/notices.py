@@ -9,24 +9,14 @@ from lycosa.people.ids import new_id
 
 MOST = 500  # notices that a person has; older ones go
 
-LONGEST = 1_000
+LONGEST = 1_000  # characters of one
 
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
     """Leave a person a notice; if it is about an interest, it goes with it."""
     with database.transaction():
-        database.insert(
-            "notice",
-            {
-                "id": new_id(),
-                "person": person,
-                "interest": interest,
-                "kind": kind,
-                "text": text[:LONGEST],
-                "at": now,
-                "read": None,
-            },
-        )
+        text = text[:LONGEST]
+        database.insert("notice", id=new_id(), person=person, interest=interest, kind=kind, text=text, at=now)
         database.run(
             # What concerns the account itself stays: nobody can bury it under others.
             "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "

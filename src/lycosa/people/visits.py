@@ -12,16 +12,8 @@ KEY = ("interest", "person")
 
 def last(database: Database, interest: str, person: str) -> float:
     """When the person saw the changes last; 0: never."""
-    row = database.row(
-        "SELECT at FROM seen WHERE interest = :interest AND person = :person", interest=interest, person=person
-    )
+    row = database.find("seen", interest=interest, person=person)
     return float(row["at"]) if row else 0.0
-
-
-def all_of(database: Database, person: str) -> dict[str, float]:
-    """The same for every interest that the person has looked at."""
-    rows = database.rows("SELECT interest, at FROM seen WHERE person = :person", person=person)
-    return {row["interest"]: row["at"] for row in rows}
 
 
 def mark(database: Database, now: float, interest: str, person: str) -> None:

@@ -88,25 +88,25 @@ def _routes() -> tuple[BaseRoute, ...]:
     return tuple(whole.routes)
 
 
+# errors whose own words are for the log alone: what it is called there, the status, and what people are told
+HIDDEN: dict[type[LycosaError], tuple[str, int, str]] = {
+    DatabaseAway: ("database away", 503, "the database does not respond: try again in a moment"),
+    NoRoom: ("no room", 507, "the server's disk is full, and nothing was changed: contact the administrator"),
+    StoreError: ("store failed", 503, "this can't be read now: contact the administrator"),
+}
+STATUSES = {Busy: 503, TooMany: 429, NotFound: 404, Forbidden: 403, Taken: 409, LastAdmin: 409, InputError: 422}
+
+
 async def _explain(request: Request, error: Exception) -> Response:
-    """Errors raised on purpose, as answers. Where things are kept, and what the database says, is for the log alone."""
-    if isinstance(error, DatabaseAway):
-        log("database away", "warning", why=str(error))
-        return _answer(503, "the database does not respond: try again in a moment", {"Retry-After": "2"})
-    if isinstance(error, NoRoom):
-        log("no room", "error", why=str(error))
-        return _answer(507, "the server's disk is full, and nothing was changed: contact the administrator")
-    if isinstance(error, StoreError):
-        log("store failed", "error", why=str(error))
-        return _answer(503, "this can't be read now: contact the administrator", {"Retry-After": "2"})
-    if isinstance(error, Busy):
-        return _answer(503, str(error), {"Retry-After": "2"})
-    if isinstance(error, TooMany):
-        return _answer(429, str(error), {"Retry-After": str(error.wait)})
-    statuses = {NotFound: 404, Forbidden: 403, Taken: 409, LastAdmin: 409, InputError: 422}
-    status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 500)
+    """Errors raised on purpose, as answers."""
+    for kind, (event, status, text) in HIDDEN.items():
+        if isinstance(error, kind):
+            log(event, "warning" if kind is DatabaseAway else "error", why=str(error))
+            return _answer(status, text, {"Retry-After": "2"} if status == 503 else None)
+    status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+    wait = {503: "2", 429: str(getattr(error, "wait", ""))}.get(status)
     settings: Settings = request.app.state.site.settings
-    return _answer(status, without_place(settings, str(error)))
+    return _answer(status, without_place(settings, str(error)), {"Retry-After": wait} if wait else None)
 
 
 async def _explain_invalid(request: Request, error: Exception) -> Response:

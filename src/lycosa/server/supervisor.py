@@ -82,23 +82,14 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         if not 0 <= port <= 65535:
             raise OverflowError("there is no such port")
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        made = socket.socket(family, kind, protocol)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-            made.listen(512)
-        except BaseException:
-            made.close()
-            raise
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        both = found[0] == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(found[4], family=found[0], backlog=512, dualstack_ipv6=both)
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(
             f"cannot listen on {host} port {port}: {why}; choose another with --port, or stop what uses it"
         ) from error
-    return made
 
 
 COMMANDS = {name: (sys.executable, "-m", f"lycosa.server.{name}") for name in ("web", "crawler")}

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from fastapi import APIRouter
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, computed_field
+from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.people import feedback
@@ -25,35 +25,15 @@ Column = NDArray[np.float64]
 
 
 class Quality(BaseModel):
-    """How the judge's yes and no agree with the labels; null where there is nothing to divide by.
-
-    >>> quality = Quality(labels=4, yes=3, said=2, hits=2)
-    >>> quality.precision, round(quality.recall, 2), quality.accuracy
-    (1.0, 0.67, 0.75)
-    >>> Quality(labels=2, yes=0, said=0, hits=0).precision is None
-    True
-    """
+    """How the judge's yes and no agree with the labels; null where there is nothing to divide by."""
 
     labels: int = Field(description="Labelled pages that this was measured on.")
     yes: int = Field(description="Of these, how many got a yes.")
     said: int = Field(description="Of these, how many the judge counts as relevant.")
     hits: int = Field(description="Both.")
-
-    @computed_field(description="Of the pages it counts as relevant, how many got a yes.")  # type: ignore[prop-decorator]
-    @property
-    def precision(self) -> float | None:
-        return self.hits / self.said if self.said else None
-
-    @computed_field(description="Of the pages that got a yes, how many it counts as relevant.")  # type: ignore[prop-decorator]
-    @property
-    def recall(self) -> float | None:
-        return self.hits / self.yes if self.yes else None
-
-    @computed_field(description="How often they agree.")  # type: ignore[prop-decorator]
-    @property
-    def accuracy(self) -> float | None:
-        wrong = (self.said - self.hits) + (self.yes - self.hits)
-        return 1.0 - wrong / self.labels if self.labels else None
+    precision: float | None = Field(description="Of the pages it counts as relevant, how many got a yes.")
+    recall: float | None = Field(description="Of the pages that got a yes, how many it counts as relevant.")
+    accuracy: float | None = Field(description="How often they agree.")
 
 
 class Move(BaseModel):
@@ -177,11 +157,18 @@ def _effect(site: Site, interest: str, given: Sequence[GivenLabel]) -> Effect:
 def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Quality:
     """How what a judge said of some pages agrees with their labels.
 
-    >>> quality(np.array([True, True, False]), np.array([True, False, True]))
-    Quality(labels=3, yes=2, said=2, hits=1, precision=0.5, recall=0.5, accuracy=0.33333333333333337)
+    >>> quality(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    Quality(labels=4, yes=2, said=2, hits=1, precision=0.5, recall=0.5, accuracy=0.5)
+    >>> quality(np.array([False]), np.array([False])).precision is None
+    True
     """
-    hits = int((said & wanted).sum())
-    return Quality(labels=len(wanted), yes=int(wanted.sum()), said=int(said.sum()), hits=hits)
+    labels, yes, positive, hits = len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum())
+    return Quality(
+        labels=labels, yes=yes, said=positive, hits=hits,
+        precision=hits / positive if positive else None,
+        recall=hits / yes if yes else None,
+        accuracy=1.0 - (positive + yes - 2 * hits) / labels if labels else None,
+    )  # fmt: skip
 
 
 def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
