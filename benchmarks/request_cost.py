@@ -29,7 +29,7 @@ from lycosa.lab import measures
 from lycosa.lab.corpora.recorded import recorded_of
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Account, Recorded
+from lycosa.lab.indexing import Recorded
 from lycosa.lab.measures import Floats
 from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import Subject, subjects_of
@@ -39,6 +39,7 @@ from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT
 from lycosa.topics.base import ask
+from lycosa.training.corpus import Account
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 

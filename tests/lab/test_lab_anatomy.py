@@ -12,8 +12,9 @@ from lycosa.core.errors import InputError
 from lycosa.lab.anatomy import anatomy, largest_component, lines
 from lycosa.lab.corpora.opening import make_index, read_labels
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Account, Recorded, write_index
+from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.reach import reachable
+from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 

@@ -17,7 +17,8 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
-from lycosa.lab.indexing import Account, Recorded, save_index, unfinished, write_index
+from lycosa.lab.indexing import Recorded, save_index, unfinished, write_index
+from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 

@@ -79,8 +79,6 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _degree(counts: NDArray[Any]) -> dict[str, float]:
-    if not len(counts):
-        return {"mean": 0.0, "median": 0.0, "most": 0}
     return {"mean": float(counts.mean()), "median": float(np.median(counts)), "most": int(counts.max())}
 
 
@@ -108,8 +106,6 @@ def largest_component(index: Index) -> NDArray[np.bool_]:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
     except ImportError:
-        return core
-    if not len(index):
         return core
     nodes, links = len(index), len(index.child)
     starts = index.child_start.astype(np.int32 if links <= np.iinfo(np.int32).max else np.int64)

@@ -30,12 +30,12 @@ from lycosa.core.types import Visit
 from lycosa.lab.corpora.recorded import tree
 from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Account
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
 from lycosa.store.directory import CONFIG
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.training.corpus import Account
 from lycosa.training.sources import events_of, table_rows
 from lycosa.web.urls import canonical, is_http
 

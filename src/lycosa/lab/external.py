@@ -175,8 +175,6 @@ class ExternalStrategy:
         if isinstance(url, str) and isinstance(table, IndexedTable):
             node = table.index.number_of.get(url)
             row = -1 if node is None else int(table.row_at[node])
-        elif isinstance(url, str):
-            row = table.row_of.get(url, -1)
         if row < 0:
             raise Forfeit(f"it picked {shown(url)}, which is not a link that it was shown")
         if table.state[row] != OPEN:

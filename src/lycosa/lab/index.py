@@ -29,8 +29,6 @@ FORMAT = 3
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
 
-LARGEST = 256 * 2**20  # bytes of a page with its links, unpacked
-
 NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
 
 
@@ -176,7 +174,7 @@ class Index:
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
         try:
             title, marked, main, headings, lead, language, guessed, anchors, contexts, rels, positions, *more = (
-                msgpack.unpackb(zstd.decompress(packed, LARGEST))
+                msgpack.unpackb(zstd.decompress(packed, 256 * 2**20))
             )
             at = self.columns["link_at"][here].tolist()
             paths = unpack_paths(*more)

@@ -27,7 +27,7 @@ from lycosa.core.types import Page
 from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training import corpus
+from lycosa.training.corpus import Account
 
 
 @dataclass
@@ -38,14 +38,6 @@ class Recorded:
     page: Page | None = None
     target: str = ""
     classes: Sequence[str] = ()  # known to the source itself; a labels file adds to them
-
-
-@dataclass
-class Account(corpus.Account):
-    """What was left out, and why; what should be said; how far the reading is."""
-
-    expected: int = 0  # records to read, as far as the sources know
-    read: int = 0  # records read, pages or not
 
 
 @contextmanager
@@ -171,7 +163,7 @@ def _read(
         given = labels.get(recorded.url, ())
         known += bool(given)
         read.classes.append([*recorded.classes, *given])
-        tell("reading pages", max(account.read, len(read.names)), account.expected)
+        tell("reading pages", len(read.names), 0)
     if not read.names:
         raise InputError(
             f"the corpus has no pages: {account.why() or 'nothing with a web address and HTML or text was found'}"

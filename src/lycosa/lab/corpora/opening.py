@@ -17,9 +17,10 @@ from lycosa.lab.corpora.generated import generate
 from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
 from lycosa.lab.corpora.recorded import Keep, archive, crawl, embedded, tree
 from lycosa.lab.index import FACTS, Index
-from lycosa.lab.indexing import Account, Recorded, write_index
+from lycosa.lab.indexing import Recorded, write_index
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
+from lycosa.training.corpus import Account
 from lycosa.training.sources import labelled
 
 MADE = ("embedded", "public", "generated")  # sources that are not files: KIND:NAME,key=value
@@ -41,8 +42,6 @@ def make_index(
     tell: Tell = silent,
 ) -> Index:
     """Read some sources, whatever they are, into one index."""
-    if not sources:
-        raise InputError(f"there is nothing to read: name {KINDS}")
     kinds = [kind_of(source) for source in sources]
     title = ", ".join(
         source if kind in MADE else Path(source).name for source, kind in zip(sources, kinds, strict=True)

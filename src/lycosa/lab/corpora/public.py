@@ -22,11 +22,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.indexing import Account, Recorded
+from lycosa.lab.indexing import Recorded
 from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
 from lycosa.topics.taxonomy import path_of
+from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of, unpacked
 from lycosa.web.guard import Names, Resolver
 from lycosa.web.html import extract
@@ -140,7 +141,6 @@ def _wikispeedia(files: list[Path], account: Account, whole: bool) -> Iterator[R
         url = canonical("http://wikispeedia.test/" + quote("/".join(parts).encode("utf-8", "surrogateescape")))
         if url is None:
             continue
-        account.read += 1
         own = classes.get(name.stem, ())
         if own:
             known.add(name.stem)
@@ -178,7 +178,6 @@ def _webkb(files: list[Path], account: Account, whole: bool) -> Iterator[Recorde
         if url is None:
             account.left_out["with an address that no crawl would follow"] += 1
             continue
-        account.read += 1
         yield Recorded(url, page_of(extract(_without_headers(read()), url)), classes=(name.parts[-3],))
 
 

@@ -14,7 +14,7 @@ from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
-from lycosa.lab.indexing import Account, Recorded
+from lycosa.lab.indexing import Recorded
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
@@ -22,6 +22,7 @@ from lycosa.spaces import web
 from lycosa.store.log import PAGES, labels_in
 from lycosa.testing import Web
 from lycosa.topics.taxonomy import path_of
+from lycosa.training.corpus import Account
 from lycosa.training.looking import page_in
 from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_below, page_of, read_file
 from lycosa.web import html
@@ -51,11 +52,8 @@ def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = si
     ) as recording:
         account.notes += [note for note in recording.notes if note.startswith("left out")]
         for held in recording.archives:
-            account.expected += len(held.index)
-        for held in recording.archives:
             _count_rest(held, account)
             for row in np.argsort(held.index.columns["offset"], kind="stable").tolist():
-                account.read += 1
                 try:
                     answer = held.read(row)
                     if answer.revisit:
@@ -136,7 +134,6 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
     with Collection(path) as collection:
         log = collection.log
         labels = labels_in(log)
-        account.expected += sum(1 for _ in log.rows("node", PAGES))
         empty = True
         for event in log.events(f"({PAGES}) OR outcome = 'redirect'"):
             if not isinstance(event, Visit) or not keep(event.node):
@@ -145,7 +142,6 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
                 if event.kind == "redirect" and event.links.urls:
                     yield Recorded(event.node, target=event.links.urls[0])
                 continue
-            account.read += 1
             empty = False
             try:
                 exchange = collection.exchange(event)
@@ -189,7 +185,6 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
         except OSError:
             account.left_out["files that can't be read"] += 1
             continue
-        account.read += 1
         label = path_of("/".join(directory.relative_to(root).parts))
         yield Recorded(_named(url), _renamed(page), classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:
