@@ -4,6 +4,7 @@
     interest_to("edit", "write")    the same, and the interest in the path is theirs, or shared with them that far
     crawl_to("read", "read")        the same for a crawl, by its interest
     model_to("write")               the same for a model: one's own, as nobody shares them
+    sharer()                        who may end a share: the interest's owner, or who it is shared with
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
 What they may do, `lycosa.people.permissions` decides: what a person may not know of, does not exist: 404. What they may
