@@ -16,7 +16,7 @@ from lycosa.estimators.rulebook import RuleBook
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.preparing import BROWSED, OPEN, address, node_of, prepare
-from lycosa.lab.subjects import Subject, labelled, subjects_of
+from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.text.browsing import Browsing
 from lycosa.topics.model import Model
 
@@ -153,17 +153,6 @@ def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
     assert ["rail", "sea"] == Model.load(done.model).classes
     assert 7 == node_of(address(7))
     assert -1 == node_of("http://elsewhere.example/")
-
-
-def test_guides_learn_from_other_labels_than_the_judge(web_pages: list[Recorded], tmp_path: Path) -> None:
-    """Where a model gives the truth, its half of the labelled pages is never looked at by training."""
-    made = [replace(page, classes=page.classes if number % 3 == 0 else ()) for number, page in enumerate(web_pages)]
-    index = write_index(made, tmp_path / "index", source="embedded")
-    (subject,) = subjects_of(index, ["cooking"])
-    done = prepare(index, subject, EVERYTHING, tmp_path)
-    assert done.learnable.sum() > 0
-    assert not (done.seen & labelled(index) & ~done.learnable).any()
-    assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
 
 
 def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[Recorded], tmp_path: Path) -> None:

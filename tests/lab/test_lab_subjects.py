@@ -15,12 +15,9 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.subjects import (
     as_published,
-    labelled,
-    partly_labelled,
     standing_out,
     subjects_from_query,
     subjects_of,
-    truth_by_model,
 )
 
 
@@ -141,40 +138,8 @@ def test_a_query_is_a_subject_whose_truth_is_the_guides_word(tmp_path: Path) -> 
         subjects_from_query(index, "of the")
 
 
-def test_few_labels_make_a_corpus_partly_labelled(tmp_path: Path) -> None:
-    """Below half of the pages."""
-    assert partly_labelled(halved(tmp_path / "a", dict.fromkeys(range(19), "Sea")))
-    assert not partly_labelled(halved(tmp_path / "b", dict.fromkeys(range(20), "Sea")))
-
-
-def test_a_model_judges_the_pages_without_a_label(tmp_path: Path) -> None:
-    """It has learned from other labelled pages than those that guides may learn from, and is right on plain words."""
-    labels = {n: "relevant" if n < 20 else "irrelevant" for n in [*range(8), *range(30, 38)]}
-    index = halved(tmp_path / "i", labels)
-    (subject,) = subjects_of(index, least=5)
-    assert "relevant" == subject.name
-    assert [1.0] * 20 + [0.0] * 20 == subject.truth.tolist()
-    assert "labels, and a model of 8 labelled pages for the rest" == subject.truth_by  # 4 of 8 and 4 of 8
-    assert 8 == subject.learnable.sum()
-    assert (labelled(index) >= subject.learnable).all()
-    assert subject.learnable[list(subject.examples)].all()
-    assert "relevant" not in subject.words.split()
-    # 40 pages, 16 of them labelled: 20 are about the sea, 8 of these have a label
-    assert [
-        "a model judges the 24 pages without a label, and takes 12 of them for relevant, beside the 8 labelled so; "
-        "it was trained on 8 labelled pages that no guide has seen, and agrees with 100% of the other 8 labels"
-    ] == subject.notes
-
-
-def test_labels_of_one_class_only_leave_the_rest_irrelevant(tmp_path: Path) -> None:
-    """Nobody has said what else there is: there is nothing to tell it from, and the subject says so."""
-    (subject,) = subjects_of(halved(tmp_path / "i", dict.fromkeys(range(8), "Sea")), ["Sea"])
-    assert 8 == subject.truth.sum()
-    assert ["all labels are of the subject: pages without one count as irrelevant"] == subject.notes
-
-
-def test_too_few_labels_for_a_model_are_an_error(tmp_path: Path) -> None:
-    """It says how many there have to be."""
-    index = halved(tmp_path / "i", {0: "Sea", 1: "Sea", 30: "Rail", 31: "Rail"})
-    with pytest.raises(InputError, match="2 of 4 labelled pages are of class Sea"):
-        truth_by_model(index, "Sea")
+@pytest.mark.parametrize(("labels", "noted"), [(19, True), (20, False)])
+def test_subjects_of_few_labels_say_that_the_rest_is_irrelevant(tmp_path: Path, labels: int, noted: bool) -> None:
+    (subject,) = subjects_of(halved(tmp_path / "i", dict.fromkeys(range(labels), "Sea")), ["Sea"])
+    assert labels == subject.truth.sum()
+    assert ["21 of 40 pages have no class, and count as irrelevant: label more"] * noted == subject.notes

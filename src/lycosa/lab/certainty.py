@@ -217,7 +217,6 @@ def _numbered(groups: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> NDA
 
 
 def _mean(of: NDArray[np.int64], values: Floats) -> Floats:
-    """The mean of the groups' means."""
     means: Floats = np.mean([values[of == group].mean(axis=0) for group in range(int(of.max()) + 1)], axis=0)
     return means
 

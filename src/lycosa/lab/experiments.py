@@ -44,7 +44,7 @@ SEEDS = {
 }
 
 MODES = {
-    INDEPENDENT: "what is fetched is judged by labels or a model that the guide knows nothing of",
+    INDEPENDENT: "what is fetched is judged by labels that the guide knows nothing of",
     AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
 }
 

@@ -1,13 +1,8 @@
-"""What came of a run, in numbers. All of it is made from gains: what each page was worth, in the order of fetching.
+"""What came of a run, in numbers, made of gains: what each page was worth, in the order of fetching.
 
-Seeds are no one's merit, and pages that something was learned from cost and count nothing: neither is among the gains.
-
-A crawl may run dry before its budget is spent. It must not look better by stopping:
-
-    found, recall   what it had found when it stopped is what it has at every later budget
-    harvest         over the pages that it fetched: what a page brought, as the papers have it. It says nothing about
-                    pages that were not fetched, so `fetched` belongs beside it wherever a run fell short
-    area            over the budget: pages that were not fetched are pages without a find
+Seeds and pages that something was learned from are not among the gains. A crawl that ran dry must not look better by
+stopping: at later budgets it has found what it had; its `harvest` is over the pages that it fetched, so `fetched`
+belongs beside it; `area` is over the whole budget.
 """
 
 from __future__ import annotations
@@ -27,9 +22,7 @@ Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
 def gains(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> Floats:
-    """What each page that counts was worth, in the order of fetching: truth of all but seeds and seen ones.
-
-    Without `truth` that of the subject: 1 and 0 for classes, scores for graphs.
+    """Return what each page that counts was worth, by the subject's truth (1 or 0 for classes) or another.
 
     >>> trace = Trace(np.array([0, 2, 1, 3], np.int32), seeds=1)
     >>> subject = Subject("reefs", np.array([1, 0, 1, 1], np.float32), seen=np.array([False, False, False, True]))
@@ -41,7 +34,7 @@ def gains(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> Flo
 
 
 def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> float:
-    """All that could be found: the truth of all nodes but the seeds and the seen ones, added up.
+    """Sum the truth of all nodes but the seeds and the seen ones.
 
     >>> trace = Trace(np.array([0, 2], np.int32), seeds=1)
     >>> targets(trace, Subject("reefs", np.array([1, 0, 1, 1], np.float32)))
@@ -53,9 +46,7 @@ def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> f
 
 
 def cumulative(gains: ArrayLike) -> Floats:
-    """The score after 1, 2, 3 ... pages: the sum of the gains so far. For classes the number of pages found.
-
-        score(i) = sum over j <= i of beta(v_j)
+    """Sum the gains so far: score(i) = sum over j <= i of beta(v_j); for classes the pages found.
 
     Paper: Gouriten et al. 2014, section 3; the seeds are left out (8.2 begins to count after them).
 
@@ -66,7 +57,7 @@ def cumulative(gains: ArrayLike) -> Floats:
 
 
 def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
-    """How many pages there were at each budget: less than the budget where the crawl had run dry.
+    """Count pages at each budget: fewer where the crawl had run dry.
 
     >>> fetched([1, 0, 1], [2, 5]).tolist()
     [2, 3]
@@ -75,7 +66,7 @@ def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
 
 
 def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
-    """Steps at which a curve is drawn: evenly from the first to the last, each once.
+    """Return steps to draw a curve at, evenly from the first to the last.
 
     >>> steps_to(5, 3).tolist(), steps_to(2).tolist()
     ([1, 3, 5], [1, 2])
@@ -84,7 +75,7 @@ def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
 
 
 def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
-    """What was found within each budget: for classes a number of pages.
+    """Sum the gains within each budget: for classes a number of pages.
 
     >>> found([1, 0, 1], [1, 2, 3, 100]).tolist()
     [1.0, 1.0, 2.0, 2.0]
@@ -106,11 +97,9 @@ def exhausted(gains: ArrayLike, budget: int) -> bool:
 
 
 def polite(hosts: ArrayLike) -> Floats:
-    """When each of some pages can be asked for, in their order, if a host is left alone for a second in between.
+    """Return when each page can be requested in order, a host once a second: requests take no time, none overtakes.
 
         time(i) = max(time(i - 1), time of the last page of the same host + 1)
-
-    Requests take no time, and none overtakes another: what was fetched decides what comes next.
 
     >>> polite([0, 0, 1, 0]).tolist()
     [0.0, 1.0, 1.0, 2.0]
@@ -126,10 +115,10 @@ def polite(hosts: ArrayLike) -> Floats:
 def sites(
     trace: Trace, subject: Subject, hosts: ArrayLike, truth: ArrayLike | None = None, least: float = 0.0
 ) -> Floats:
-    """For each page that counts, in the order of fetching, 1 if it is the first relevant one of its host, else 0.
+    """Return for each page that counts 1 if it is the first relevant one of its host, else 0.
 
-    `hosts` has the number of each node's host, -1 for none. Relevant is what has a truth above 0, and of `least` or
-    more. Hosts on which a seed is relevant are had already: they are no one's merit. What was seen counts for no one.
+    `hosts` has the number of each node's host, -1 for none. A page is relevant if its truth is above 0 and at least
+    `least`. Hosts with a relevant seed do not count.
 
     >>> trace = Trace(np.array([0, 1, 2, 3, 4], np.int32), seeds=1)
     >>> subject = Subject("reefs", np.array([1, 1, 1, 0, 1], np.float32))
@@ -149,11 +138,7 @@ def sites(
 
 
 def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
-    """The mean gain of the pages fetched within each budget; 0 where none was.
-
-        harvest(b) = found(b) / fetched(b)
-
-    Over pages fetched, as the papers divide: a run that fell short is told apart by `fetched`, `found` and `area`.
+    """The mean gain of the pages fetched within each budget: harvest(b) = found(b) / fetched(b), 0 without a page.
 
     Paper: harvest rate, Guan et al. 2008, 3; harvest ratio, Altingovde, Ulusoy 2004 (sum of relevance over N).
 
@@ -166,13 +151,10 @@ def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
 
 
 def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
-    """Which share of all that is to be found was found within each budget; nan if there is nothing to be found.
-
-        recall(b) = found(b) / total
+    """The share of all `targets` that was found within each budget: recall(b) = found(b) / total; nan without any.
 
     Paper: target recall, Guan et al. 2008, 3, after Pant and Srinivasan 2005: the share of known targets that were
-    fetched. On the open web the targets are a sample. A recorded corpus has labels for all pages, so here they are all
-    relevant pages that are neither seeds nor seen (`targets`).
+    fetched. On the open web targets are a sample; a recorded corpus has labels for all pages.
 
     >>> recall([1, 0, 1], 4, [1, 3]).tolist()
     [0.25, 0.5]
@@ -181,9 +163,7 @@ def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
 
 
 def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
-    """Found over budget after 1, 2 ... `budget` pages: pages that were not fetched are pages without a find.
-
-    Without a budget it ends with the last page.
+    """Found over budget after 1, 2 ... `budget` pages (0: to the last page); a page not fetched is no find.
 
     >>> harvest_curve([1, 0, 1], 4).tolist() == [1 / 1, 1 / 2, 2 / 3, 2 / 4]
     True
@@ -193,12 +173,9 @@ def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
 
 
 def area(curve: ArrayLike, budget: int = 0) -> float:
-    """The area under the harvest curve, divided by the budget: what finds early are worth more than late ones for.
+    """The area under the harvest curve, divided by the budget: area = 1/B * sum over i = 1..B of curve(i) / i.
 
-        area = 1/B * sum over i = 1..B of curve(i) / i
-
-    `curve` is cumulative: what was found after 1, 2 ... pages. Beyond its end nothing more is found, so that a crawl
-    that stops early gains nothing by it. Without a `budget` the curve's own length is it. 0 for an empty one.
+    `curve` is cumulative; beyond its end nothing more is found. Without a `budget` its own length is it.
 
     >>> area(cumulative([1, 0, 1])) == (1 / 1 + 1 / 2 + 2 / 3) / 3
     True
@@ -210,7 +187,7 @@ def area(curve: ArrayLike, budget: int = 0) -> float:
 
 
 def extended(curve: ArrayLike, length: int = 0) -> Floats:
-    """A cumulative curve, cut or carried on to a length with its last value; an empty one with 0. 0: as it is.
+    """Cut a cumulative curve to a length, or carry on with its last value; 0: as it is.
 
     >>> extended([1, 2], 4).tolist(), extended([], 2).tolist()
     ([1.0, 2.0, 2.0, 2.0], [0.0, 0.0])
@@ -223,7 +200,7 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
 
 
 def better(one: ArrayLike, other: ArrayLike) -> Floats:
-    """The gains of someone who after each page has as much as the better of two crawls.
+    """Return gains that after each page add up to the better of two crawls.
 
     >>> better([0, 3, 0], [1, 1]).tolist()      # 0, 3, 3 and 1, 2, 2 in all
     [1.0, 2.0, 0.0]
@@ -234,7 +211,7 @@ def better(one: ArrayLike, other: ArrayLike) -> Floats:
 
 
 def geometric_mean(values: ArrayLike) -> float:
-    """exp of the mean logarithm; 0 if any value is 0. Values that are nan are left out; nan if none is left.
+    """exp of the mean logarithm of values from 0 on; nan is left out, and returned if nothing is left.
 
     Paper: Gouriten et al. 2014, section 5.
 
@@ -243,12 +220,8 @@ def geometric_mean(values: ArrayLike) -> float:
     """
     known = np.asarray(values, np.float64).ravel()
     known = known[~np.isnan(known)]
-    if not len(known):
-        return math.nan
-    if (known < 0).any():
-        raise ValueError(f"a geometric mean of {known.min():g}: it is for numbers from 0 on")
     with np.errstate(divide="ignore"):
-        return float(np.exp(np.mean(np.log(known))))
+        return float(np.exp(np.mean(np.log(known)))) if len(known) else math.nan
 
 
 def global_score(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> float:

@@ -101,12 +101,9 @@ class _Work:
         return self._first(relevant, BROWSED) | self._first(~relevant, 1.0)
 
     def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
-        """Examples first, then labelled pages that the judge has not learned from, if it has from others; by chance."""
+        """Examples first, the others by chance."""
         subject = self.subject
         rank = self.chance("open").permutation(len(self.index))
-        if len(subject.learnable):
-            rank[subject.learnable] -= len(rank)
-            part = part & (subject.learnable | ~labelled(self.index))
         rank[list(subject.examples)] = -len(rank) - 1
         nodes = np.flatnonzero(part)
         nodes = nodes[np.argsort(rank[nodes], kind="stable")]
@@ -129,7 +126,7 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
     Several processes may do so at once: they make the same, and the first that is done is as good as the others.
     """
     subject, index = work.subject, work.index
-    known = [subject.name, subject.examples, need, work.random_seed, subject.truth, subject.learnable]
+    known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
     path = Path(out) / "prepared" / f"{need}-{digest(corpus_mark(index), *known)}"
     if not (path / "made.json").is_file():
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -195,11 +192,6 @@ def table_of(labels: Mapping[int, str], path: Path) -> Path:
     return path
 
 
-def model_of(index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell = silent) -> Trained:
-    """Naive Bayes of some nodes and their classes, as `lycosa train` makes it, in a folder."""
-    return trained_on(index, table_of(labels, folder / "labels.tsv"), folder / "model", random_seed, tell=tell)
-
-
 def trained_on(
     index: Index, table: Path, out: Path, random_seed: int, kind: str = "nb", tell: Tell = silent
 ) -> Trained:
@@ -228,7 +220,8 @@ def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) 
 
 def _model(work: _Work, folder: Path) -> _Made:
     labels, notes = _sampled(work)
-    trained = model_of(work.index, labels, folder, work.random_seed, work.tell)
+    table = table_of(labels, folder / "labels.tsv")
+    trained = trained_on(work.index, table, folder / "model", work.random_seed, tell=work.tell)
     if work.subject.name not in trained.model.classes:
         raise InputError(
             f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
@@ -246,7 +239,7 @@ def _sampled(work: _Work) -> tuple[dict[int, str], list[str]]:
     """The pages that a model is trained on, with their classes: a fifth of each class, the examples first."""
     index, subject = work.index, work.subject
     label_of = _class_of_each(work)
-    share = min(1.0 if len(subject.learnable) else SAMPLE, MOST / max(1, len(label_of)))
+    share = min(SAMPLE, MOST / max(1, len(label_of)))
     sizes = Counter(label_of.values())
     may = work.open()
     rank = work.chance("sample").permutation(len(index))

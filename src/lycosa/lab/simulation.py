@@ -104,14 +104,12 @@ def simulate(
 
 
 def _teach(guiding: Guiding, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier) -> None:
-    """Let the judge learn from the pages so far, and the strategy hear of it if it wants to."""
     worths, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
     if worths is not None and reconsider is not None:
         reconsider(table.row_at[fetched].astype(np.int32), worths, table, frontier)
 
 
 def _distinct(index: Index, seeds: Sequence[int]) -> int:
-    """How many seeds there are, each counted once."""
     for node in seeds:
         if not 0 <= node < len(index):
             raise InputError(f"the seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}")

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
 
 STANDING_OUT = 4  # words of example pages added to a class name to make a query
-
-LABELLED = 0.5  # share of pages with a class; below it the rest is unknown, not irrelevant
 
 LISTED = 12
 
@@ -56,8 +53,6 @@ class Subject:
     targets: tuple[str, ...] = ()  # relevant classes of the model
     browsing: Path | None = None  # made by `lycosa train browse` from simulated browsing that ends at relevant pages
     rules: Path | None = None  # rules between classes (`lycosa train rules`), learned from seen pages
-    learnable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    """Labelled nodes that a guide may learn from; empty: any. The others have taught the model that gives the truth."""
     notes: list[str] = field(default_factory=list)  # for readers of results
     lacking: dict[str, str] = field(default_factory=dict)  # what could not be prepared, and why
 
@@ -90,19 +85,19 @@ def subjects_of(
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
     Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). Labels decide what is
-    relevant; where fewer than half of the pages have a class, a model does for those without (see truth_by_model). A
-    graph with scores and no classes has one subject, its scores. Of each class `examples` pages are pointed at, but
-    never more than a quarter of it.
+    relevant; pages without one count as irrelevant. A graph with scores and no classes has one subject, its scores. Of
+    each class `examples` pages are pointed at, but never more than a quarter of it.
     """
     if not index.classes:
         return [_of_scores(index, names)]
     chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
-    modelled = partly_labelled(index)
     subjects = []
+    missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
-        labels = index.of_class(name).astype(np.float32)
-        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, labels)
+        subject = Subject(name, index.of_class(name).astype(np.float32))
+        if missing > len(index) // 2:
+            subject.note(f"{missing:,} of {len(index):,} pages have no class, and count as irrelevant: label more")
         subjects.append(_with_examples(index, subject, random_seed, examples))
     return subjects
 
@@ -124,11 +119,6 @@ def subjects_from_query(index: Index, words: str) -> Subject:
 def as_published(subject: Subject, guide: Guide) -> Subject:
     """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
     return replace(subject, truth=np.asarray(guide.beta, np.float32), truth_by=AS_PUBLISHED)
-
-
-def partly_labelled(index: Index) -> bool:
-    """Whether so few pages have a class that the others are rather unknown than irrelevant."""
-    return bool(index.classes) and float(labelled(index).mean()) < LABELLED
 
 
 def labelled(index: Index) -> NDArray[np.bool_]:
@@ -205,52 +195,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + more
 
 
-# -- truth by a model ------------------------------------------------------------------------------------------
-
-
-def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
-    """A subject where only a part of the pages has a class: labels say what is relevant, and a model for all others.
-
-    The labelled pages are dealt into halves. Naive Bayes (`lycosa train`) learns from one of them to tell the class
-    from all others, and says of each page without a class whether it is of it (probability .5 or more). Guides may
-    learn from the other half only, so that the two know different pages. How often the model is right on that half is
-    noted.
-    """
-    from lycosa.lab.preparing import classified, model_of
-
-    known, member = labelled(index), index.of_class(name)
-    if member[known].all():  # nobody has said what is irrelevant
-        note = "all labels are of the subject: pages without one count as irrelevant"
-        return Subject(name, member.astype(np.float32), notes=[note])
-    if not index.has_text:
-        raise InputError("a model can't give the truth of a graph without text: label all of its nodes")
-    halves = np.zeros(len(index), np.bool_)
-    for part in (known & member, known & ~member):
-        nodes = chance(random_seed, "halves", name).permutation(np.flatnonzero(part))
-        halves[nodes[: (len(nodes) + 1) // 2]] = True
-    labels = {int(node): "relevant" if member[node] else "other" for node in np.flatnonzero(halves)}
-    least = min(list(labels.values()).count(label) for label in ("relevant", "other"))
-    if least < 3:
-        raise InputError(
-            f"{int((known & member).sum())} of {int(known.sum()):,} labelled pages are of class {name}: for a model "
-            "that judges pages without a label there must be 6 or more that are, and 6 that are not"
-        )
-    with TemporaryDirectory() as folder:
-        model = model_of(index, labels, Path(folder), random_seed).model
-    said = classified(index, model, "relevant", ~halves) >= 0.5
-    others = known & ~halves
-    agreed = float((said == member)[others].mean()) if others.any() else float("nan")
-    truth = np.where(known, member, said).astype(np.float32)
-    quality = (
-        f"a model judges the {int((~known).sum()):,} pages without a label, and takes {int((said & ~known).sum()):,} "
-        f"of them for relevant, beside the {int((known & member).sum()):,} labelled so; it was trained on "
-        f"{len(labels):,} labelled pages that no guide has seen, and agrees with {agreed:.0%} of the other "
-        f"{int(others.sum()):,} labels"
-    )
-    judge = f"labels, and a model of {len(labels):,} labelled pages for the rest"
-    return Subject(name, truth, truth_by=judge, learnable=others, notes=[quality])
-
-
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
@@ -258,8 +202,7 @@ def _with_examples(index: Index, subject: Subject, random_seed: int, examples: i
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
-    free = member & worded & (subject.learnable if len(subject.learnable) else True)
-    nodes = np.flatnonzero(free)
+    nodes = np.flatnonzero(member & worded)
     number = min(examples, max(1, int(member.sum()) // 4), len(nodes))
     chosen = np.sort(chance(random_seed, "examples", subject.name).permutation(nodes)[:number])
     subject.examples = tuple(chosen.tolist())
@@ -272,7 +215,6 @@ def _with_examples(index: Index, subject: Subject, random_seed: int, examples: i
 
 
 def _typed(index: Index, name: str) -> str:
-    """What a user would type for a topic of the embedded web."""
     if not str(index.facts.get("source", "")).startswith("embedded"):
         return ""
     from lycosa.testing.prose import TOPICS, query
