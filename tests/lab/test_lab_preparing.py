@@ -95,7 +95,6 @@ def test_the_subject_that_was_given_stays_as_it_is(prepared: Prepared) -> None:
     assert subject.model is None
     assert len(subject.examples) == subject.seen.sum() < done.seen.sum()
     assert [] == subject.notes
-    assert 3 <= len(done.notes)
 
 
 def test_a_second_call_reads_what_the_first_has_made(

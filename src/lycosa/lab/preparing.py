@@ -13,7 +13,9 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +40,8 @@ from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
 
 OPEN = 0.25  # share of the pages that a model and rules may learn from
-
 BROWSED = 0.4  # share of the relevant pages that sessions may come across
-
-SAMPLE = 0.2  # share of the labelled pages that a model is trained on
-
-MOST = 4000  # pages that a model is trained on
-
+SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and most of them
 SESSIONS = 60  # browsing sessions
 
 
@@ -65,14 +62,12 @@ def prepare(
             try:
                 if not index.has_text:
                     raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
-                path, made = _kept(out, work, need, make)
+                path, looked = _kept(out, work, need, make)
             except InputError as error:
                 done.lacking[need] = str(error)
                 continue
             setattr(done, need, path / need)
-            done.seen[list(made.looked)] = True
-            for note in made.notes:
-                done.note(note)
+            done.seen[looked] = True
             if need == "model":
                 done.targets = (subject.name,)
     return done
@@ -112,39 +107,27 @@ class _Work:
         return may
 
 
-@dataclass
-class _Made:
-    """Something that was learned: the pages that were looked at, and what should be said."""
+def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
+    """Make something beside its place and move it there when complete, or take what was made before.
 
-    looked: set[int] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-
-
-def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made]) -> tuple[Path, _Made]:
-    """What was made before, or make it: beside its place, and moved there when complete.
-
-    Several processes may do so at once: they make the same, and the first that is done is as good as the others.
+    Returns its directory and the pages that were looked at. Several processes may do so at once: they make the same,
+    and the first that is done is as good as the others.
     """
-    subject, index = work.subject, work.index
+    subject = work.subject
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
-    path = Path(out) / "prepared" / f"{need}-{digest(corpus_mark(index), *known)}"
-    if not (path / "made.json").is_file():
+    path = Path(out) / "prepared" / f"{need}-{digest(corpus_mark(work.index), *known)}"
+    if not (path / "looked.json").is_file():
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         try:
-            made = make(work, beside)
-            record = {"looked": sorted(made.looked), "notes": made.notes}
-            (beside / "made.json").write_text(json.dumps(record), encoding="utf-8")
-            try:
+            looked = make(work, beside)
+            (beside / "looked.json").write_text(json.dumps(sorted(looked)), encoding="utf-8")
+            with suppress(OSError):  # another one was first
                 beside.rename(path)
-            except OSError:
-                if not (path / "made.json").is_file():
-                    raise
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-    facts = json.loads((path / "made.json").read_text(encoding="utf-8"))
-    return path, _Made(set(facts["looked"]), list(facts["notes"]))
+    return path, json.loads((path / "looked.json").read_text(encoding="utf-8"))
 
 
 # -- pages for trainers ----------------------------------------------------------------------------------------
@@ -218,8 +201,8 @@ def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) 
 # -- model -----------------------------------------------------------------------------------------------------
 
 
-def _model(work: _Work, folder: Path) -> _Made:
-    labels, notes = _sampled(work)
+def _model(work: _Work, folder: Path) -> set[int]:
+    labels = _sampled(work)
     table = table_of(labels, folder / "labels.tsv")
     trained = trained_on(work.index, table, folder / "model", work.random_seed, tell=work.tell)
     if work.subject.name not in trained.model.classes:
@@ -227,15 +210,10 @@ def _model(work: _Work, folder: Path) -> _Made:
             f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
             f"pages of it can be learned from, and it takes {FEWEST}; choose a larger subject"
         )
-    good = sum(label == work.subject.name for label in labels.values())
-    notes.append(
-        f"the model of {work.subject.name} knows {len(trained.model.classes)} classes by {len(labels):,} pages, "
-        f"{good:,} of them of the subject"
-    )
-    return _Made(set(labels), notes)
+    return set(labels)
 
 
-def _sampled(work: _Work) -> tuple[dict[int, str], list[str]]:
+def _sampled(work: _Work) -> dict[int, str]:
     """The pages that a model is trained on, with their classes: a fifth of each class, the examples first."""
     index, subject = work.index, work.subject
     label_of = _class_of_each(work)
@@ -251,8 +229,8 @@ def _sampled(work: _Work) -> tuple[dict[int, str], list[str]]:
         if may[node] and taken[label] < max(2 * FEWEST, share * sizes[label]):
             taken[label] += 1
             chosen[node] = label
-    notes = _merge(chosen, subject.name)
-    return {node: chosen[node] for node in sorted(chosen)}, notes
+    _merge(chosen, subject.name)
+    return {node: chosen[node] for node in sorted(chosen)}
 
 
 def _class_of_each(work: _Work) -> dict[int, str]:
@@ -268,32 +246,26 @@ def _class_of_each(work: _Work) -> dict[int, str]:
     return classes
 
 
-def _merge(chosen: dict[int, str], subject: str) -> list[str]:
-    """Let small classes beside the subject go into their parents, as `lycosa train` does it; what was done."""
+def _merge(chosen: dict[int, str], subject: str) -> None:
+    """Let small classes beside the subject go into their parents, as `lycosa train` does it."""
     counts = Counter(label for label in chosen.values() if label != subject)
     if len(counts) < 2:
-        return []
+        return
     try:
-        merged = classes_of(counts, whole_tree=True)
-        new = merged.of
+        new = classes_of(counts, whole_tree=True).of
     except InputError:  # all would fall into one
-        new = {label: label for label in counts}
+        return
     for node, label in list(chosen.items()):
-        if label == subject:
-            continue
-        if label in new:
+        if label != subject and label in new:
             chosen[node] = new[label]
-        else:
+        elif label != subject:
             del chosen[node]
-    gone = sum(new.get(label) != label for label in counts)
-    left = len(set(chosen.values()) - {subject})
-    return [f"{gone} small classes beside {subject} went into their parents: {left} are left"] if gone else []
 
 
 # -- rules -----------------------------------------------------------------------------------------------------
 
 
-def _rules(work: _Work, folder: Path) -> _Made:
+def _rules(work: _Work, folder: Path) -> set[int]:
     model = work.subject.model
     if model is None:
         raise InputError(work.subject.lacking["model"])
@@ -302,17 +274,13 @@ def _rules(work: _Work, folder: Path) -> _Made:
     table = table_of(labels, folder / "labels.tsv")
     learned = train_rules(str(table), Model.load(model), look, seed=work.random_seed, tell=work.tell)
     learned.book.save(folder / "rules")
-    note = (
-        f"rules of {work.subject.name}: {len(learned.book):,}, learned from {learned.parents:,} pages and "
-        f"{learned.linked:,} that they link to"
-    )
-    return _Made(look.looked | set(labels), [note])
+    return look.looked | set(labels)
 
 
 # -- browsing --------------------------------------------------------------------------------------------------
 
 
-def _browsing(work: _Work, folder: Path) -> _Made:
+def _browsing(work: _Work, folder: Path) -> set[int]:
     index, subject = work.index, work.subject
     relevant = subject.truth > 0
     may = work.browsed()
@@ -328,14 +296,11 @@ def _browsing(work: _Work, folder: Path) -> _Made:
     )
     lines: list[str] = []
     done = 0
-    for walk in walked:
-        done += 1
+    for done, walk in enumerate(islice(walked, SESSIONS), 1):
         for look in walk:
             visit: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
             lines.append(json.dumps({**visit, "relevant": bool(relevant[node_of(look.url)])}))
         work.tell("browsing", done, SESSIONS)
-        if done == SESSIONS:
-            break
     if not done:
         raise InputError(
             f"no way of a few links leads to pages on {subject.name!r} that may be learned from: nobody can browse "
@@ -344,8 +309,6 @@ def _browsing(work: _Work, folder: Path) -> _Made:
     record = folder / "record.jsonl"
     record.write_text("\n".join(lines) + "\n", encoding="utf-8")
     looking = Looking(index, may)
-    browsed = train_browse(record, folder / "browsing", looking, seed=work.random_seed, tell=work.tell)
+    train_browse(record, folder / "browsing", looking, seed=work.random_seed, tell=work.tell)
     walked_over = {node_of(json.loads(line)["url"]) for line in lines}
-    good = int(browsed.browsing.relevant.sum())
-    note = f"browsing for {subject.name}: {done} sessions over {len(walked_over):,} pages, {good:,} of them relevant"
-    return _Made(walked_over | looking.looked, [note])
+    return walked_over | looking.looked
