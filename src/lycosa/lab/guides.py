@@ -145,7 +145,8 @@ class RecordedVisit(Visit):
 
     def __getattr__(self, name: str) -> Any:
         """Called for slots that have no value yet; what no corpus records is as in an empty visit."""
-        guide, node, made = self._guide, self._at, None
+        guide, node = self._guide, self._at
+        made: Any
         if name == "node":
             made = str(guide.index.names[node])
         elif name in ("language", "title"):
