@@ -200,19 +200,27 @@ def test_nowhere_behind_on_enough_topics(scent: float, verdict: str) -> None:
 
 
 def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A look at it with a program in a shell; a second call runs nothing anew; page and JSON say how to do it again."""
+    """A look at it with a program and one's own class; a second call runs nothing; the page says how to repeat it."""
     small = replace(CORPORA["embedded-small"], source="embedded:pages=150,seed=1,hosts=6")
     monkeypatch.setitem(CORPORA, "embedded-small", small)
-    program = f"bash {EXAMPLES / 'rival.sh'}"
+    program, own = f"bash {EXAMPLES / 'rival.sh'}", "my_own_strategy:Mine"
+    (tmp_path / "my_own_strategy.py").write_text(
+        "class Mine:\n"
+        "    def learn(self, step, table): return step.children\n"
+        "    def score(self, rows, table): return table.alpha_max[rows] + 0.0\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), subject_count=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--seed-sets", "2",
-            "--strategy", "best-first", "--also", f"program,command={program}",
+            "--strategy", "best-first", "--also", f"program,command={program}", "--also", own,
             "--json", "--quiet"]  # fmt: skip
     assert run(monkeypatch, *call) == 0
     told = json.loads(capsys.readouterr().out)
     (table,) = [part for part in told["parts"] if part["key"] == "benchmark-20"]
-    assert {"oracle", "scent", "best-first", program} >= {row[0] for row in table["rows"]} >= {"scent", program}
+    assert (
+        {"oracle", "scent", "best-first", program, own} >= {row[0] for row in table["rows"]} >= {"scent", program, own}
+    )
     place = told["corpus"]["embedded-small"]
     assert place["fingerprint"]
     assert place["topics"]

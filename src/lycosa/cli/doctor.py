@@ -92,7 +92,7 @@ EXTRAS = (
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
     ("scrapy", "scrapy", "a frontier for Scrapy projects (lycosa.scrapy)"),
-    ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
+    ("lab", "pyarrow", "tables of links, results as Parquet (lycosa lab)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
     ("browser", "playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
     ("server", "alembic", "changes of the server's database between releases (lycosa serve)"),
