@@ -201,10 +201,7 @@ def browse_topics(
     listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MOST_SHOWN + 1))
     return Topics(
         under=under,
-        topics=[
-            TopicNode(path=branch.path, name=branch.name, pages=branch.pages, below=branch.topics)
-            for branch in found[:MOST_CHILDREN]
-        ],
+        topics=[TopicNode(**branch._asdict(), below=branch.topics) for branch in found[:MOST_CHILDREN]],
         pages=listed[:MOST_SHOWN] if under else [],
         more=len(found) > MOST_CHILDREN or len(listed) > MOST_SHOWN,
     )

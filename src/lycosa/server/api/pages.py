@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -133,9 +134,7 @@ def list_pages(
         threshold=cached.view.threshold if threshold is None else threshold,
         kept=cached.view.threshold,
         probability=cached.view.probability,
-        estimate=Estimated(
-            pages=estimate.pages, relevant=estimate.relevant, low=estimate.low, high=estimate.high, text=estimate.told
-        ),
+        estimate=Estimated(**asdict(estimate), text=estimate.told),
         taught=bool(labels),
         pages=pages,
     )

@@ -96,20 +96,9 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -
 def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDArray[np.float64]) -> Found:
     page = cached.view.page(hit.url)
     score = float(scores[page.place]) if page is not None and page.place < len(scores) else hit.score
-    return Found(
-        rank=hit.rank,
-        url=hit.url,
-        title=hit.title,
-        snippet=hit.snippet.text,
-        spans=[(start, end) for start, end in hit.snippet.spans],
-        score=round(score, 6),
-        host=hit.host,
-        language=hit.language,
-        fetched=hit.fetched.timestamp(),
-        label=label_of(labels, hit.url),
-        changed=hit.changed.timestamp() if hit.changed else None,
-        standing=hit.standing,
-    )
+    times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
+    said = {"score": round(score, 6), "label": label_of(labels, hit.url)}
+    return Found(**hit.as_dict() | times | said)
 
 
 def _keep_up(cached: CachedView) -> bool:
