@@ -11,12 +11,13 @@ How data flows:
     hunters      the production strategies, given all that they ask for
     simulation   the loop on rows of the index: pick, look up, learn, rank; and those rows
     experiments  strategies x subjects x seed sets x repetitions, in a file, which it reads
-    running      all of it on all cores (pool), what is done is kept; where crawls start
+    seeds        where crawls start
+    running      all of it on all cores (pool); what is done is kept (keeping)
     results      a finished crawl as a file; tables, curves and remarks, made of all of them
     measures     what came of a run; certainty: how sure that is
-    findings     tables, figures, claims: what a report is made of
+    findings     tables, figures, claims and the rule of their verdicts: what a report is made of
     papers/      the experiments of five papers, and ours on scent
-    report/      pages, pictures, tables
+    report/      findings as a page and as JSON
 
 Beside that: reach (what can be reached from where, and what no crawl can beat), anatomy (what an index holds),
 watching (how well estimators tell what a node is worth), evaluator (any crawl against relevant pages).

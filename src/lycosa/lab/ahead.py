@@ -39,13 +39,9 @@ def look_ahead(
 
         mean(v) = max over trees T of v and nodes behind it, at most `links` links deep, of  beta(T) / |T|
 
-    Behind v is what only a fetch of v shows: nodes not found yet. So a poor node is taken if it leads to rich ones by
-    less than they are worth. Trees are put together from the ends: the children of v with their own best trees, best
-    mean first, for as long as the mean of the whole grows by them. Nodes that several children lead to count for each
-    of them, so a mean may be too high: a heuristic, whose crawl is a crawl all the same.
-
-    Nodes that are `seen` cost and count nothing: they are taken at once. The crawl is one for all budgets, and may be
-    behind greedy at some step of its own, where it is on the way to something: Results takes the better of the two.
+    Behind v are nodes that only a fetch of v shows. Trees are put together from the ends: the children of v with their
+    own best trees, best mean first, while the mean of the whole grows. A node that several children lead to counts for
+    each of them, so a mean may be too high. Nodes that are `seen` cost and count nothing: they are taken at once.
 
     >>> graph = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
     >>> look_ahead(graph, graph.score, [0], 2).found.tolist()         # greedy would take b: .5 + .25

@@ -247,14 +247,18 @@ class Results:
         if not (shared := [start for start in ours if start in theirs]):
             return Ruling(UNTESTED, f"{one} and {other} have no trial in common: see the remarks.")
         budget = self.experiment.budget
-        budgets = measures.steps_to(budget)
+        budgets = measures.steps_to(budget, 21)[-20:]
         pairs = [(ours[start], theirs[start]) for start in shared]
+        most: Any = math.inf
+        if self.mode == INDEPENDENT:  # all there is to find, without a detour
+            totals = [[measures.targets(pair[0].trace, self.subjects[pair[0].subject])] for pair in pairs]
+            most = np.mean(np.minimum(budgets, totals) / budgets, axis=1)
         first, second = (
             np.array([measures.harvest_curve(self.gains(pair[at]), budget)[budgets - 1] for pair in pairs])
             for at in (0, 1)
         )
         return compare(
-            first, second, [subject for subject, _, _ in shared], most=1 if self.mode == INDEPENDENT else math.inf,
+            first, second, [subject for subject, _, _ in shared], most=most,
             names=(one, other), expect=expect, budgets=budgets.tolist(),
             same=[np.array_equal(ours.trace.nodes, theirs.trace.nodes) for ours, theirs in pairs],
             spent=[all(measures.exhausted(self.gains(trial), budget) for trial in pair) for pair in pairs],

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
 
 STANDING_OUT = 4  # words of example pages added to a class name to make a query
-
-LISTED = 12
-
+LISTED = 12  # classes in a message
 SCORE = "score"
 
 
