@@ -135,17 +135,16 @@ class Match:
     exhausted: bool = field(default=False, kw_only=True)  # both found the same, and hardly more in the end
 
     def rows(self, whose: str) -> list[list[Cell]]:
-        pairs = {
-            "harvest ratio": (self.baseline, self.rules),
-            "exclusive harvest ratio": (self.baseline_exclusive, self.rules_exclusive),
-        }
-        rows: list[list[Cell]] = [
-            [name, *pair, _whole(100 * (pair[1] / pair[0] - 1)) if pair[0] >= NOTHING else None]
-            for name, pair in pairs.items()
-        ]
+        def row(name: str, base: float, ours: float) -> list[Cell]:
+            return [name, base, ours, _whole(100 * (ours / base - 1)) if base >= NOTHING else None]
+
         overlap = _whole(self.overlap)
-        rows.insert(1, ["URL overlap (%)", overlap, overlap, None])
-        return [[self.topic, self.seed_set, whose, *row] for row in rows]
+        head: list[Cell] = [self.topic, self.seed_set, whose]
+        return [
+            [*head, *row("harvest ratio", self.baseline, self.rules)],
+            [*head, "URL overlap (%)", overlap, overlap, None],
+            [*head, *row("exclusive harvest ratio", self.baseline_exclusive, self.rules_exclusive)],
+        ]
 
 
 def _whole(per_cent: float) -> Cell:

@@ -392,16 +392,10 @@ class Forced:
     """What estimators said along the oracle's crawl from the first seed set of each graph."""
 
     def __init__(self, bench: Bench, crawls: Crawls) -> None:
-        by_group = {group: crawls.graphs(group) for group in crawls.groups}
-        # Of figure 2: the first graph of each group.
-        self.drawn = {group: graphs[0] for group, graphs in by_group.items()}
-        # Of table 5: the last graph of the corpus, and those like the paper's two.
-        self.timed = [
-            graph
-            for group, graphs in by_group.items()
-            for graph in (graphs[-1:] if group == CORPUS else graphs)
-            if group == CORPUS or graph in ("like FRANCE", "like HAPPY")
-        ]
+        # Figure 2: the first graph of each group. Table 5: the last of the corpus, and those like the paper's two.
+        self.drawn = {group: crawls.graphs(group)[0] for group in crawls.groups}
+        like = [graph for graph in crawls.graphs(GENERATED) if graph in ("like FRANCE", "like HAPPY")]
+        self.timed = [*crawls.graphs(CORPUS)[-1:], *like]
         self.steps = {graph: results.experiment.budgets for graph, (_, results) in crawls.results.items()}
         self.watched: dict[str, Watched] = {}
         for graph, (dataset, results) in crawls.results.items():
@@ -414,15 +408,9 @@ class Forced:
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
         """Milliseconds by estimator and step."""
-        steps = self.steps[graph]
-        return {
-            name: {
-                step: time
-                for step, time in zip(steps, self.watched[graph].milliseconds(name, steps), strict=True)
-                if time is not None
-            }
-            for name in TIMED
-        }
+        steps, seen = self.steps[graph], self.watched[graph]
+        times = {name: zip(steps, seen.milliseconds(name, steps), strict=True) for name in TIMED}
+        return {name: {step: time for step, time in of if time is not None} for name, of in times.items()}
 
     def table_5(self) -> Table:
         rows: list[list[Cell]] = [
