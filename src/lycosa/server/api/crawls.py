@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -82,10 +83,11 @@ def crawl_as_told(site: Site, row: Row, now: Now | None = None) -> Crawl:
 
 def crawl_seen(site: Site, row: Row) -> Crawl:
     """A crawl whose pages somebody may look at: then its counts are those of the pages."""
-    directory = site.settings.crawl_directory(row["id"])
-    if directory not in site.views:
-        return crawl_as_told(site, row)
-    return crawl_as_told(site, row, site.views.get(directory).now(feedback.labels_of(site.database, row["interest"])))
+    now, directory = None, site.settings.crawl_directory(row["id"])
+    if directory in site.views:
+        with suppress(HTTPException):  # it can't be read: whoever asks for its pages is told
+            now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
+    return crawl_as_told(site, row, now)
 
 
 @router.get("/interests/{interest}/crawls")
