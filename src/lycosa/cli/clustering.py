@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
 from dataclasses import replace
 from typing import Any
 
+from lycosa.cli.hunting import Onlooker, until_stopped
+from lycosa.cli.printing import give, print_notes
 from lycosa.cli.progress import StatusLine
 from lycosa.cluster.hosts_on_ray import RayHosts
 from lycosa.cluster.reaching import Where
@@ -25,50 +24,46 @@ def hunt_together(request: Request, where: Where, *, quiet: bool = False, json: 
     hosts = RayHosts(where, note=request.notes.append)
     crawl = ClusterCrawl(request, hosts, hosts.gone)
     try:
-        asyncio.run(_until_stopped(crawl, quiet or json))
+        asyncio.run(_run(crawl, None if quiet or json else ClusterLine(crawl)))
     except StoreError as error:
         again = f"; continue with: lycosa resume {crawl.path}" if crawl.shards else ""
         raise StoreError(f"{error}{again}") from error
-    if not quiet:
-        for note in crawl.notes:
-            print(f"note: {note}", file=sys.stderr)
+    print_notes([] if quiet else crawl.notes)
     if not crawl.progress["pages"]:
         raise NothingFetched(f"no page could be fetched. {crawl.complaint or crawl.ending}")
-    told: dict[str, Any] = {name: crawl.progress[name] for name in ("pages", "requests", "relevant")}
-    if json:
-        from lycosa.cli.printing import print_json
-
-        print_json({"directory": crawl.path, **told, "shards": crawl.shards, "ending": crawl.ending})
-    elif not quiet:
-        print(f"{_line(crawl)}: {crawl.ending}. See it with: lycosa show {crawl.path}")
+    facts = {name: crawl.progress[name] for name in ("pages", "requests", "relevant")}
+    text = f"{_line(crawl)}: {crawl.ending}. See it with: lycosa show {crawl.path}"
+    facts = {"directory": crawl.path, **facts, "shards": crawl.shards, "ending": crawl.ending}
+    give(facts, [text], json=json, quiet=quiet)
 
 
-async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
-    interrupts, line = 0, None if quiet else StatusLine(patience=0.0)
-
-    def interrupt() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        if interrupts > 1:  # what is recorded is safe; the actors end with this process
-            sys.stderr.write(f"\nstopped immediately; continue with: lycosa resume {crawl.path}\n")
-            os._exit(130)
-        crawl.stop()
-
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, interrupt)
+async def _run(crawl: ClusterCrawl, line: ClusterLine | None) -> None:
     try:
-        async for _ in crawl:
-            if line is not None:
-                line.show(lambda: _line(crawl))
+        await until_stopped(crawl, line)
     finally:
         await crawl.hosts.close()
-    if line is not None:
-        line.clear()
+
+
+class ClusterLine(Onlooker):
+    """One line for all shards."""
+
+    def __init__(self, crawl: ClusterCrawl) -> None:
+        self.crawl, self.line = crawl, StatusLine(patience=0.0)
+
+    def __exit__(self, *error: object) -> None:
+        self.line.clear()
+
+    def say(self, text: str) -> None:
+        self.line.clear()
+        self.line.console.print(text)
+
+    def update(self, visit: Any) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        self.line.show(lambda: _line(self.crawl))
 
 
 def _line(crawl: ClusterCrawl) -> str:
-    told = crawl.progress
-    return (
-        f"{told['pages']:,} pages, {told['relevant']:,} relevant, {told['requests']:,} requests, {crawl.shards} shards"
-    )
+    pages, relevant, requests = (crawl.progress[name] for name in ("pages", "relevant", "requests"))
+    return f"{pages:,} pages, {relevant:,} relevant, {requests:,} requests, {crawl.shards} shards"

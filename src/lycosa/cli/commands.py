@@ -1,22 +1,110 @@
-"""How commands are found and explain themselves: loaded when used, help that fits, closed pipes that are no error."""
+"""How commands are found, declared and explained: loaded when used, help that fits, closed pipes that are no error."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import os
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 LONGEST = 2_000  # characters of an error's message
+
+
+# -- declaring -----------------------------------------------------------------------------------------------------
+
+
+class Group(str):
+    """A heading in the help of a command: `Annotated[bool, Group("Output"), "Print errors only."]`."""
+
+
+def with_more(
+    more: Sequence[inspect.Parameter], rare: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator for a command whose `**options` are declared elsewhere; --help does not list `rare` ones."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        command.more, command.rare = more, rare  # type: ignore[attr-defined]
+        return command
+
+    return decorated
+
+
+def make_command(name: str, function: Any) -> Any:
+    """Return the command of a function. Its parameters are annotated with texts, the help last.
+
+    `Annotated[str, "--out", "-o", "FILE", "File to write."]`: flags, where they do not follow from the name, then the
+    metavar. Parameters before the `*` are arguments, unless they name a flag; a callable completes words.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    declared = [*getattr(function, "more", ()), *signature.parameters.values()]
+    rare = frozenset(getattr(function, "rare", ()))
+    if rare:
+        declared.append(optional("help_all", Annotated[bool, f"Show all options: {len(rare)} more."], False))
+    keep = [one for one in declared if one.kind != inspect.Parameter.VAR_KEYWORD]
+    keep.sort(key=lambda one: one.kind)  # arguments first
+
+    def run(help_all: bool = False, **given: Any) -> None:
+        function(**given)
+
+    run.__signature__ = inspect.Signature(list(map(_for_typer, keep)))  # type: ignore[attr-defined]
+    run.__doc__ = function.__doc__
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, cls=_Command)(run)
+    command: Any = typer.main.get_command(alone)
+    command.rare, command.context_class = rare, _Context
+    return command
+
+
+def optional(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    """Return an option as a parameter."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
+    """Return a keyword parameter whose annotation typer understands."""
+    about = getattr(one.annotation, "__metadata__", ())
+    kind = getattr(one.annotation, "__origin__", None)
+    texts = [text for text in about if type(text) is str]
+    if not texts:  # typer's own
+        return one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    flags, names = ([text for text in texts[:-1] if text.startswith("-") == wanted] for wanted in (True, False))
+    more: dict[str, Any] = {
+        "help": texts[-1],
+        "metavar": names[0] if names else None if "bool" in str(kind) else "TEXT" if "str" in str(kind) else "N",
+        "autocompletion": next((item for item in about if callable(item)), None),
+        "rich_help_panel": next((item for item in about if isinstance(item, Group)), None),
+        "show_default": one.default not in (None, "", False),
+    }
+    if one.name == "help_all":
+        more |= {"is_eager": True, "callback": _show_all}
+    if one.kind != inspect.Parameter.KEYWORD_ONLY and not flags:
+        shown: Any = typer.Argument(**more)
+    else:
+        long = "--" + one.name.strip("_").replace("_", "-")
+        if kind == bool | None or one.default is True:
+            long = f"{long}/--no-{long[2:]}"
+        shown = typer.Option(*([] if any(flag.startswith("--") for flag in flags) else [long]), *flags, **more)
+    return one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, shown])
+
+
+def _show_all(ctx: typer.Context, asked: bool) -> None:
+    if asked:
+        ctx.command.rare = frozenset()  # type: ignore[attr-defined]
+        print(ctx.get_help())
+        raise typer.Exit
+
+
+# -- explaining ----------------------------------------------------------------------------------------------------
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-type]  # whose it is depends on typer's version
@@ -41,6 +129,24 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
 
 class _Context(typer.Context):
     formatter_class = HelpFormatter
+
+
+class _Command(TyperCommand):
+    """A command whose help lists options in groups, the rare ones only on demand."""
+
+    rare: frozenset[str] = frozenset()
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and parameter.name not in self.rare:
+                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                record = (record[0].partition(" <")[0], record[1])
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 class _Listed(TyperCommand):
@@ -98,11 +204,7 @@ class Commands(TyperGroup):
         known = getattr(importlib.import_module(module), attribute)
         if isinstance(known, TyperGroup):
             return known
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name)(known)
-        command: Any = typer.main.get_command(alone)
-        command.context_class = _Context
-        return command
+        return make_command(name, known)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What is to be run, or asked for its help."""

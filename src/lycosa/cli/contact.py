@@ -1,4 +1,4 @@
-"""Whom hosts can turn to: asked for before the first crawl that leaves this machine, and remembered."""
+"""The address that hosts can turn to: asked for before the first crawl that leaves this machine, and remembered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
-from pathlib import Path
 
 from lycosa.core.files import read_whole, replacing
 from lycosa.core.options import Options
@@ -25,14 +24,17 @@ NOTE = "no contact address: give your web or email address with --contact, so th
 
 
 def introduced(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
-    """The options with a contact, if the user has ever named one; on a terminal the first real crawl asks for it.
+    """Return the options with the user's contact; on a terminal the first real crawl asks for it.
 
     Elsewhere a note says that there is none.
     """
-    if options.contact or options.user_agent or not leaves(options):
+    if options.contact or options.user_agent or not _leaves(options):
         return options
-    known = _remembered()
-    if known is None and not quiet:
+    try:
+        known = read_whole(data_directory() / "contact", LONGEST).decode().strip()
+    except (OSError, ValueError):
+        if quiet:
+            return options
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             notes.append(NOTE)
             return options
@@ -40,8 +42,8 @@ def introduced(options: Options, notes: list[str], *, quiet: bool = False) -> Op
     return replace(options, contact=known) if known else options
 
 
-def leaves(options: Options) -> bool:
-    """Whether a crawl asks hosts of other people: none of a recorded web behind a proxy, nor those of this machine."""
+def _leaves(options: Options) -> bool:
+    """Return whether a crawl asks other people's hosts: not behind a proxy that replays, nor on this machine."""
     if options.space.partition(",")[0] != "web" or options.proxy:
         return False
     names = [host(url) for url in map(check_seed, [*options.seeds, *options.seed_files]) if url is not None]
@@ -57,25 +59,14 @@ def _is_near(name: str) -> bool:
         return False
 
 
-def _place() -> Path:
-    return data_directory() / "contact"
-
-
-def _remembered() -> str | None:
-    """What was answered before; None if nobody was asked."""
-    try:
-        return read_whole(_place(), LONGEST).decode().strip()
-    except (OSError, ValueError):
-        return None
-
-
 def _ask(options: Options) -> str:
-    """Ask, and remember the answer; what can't be sent is an error, and asked for again next time."""
+    """Ask, and remember the answer; one that cannot be sent is an error, and asked for again next time."""
     print(QUESTION, end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline(LONGEST).strip()
     user_agent(replace(options, contact=answer))
+    place = data_directory() / "contact"
     with suppress(OSError):  # then it is asked for again
-        _place().parent.mkdir(parents=True, exist_ok=True)
-        with replacing(_place()) as file:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(place) as file:
             file.write(answer.encode())
     return answer

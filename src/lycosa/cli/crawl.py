@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
-
-from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, with_more
+from lycosa.cli.commands import Group, with_more
+from lycosa.cli.parameters import Cluster, Dir, Json, MaxTime, Quiet, crawl_options, rare_options
 from lycosa.core.errors import InputError
 
-if TYPE_CHECKING:
-    from lycosa.crawling.request import Request
 
-
-@with_more(crawl_options(of_refresh=False), at=0)
+@with_more(crawl_options(of_refresh=False), rare_options() | {"cluster"})
 def crawl(
     *,
     out: Annotated[
         str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="Directory for the crawl. Default: a name derived from the topic, under crawls/.",
-        ),
+        Group("Output"),
+        "-o",
+        "DIR",
+        "Directory for the crawl. Default: a name derived from the topic, under crawls/.",
     ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", metavar="FILE", help="Read options from a TOML file; command-line options take precedence."
-        ),
-    ] = None,
-    cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
+    config: Annotated[
+        Path | None, "FILE", "Read options from a TOML file; command-line options take precedence."
+    ] = None,
+    cluster: Cluster = None,
     **options: Any,
 ) -> None:
     """Crawl for TOPIC, starting from the seeds.
@@ -44,58 +35,50 @@ def crawl(
     immediately); 'lycosa resume DIR' continues it, even after a crash. Options can also be read from a file: --config
     FILE, in the format of crawl.toml.
     """
+    from lycosa.cli.contact import introduced
     from lycosa.cli.hunting import free_name, hunt, read_options
+    from lycosa.cli.printing import print_notes
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import Request
 
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
-    place = Path(out) if out else free_name(chosen)
-    request = Request(chosen, place)  # what can't work is told before anybody is asked for a contact
+    request = Request(chosen, Path(out) if out else free_name(chosen))  # refuses before it asks for a contact
     notes: list[str] = []
-    if cluster is None:
-        hunt(Crawl(_with_contact(request, notes, quiet)), quiet=quiet, json=json)
-    else:
+    if cluster is not None:
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.reaching import Where
 
-        hunt_together(_with_contact(request, notes, quiet), Where.read(cluster), quiet=quiet, json=json)
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-
-
-def _with_contact(request: Request, notes: list[str], quiet: bool) -> Request:
-    from dataclasses import replace
-
-    from lycosa.cli.contact import introduced
-
-    options = introduced(request.options, notes, quiet=quiet)
-    return request if options is request.options else replace(request, options=options)
+        where = Where.read(cluster)
+    introduced_options = introduced(request.options, notes, quiet=quiet)
+    if introduced_options is not request.options:
+        request = replace(request, options=introduced_options)
+    if cluster is not None:
+        hunt_together(request, where, quiet=quiet, json=json)
+    else:
+        hunt(Crawl(request), quiet=quiet, json=json)
+    print_notes(notes)
 
 
 def resume(
     directory: Dir,
-    budget: Annotated[int | None, typer.Option(help="New page budget for the whole crawl.")] = None,
-    max_requests: Annotated[
-        int | None, typer.Option(help="Maximum number of requests, including earlier runs.")
-    ] = None,
-    max_time: Annotated[float | None, typer.Option(help="Maximum duration of this run in seconds.")] = None,
+    *,
+    budget: Annotated[int | None, "New page budget for the whole crawl."] = None,
+    max_requests: Annotated[int | None, "Maximum number of requests, including earlier runs."] = None,
+    max_time: MaxTime = None,
     trust: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="Never treat this host, or addresses under this URL, as a trap; repeatable."),
+        list[str] | None, "HOST", "Never treat this host, or addresses under this URL, as a trap; repeatable."
     ] = None,
-    traps: Annotated[bool | None, typer.Option(help="Hold back likely traps.")] = None,
-    readers: Annotated[int | None, typer.Option(help="Additional processes that parse pages; 0 for none.")] = None,
+    traps: Annotated[bool | None, "Hold back likely traps."] = None,
+    readers: Annotated[int | None, "Additional processes that parse pages; 0 for none."] = None,
     requisites: Annotated[
-        bool | None,
-        typer.Option(help="Fetch what relevant pages, including earlier ones, need to be displayed."),
+        bool | None, "Fetch what relevant pages, including earlier ones, need to be displayed."
     ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HEADER", help="A header for one host, as 'HOST NAME: VALUE'; replaces earlier ones."),
+    headers: Annotated[
+        list[str] | None, "--header", "HEADER", "A header for one host, as 'HOST NAME: VALUE'; replaces earlier ones."
     ] = None,
-    cookies: Annotated[str | None, typer.Option(metavar="FILE", help="Cookies for their hosts (cookies.txt).")] = None,
+    cookies: Annotated[str | None, "FILE", "Cookies for their hosts (cookies.txt)."] = None,
     cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -107,18 +90,11 @@ def resume(
 
     if trust is not None:  # what was trusted before still is
         trust = list(dict.fromkeys([*Directory.read_options(directory).trust, *trust]))
-    changes: dict[str, Any] = {
-        "budget": budget,
-        "max_requests": max_requests,
-        "max_time": max_time,
-        "trust": trust,
-        "traps": traps,
-        "readers": readers,
-        "requisites": requisites,
-        "headers": header,
-        "cookies": cookies,
-    }
-    changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    given: dict[str, Any] = {
+        "budget": budget, "max_requests": max_requests, "max_time": max_time, "trust": trust, "traps": traps,
+        "readers": readers, "requisites": requisites, "headers": headers, "cookies": cookies,
+    }  # fmt: skip
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.reaching import Where
@@ -128,5 +104,5 @@ def resume(
         options = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
         where = Where.read(cluster or "local")
         hunt_together(Request(options, directory, resuming=True), where, quiet=quiet, json=json)
-        return
-    hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)
+    else:
+        hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from lycosa.cli.parameters import Dir, Line, Quiet, WholeText, names_in
 from lycosa.cli.progress import progress
 from lycosa.collection import export as exporting
@@ -16,40 +14,30 @@ from lycosa.drawing.formats import many, size
 
 def export(
     directory: Dir,
+    *,
     form: Annotated[
         str,
-        typer.Option(
-            "--format",
-            "-f",
-            help="jsonl, csv, parquet, bulk, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
-            autocompletion=names_in("collection.export", "FORMATS"),
-        ),
+        "--format",
+        "-f",
+        names_in("collection.export", "FORMATS"),
+        "jsonl, csv, parquet, bulk, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
     ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="File or directory to write. Default: standard output."),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All pages, not only the relevant ones.")] = False,
-    copies: Annotated[bool, typer.Option("--copies", help="Include copies of other pages.")] = False,
+    out: Annotated[Path | None, "-o", "FILE", "File or directory to write. Default: standard output."] = None,
+    everything: Annotated[bool, "--all", "All pages, not only the relevant ones."] = False,
+    copies: Annotated[bool, "Include copies of other pages."] = False,
     versions: Annotated[
         str,
-        typer.Option(
-            metavar="WHICH",
-            help="Which versions of changed pages: all or current. Default: all for warc, wacz and cdxj, else current.",
-        ),
+        "WHICH",
+        "Which versions of changed pages: all or current. Default: all for warc, wacz and cdxj, else current.",
     ] = "",
     whole_text: WholeText = False,
     threshold: Line = None,
-    excel: Annotated[
-        bool, typer.Option("--excel", help="Write CSV with a byte order mark, so that Excel reads it as UTF-8.")
-    ] = False,
+    excel: Annotated[bool, "Write CSV with a byte order mark, so that Excel reads it as UTF-8."] = False,
     respect: Annotated[
         str,
-        typer.Option(
-            "--respect-opt-outs",
-            metavar="WHICH",
-            help="Leave out pages whose owners opted out of AI training (training) or of any use (all).",
-        ),
+        "--respect-opt-outs",
+        "WHICH",
+        "Leave out pages whose owners opted out of AI training (training) or of any use (all).",
     ] = "",
     quiet: Quiet = False,
 ) -> None:
@@ -76,7 +64,7 @@ def export(
 
 
 def told(done: exporting.Exported) -> str:
-    """What was written, how large it is and how to open it, in a line; then what to know of it."""
+    """Return what was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
     written = many(done.pages, "record" if done.form in ("records", "cdxj") else "version" if done.versions else "page")
     if done.path is None:

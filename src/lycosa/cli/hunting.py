@@ -13,11 +13,11 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
+from lycosa.cli.printing import print_json, print_notes
 from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
-from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.spaces.making import with_whole_paths
 from lycosa.web.urls import is_http
@@ -26,7 +26,7 @@ EVERY = 0.25  # seconds between two pictures of a crawl
 
 
 def read_options(given: dict[str, Any], config: Path | None) -> Options:
-    """A new crawl's options: the command line's over those of a file."""
+    """Return a new crawl's options: the command line's over those of a file."""
     options = Options.load(config) if config is not None else Options()
     given["topic"] = " ".join(given["topic"] or [])
     chosen = {name: value for name, value in given.items() if value not in (None, [], "")}
@@ -42,7 +42,7 @@ def read_options(given: dict[str, Any], config: Path | None) -> Options:
 
 
 def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: bool = True) -> None:
-    """Run a crawl to its end, with progress, and with Ctrl-C as people expect it."""
+    """Run a crawl to its end, with progress; Ctrl-C stops it."""
     # A crawl keeps nearly everything it makes: looking for garbage often is looking in vain (4 % of the time).
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -52,48 +52,41 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
         from lycosa.integrations.telemetry import traced
 
         traced(crawl)
+    progress = None
+    if not (quiet or json):
+        from lycosa.cli.live import Progress  # what draws in a terminal takes a tenth of a second to load
+
+        progress = Progress(crawl)
     try:
-        asyncio.run(_hunt(crawl, quiet or json, farewell))
+        asyncio.run(until_stopped(crawl, progress))
+        if progress is not None and farewell:
+            progress.farewell()
     except (LycosaError, OSError):
         raise
     except Exception as error:
         raise _of_own(error, crawl) or error from error
     finally:
         gc.unfreeze()
-        if not quiet:
-            for note in crawl.notes:
-                print(f"note: {note}", file=sys.stderr)
+        print_notes([] if quiet else crawl.notes)
     assert crawl.engine is not None
-    if not crawl.engine.tally.pages and (crawl.engine.ending != STOPPED or crawl.lost):
-        nowhere = "the seeds returned nothing: try other seeds" if crawl.engine.ending == EXHAUSTED else ""
-        why = crawl.lost or crawl.engine.tally.complaint or nowhere or crawl.engine.ending
-        raise NothingFetched(f"no page could be fetched. {why}")
+    tally, ending = crawl.engine.tally, crawl.engine.ending
+    if not tally.pages and (ending != STOPPED or crawl.lost):
+        nowhere = "the seeds returned nothing: try other seeds" if ending == EXHAUSTED else ""
+        raise NothingFetched(f"no page could be fetched. {crawl.lost or tally.complaint or nowhere or ending}")
     if json:
-        from lycosa.cli.printing import print_json
-
-        tally = crawl.engine.tally
-        print_json(
-            {
-                "directory": crawl.path,
-                "pages": tally.pages,
-                "requests": tally.requests,
-                "spent": dict(tally.spent),
-                "relevant": tally.relevant,
-                "harvest": round(tally.harvest, 4),
-                "ending": crawl.engine.ending,
-            }
-        )
+        told = {name: getattr(tally, name) for name in ("pages", "requests", "spent", "relevant")}
+        print_json({"directory": crawl.path, **told, "harvest": round(tally.harvest, 4), "ending": ending})
 
 
 def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
-    """What to say of an error that comes from a class of the user's own, or most likely does."""
+    """Return the message for an error of a user's own class, or one that most likely is."""
     own = [spec.partition(",")[0] for spec in (crawl.options.judge, crawl.options.strategy) if ":" in spec]
     if not own:
         return None
     modules = {name.partition(":")[0] for name in own}
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_globals["__name__"] in modules]
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame in frames]
-    where = f" ({frames[-1].f_code.co_filename}, line {lines[-1]})" if frames else ""
+    walk = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk if frame.f_globals["__name__"] in modules]
+    where = f" ({lines[-1][0]}, line {lines[-1][1]})" if lines else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return InputError(
         f"{' or '.join(own)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
@@ -101,20 +94,8 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     )
 
 
-async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
-    if quiet:
-        await until_stopped(crawl, None)
-        return
-    from lycosa.cli.live import Progress  # what draws in a terminal takes a tenth of a second to load
-
-    progress = Progress(crawl)
-    await until_stopped(crawl, progress)
-    if farewell:
-        progress.farewell()
-
-
 class Onlooker(ABC):
-    """Who shows how a crawl goes."""
+    """Shows how a crawl goes."""
 
     def __enter__(self) -> Self:
         return self
@@ -124,24 +105,24 @@ class Onlooker(ABC):
 
     @abstractmethod
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Print a line of its own."""
 
     @abstractmethod
-    def update(self, visit: Visit) -> None:
-        """Take in a visit."""
+    def update(self, visit: Any) -> None:
+        """Take in what a crawl yields."""
 
     @abstractmethod
     def draw(self) -> None:
         """Show how it stands, if it is time."""
 
     async def tick(self) -> None:
-        """Draw also while nothing arrives: people want to know what it waits for."""
+        """Draw also while nothing arrives, to show what it waits for."""
         while True:
             await asyncio.sleep(EVERY)
             self.draw()
 
 
-async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
+async def until_stopped(crawl: Any, progress: Onlooker | None) -> None:
     """Run a crawl to its end, or until Ctrl-C; a second one stops it at once."""
     interrupts = 0
 
@@ -152,7 +133,8 @@ async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
             # Everything recorded is safe by design; what is in flight will be fetched again.
             if progress is not None:
                 progress.__exit__(None, None, None)
-            sys.stderr.write(f"\nstopped immediately; continue with: lycosa {crawl.command} {crawl.path}\n")
+            command = getattr(crawl, "command", "resume")
+            sys.stderr.write(f"\nstopped immediately; continue with: lycosa {command} {crawl.path}\n")
             os._exit(130)
         if progress is not None:
             progress.say("stopping when the requests in flight are done (Ctrl-C again to stop immediately)")
@@ -178,10 +160,10 @@ async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
 
 
 def free_name(options: Options) -> Path:
-    """crawls/ and a name made from the topic, with a number if that is taken."""
-    told = options.topic or options.regex or " ".join(options.targets)
-    told = told or Path(options.terms or options.model or (options.examples or ["crawl"])[0]).stem
-    slug = re.sub(r"[^a-z0-9]+", "-", told.lower()).strip("-")[:50] or "crawl"
+    """Return crawls/ and a name made from the topic, with a number if that is taken."""
+    subject = options.topic or options.regex or " ".join(options.targets)
+    subject = subject or Path(options.terms or options.model or (options.examples or ["crawl"])[0]).stem
+    slug = re.sub(r"[^a-z0-9]+", "-", subject.lower()).strip("-")[:50] or "crawl"
     path, number = Path("crawls") / slug, 1
     while path.exists():
         number += 1

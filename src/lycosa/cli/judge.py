@@ -1,27 +1,24 @@
-"""`lycosa judge` and `lycosa label`: what is relevant, said otherwise; and what would help to know."""
+"""`lycosa judge` and `lycosa label`: judge pages by other words, and label those that would help most."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
-import typer
-from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.parameters import Dir, Json, Line, judge_names
-from lycosa.cli.printing import crawled, output, print_json, squeezed
+from lycosa.cli.parameters import REGISTRIES, Dir, Json, Line
+from lycosa.cli.printing import Part, crawled, give, heading, show, squeezed
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
 from lycosa.collection.estimate import at_least
 from lycosa.collection.judging import Judged, Moved
 from lycosa.collection.reading import Collection
-from lycosa.collection.words import clean
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory, is_running
@@ -32,23 +29,16 @@ from lycosa.web.urls import canonical
 
 def judge(
     directory: Dir,
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORDS]", help="New topic. Default: the topic of the crawl.")
-    ] = None,
+    words: Annotated[list[str] | None, "[WORDS]", "New topic. Default: the topic of the crawl."] = None,
+    *,
     example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PAGE", help="An example of a relevant page, from the crawl or a file; repeatable."),
+        list[str] | None, "PAGE", "An example of a relevant page, from the crawl or a file; repeatable."
     ] = None,
     threshold: Line = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--judge", metavar="NAME", help="The judge to use (see 'lycosa topics').", autocompletion=judge_names
-        ),
-    ] = "",
-    keep: Annotated[bool, typer.Option("--keep", help="Apply the result to the crawl. Default: only show it.")] = False,
+    by: Annotated[str, "--judge", "NAME", REGISTRIES["judges"], "The judge to use (see 'lycosa list judges')."] = "",
+    keep: Annotated[bool, "Apply the result to the crawl. Default: only show it."] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Judge all pages of a large crawl. Default: a sample, unless --keep is given.")
+        bool, "--all", "Judge all pages of a large crawl. Default: a sample, unless --keep is given."
     ] = False,
     json: Json = False,
 ) -> None:
@@ -60,66 +50,58 @@ def judge(
     so that you can try out words; with --all or --keep, all pages are.
     """
     words, examples = words or [], example or []
-    told = judging.judge(
+    judged = judging.judge(
         directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
         sample=0 if everything else 15_000,  # pages on which words are tried out: some seconds
     )  # fmt: skip
-    if json:
-        print_json(told)
-        return
-    console = output()
-    if told.of:
-        console.print(f"A sample of {told.after.pages:,} from {told.of:,} pages (all of them: --all)")
-    _tell(console, told)
-    if told.kept:
-        print("Applied: all commands use the new judgement, and so does the crawl when resumed.")
+    again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
+    again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
+    again += ["--judge", by] if by else []
+    give(judged, _parts(judged, shlex.join(again)), json=json)
+
+
+def _parts(judged: Judged, again: str) -> Iterator[Part]:
+    before, after = judged.before, judged.after
+    if judged.of:
+        yield f"A sample of {after.pages:,} from {judged.of:,} pages (all of them: --all)"
+    yield f"before: {before.told}, score {at_least(judged.threshold_before)}"
+    yield Text.assemble(("now", "bold"), f":    {after.told}, score {at_least(judged.threshold)}, by {judged.judge}")
+    if not judged.coming and not judged.going:
+        yield "The same pages are relevant as before."
+    yield from _moved(f"{_pages(judged.coming, 'come')} in", judged.comes, judged.coming)
+    yield from _moved(f"{_pages(judged.going, 'go')} out", judged.goes, judged.going)
+    yield from _moved("nearest to the threshold", judged.near, len(judged.near))
+    if judged.kept:
+        yield "Applied: all commands use the new judgement, and so does the crawl when resumed."
     else:
-        again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
-        again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
-        again += ["--judge", by] if by else []
-        print(f"Apply it with:  lycosa judge {shlex.join(again)} --keep")
+        yield f"Apply it with:  lycosa judge {again} --keep"
 
 
-def _tell(console: Console, told: Judged) -> None:
-    before, after = told.before, told.after
-    console.print(f"before: {before.told}, score {at_least(told.threshold_before)}")
-    console.print(f"[bold]now[/]:    {after.told}, score {at_least(told.threshold)}, by {told.judge}")
-    if not told.coming and not told.going:
-        console.print("The same pages are relevant as before.")
-    _list(
-        console, f"{'1 page comes' if told.coming == 1 else f'{told.coming:,} pages come'} in", told.comes, told.coming
-    )
-    _list(console, f"{'1 page goes' if told.going == 1 else f'{told.going:,} pages go'} out", told.goes, told.going)
-    _list(console, "nearest to the threshold", told.near, len(told.near))
+def _pages(count: int, verb: str) -> str:
+    return f"1 page {verb}{'es' if verb == 'go' else 's'}" if count == 1 else f"{count:,} pages {verb}"
 
 
-def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) -> None:
-    if not pages:
-        return
-    console.print()
-    console.print(Text(heading, "bold"))
+def _moved(title: str, pages: Sequence[Moved], count: int) -> Iterator[Part]:
+    yield from heading(title) if pages else []
     for page in pages:
-        title = squeezed(clean(page.title)) or "-"
-        moved = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
-        line = Text(f"  {moved}  {title}  ").append(clean(page.url), "dim")
-        console.print(line, soft_wrap=True)
-    if count > len(pages):
-        console.print(Text(f"  and {count - len(pages):,} more", "dim"))
+        score = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
+        yield _page(score, page.title, page.url)
+    if pages and count > len(pages):
+        yield Text(f"  and {count - len(pages):,} more", "dim")
 
 
-# -- labels ------------------------------------------------------------------------------------------------------
+def _page(score: str, title: str, url: str) -> Text:
+    return Text(f"  {score}  {squeezed(title) or '-'}  ").append(url, "dim")
+
+
+# -- labels --------------------------------------------------------------------------------------------------------
 
 
 def label(
     directory: Dir,
-    yes: Annotated[
-        list[str] | None,
-        typer.Option("--yes", metavar="URL", help="A relevant page that the crawl has fetched; repeatable."),
-    ] = None,
-    no: Annotated[
-        list[str] | None,
-        typer.Option("--no", metavar="URL", help="An irrelevant page that the crawl has fetched; repeatable."),
-    ] = None,
+    *,
+    yes: Annotated[list[str] | None, "URL", "A relevant page that the crawl has fetched; repeatable."] = None,
+    no: Annotated[list[str] | None, "URL", "An irrelevant page that the crawl has fetched; repeatable."] = None,
     json: Json = False,
 ) -> None:
     """Label pages as relevant or not, so that the judge learns.
@@ -128,11 +110,45 @@ def label(
     uses what it learned when the crawl is resumed. If a page was labelled before, the new label counts. 'lycosa train
     DIR' trains a model on the labels.
     """
-    if not yes and not no:
-        _ask_where_it_helps(directory, json=json)
+    if yes or no:
+        crawled(directory)
+        keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())])
         return
-    crawled(directory)
-    keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())])
+    with Collection(directory) as collection:
+        found = questions(collection, 10)
+    if found and not json and sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
+        _ask(directory, found)
+    else:
+        give({"questions": found}, _questions(found, directory), json=json)
+
+
+def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
+    if not found:
+        yield "The judge is certain about every unlabelled page."
+        return
+    yield "Labelling these pages would help most:"
+    yield from (_page(f"{question.worth:.2f}", question.title, question.url) for question in found)
+    name = shlex.quote(str(directory))
+    yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
+
+
+def _ask(directory: Path, found: Sequence[Question]) -> None:
+    """Ask one after the other; the answers are kept at the end, also if it is broken off."""
+    show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
+    said: dict[str, bool] = {}
+    for question in found:
+        show([_page(f"{question.worth:.2f}", question.title, question.url)])
+        try:
+            typed = input("  y/n? ").strip().lower()[:1]
+        except (EOFError, KeyboardInterrupt):
+            print()
+            break
+        if typed == "q":
+            break
+        if typed in ("y", "n"):
+            said[question.url] = typed == "y"
+    if said:
+        keep_labels(directory, said.items())
 
 
 def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
@@ -152,62 +168,16 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
             given = labels_in(log)
     finally:
         opened.close()
-    good, console = sum(given.values()), output()
+    good = sum(given.values())
     counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
     kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
-    console.print(f"{kinds}; now {good} yes, {len(given) - good} no.")
-    console.print(f"{judged.after.told}; before: {judged.before.told}.")
+    show([f"{kinds}; now {good} yes, {len(given) - good} no.", f"{judged.after.told}; before: {judged.before.told}."])
     if good >= 3 and len(given) - good >= 3:
         print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
 
 
-def _ask_where_it_helps(directory: Path, *, json: bool) -> None:
-    """Name the pages of which a person's word would help most; in a terminal, ask for it."""
-    with Collection(directory) as collection:
-        found = questions(collection, 10)
-    if json:
-        print_json({"questions": found})
-        return
-    console = output()
-    if not found:
-        console.print("The judge is certain about every unlabelled page.")
-        return
-    if sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
-        _ask(console, directory, found)
-        return
-    console.print("Labelling these pages would help most:")
-    for question in found:
-        _show(console, question)
-    name = shlex.quote(str(directory))
-    print(f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable")
-
-
-def _show(console: Console, question: Question) -> None:
-    title = squeezed(clean(question.title)) or "-"
-    console.print(Text(f"  {question.worth:.2f}  {title}  ").append(clean(question.url), "dim"), soft_wrap=True)
-
-
-def _ask(console: Console, directory: Path, found: Sequence[Question]) -> None:
-    """One after the other; what was said is kept at the end, also if it is broken off."""
-    console.print("Are these pages relevant? y: yes, n: no, Enter: skip, q: quit")
-    said: dict[str, bool] = {}
-    for question in found:
-        _show(console, question)
-        try:
-            typed = input("  y/n? ").strip().lower()[:1]
-        except (EOFError, KeyboardInterrupt):
-            print()
-            break
-        if typed == "q":
-            break
-        if typed in ("y", "n"):
-            said[question.url] = typed == "y"
-    if said:
-        keep_labels(directory, said.items())
-
-
 def _known(directory: Path, log: SqliteLog, url: str) -> str:
-    """The page as the crawl knows it."""
+    """Return the page as the crawl knows it."""
     node = canonical(url) or url
     visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
     if any(visit.is_page for visit in visits):

@@ -1,4 +1,4 @@
-"""Progress of a crawl: live in a terminal; plain lines where the output is no terminal."""
+"""Progress of a crawl: a picture in a terminal, plain lines elsewhere; and what came of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import Self
 
 from rich.console import Console, Group
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa.cli.hunting import EVERY, Onlooker
-from lycosa.cli.printing import lively, output
+from lycosa.cli.printing import Part, lively, show
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import weakness
@@ -63,16 +64,13 @@ class Progress(Onlooker):
             self._pages_before = engine.tally.pages - visit.is_page
         if visit.is_page:
             found = visit.is_find(engine.topic.threshold)
-            self._recent.append(found)
-            del self._recent[:-100]
+            self._recent = [*self._recent[-99:], found]
             if found:
-                heapq.heappush(self._best, (visit.beta, visit.node, visit.title))
-                if len(self._best) > 5:
-                    heapq.heappop(self._best)
+                self._best = heapq.nlargest(5, [*self._best, (visit.beta, visit.node, visit.title)])
         self.draw()
 
     def _tell(self, what: str, done: int, total: int) -> None:
-        """What was crawled before is being read."""
+        """Note how much of an earlier run was read."""
         spent = time.monotonic() - self._begun
         left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
         self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
@@ -80,101 +78,97 @@ class Progress(Onlooker):
 
     def draw(self) -> None:
         now = time.monotonic()
-        if self._live is not None and now - self._shown >= EVERY:
-            self._shown = now
+        if now - self._shown < (PLAIN_EVERY if self._live is None else EVERY):
+            return
+        self._shown = now
+        if self._live is None:
+            print("  ".join(self._headline()), file=sys.stderr, flush=True)
+        else:
             self._live.update(self._picture(), refresh=True)
-        elif self._live is None and now - self._shown >= PLAIN_EVERY:
-            self._shown = now
-            print(self._headline(), file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
         self.console.print(text)
 
-    def farewell(self) -> None:
-        """What came of it, and what to do next."""
-        engine, path = self.crawl.engine, self.crawl.path
-        if engine is None:
-            return
-        tally, console = engine.tally, output()
-        requests = many(tally.requests, "request")
-        spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
-        console.print(f"{self._estimate().told}: harvest rate {tally.harvest:.1%}. {requests}{spent}.")
-        print(f"Ended: {engine.ending or 'interrupted'}.")
-        if path is not None and tally.pages:
-            with Collection(path) as collection:
-                warning = weakness(collection, tally.pages)
-            if warning:
-                console.print(f"The topic's words are weak: {warning}.", markup=False)
-        self._what_is_left(engine, console)
-        if path is not None:
-            name = shlex.quote(str(path))
-            print(f"See it with:  lycosa show {name}, lycosa report {name}")
-            if not self._estimate().sure:
-                print(f"Label the least certain pages:  lycosa label {name}")
-            if engine.table.open_rows and engine.ending != EXHAUSTED:
-                more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
-                print(f"Continue with: lycosa resume {name}{more}")
-
-    def _what_is_left(self, engine: Engine, console: Console) -> None:
-        """Addresses that were known and not fetched: those that wait, were pruned, or are held back."""
-        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
-            for lane in [lane for lane in engine.frontier.waiting() if lane.why][:5]:
-                print(f"  {lane.name} still has links, but waits: {lane.why}")
-        pruned = engine.frontier.pruned()
-        if pruned:
-            strategy = parse(self.crawl.options.strategy)[0]
-            print(
-                f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
-            )
-            guide = getattr(engine.strategy, "estimator", engine.strategy)
-            if remedy := getattr(guide, "remedy", ""):
-                print(f"  {remedy}")
-        held = engine.held_back()
-        if held:
-            reasons = Counter[str]()
-            for group in held:
-                reasons[group.reason] += group.addresses
-            told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
-            console.print(f"Held back as likely traps: {reasons.total():,} addresses ({told}).")
-
-    def _estimate(self) -> Estimate:
-        engine = self.crawl.engine
-        assert engine is not None
-        probability = bool(engine.tally.settings.get("probability", False))
-        return estimate(engine.lessons.worths(), engine.topic.threshold, engine.tally.pages, probability)
-
-    def _headline(self) -> str:
+    def _headline(self) -> list[str]:
         engine = self.crawl.engine
         if engine is None or self._opening:
-            return self._opening or "starting"
+            return [self._opening or "starting"]
         tally, seconds = engine.tally, max(0.001, time.monotonic() - self._begun)
-        here = tally.pages - max(0, self._pages_before)
-        return (
-            f"{tally.pages}/{self.crawl.options.budget} pages  harvest {tally.harvest:.1%}  "
-            f"{here / seconds:.1f} pages/s  {len(engine.in_flight)} in flight  frontier {engine.table.open_rows:,}"
-        )
+        return [
+            f"{tally.pages}/{self.crawl.options.budget} pages",
+            f"harvest {tally.harvest:.1%}",
+            f"{(tally.pages - max(0, self._pages_before)) / seconds:.1f} pages/s",
+            f"{len(engine.in_flight)} in flight",
+            f"frontier {engine.table.open_rows:,}",
+        ]
 
     def _picture(self) -> Group:
         engine = self.crawl.engine
         if engine is None or self._opening:
             return Group(Text(self._opening or "starting ..."))
-        width = self.console.width
-        budget, tally = self.crawl.options.budget, engine.tally
-        filled = round(min(1.0, tally.pages / budget) * max(10, min(40, width - 40)))
-        bar = Text("━" * filled, "green") + Text("━" * (max(10, min(40, width - 40)) - filled), "dim")
+        width, budget, tally = self.console.width, self.crawl.options.budget, engine.tally
+        length = max(10, min(40, width - 40))
+        filled = round(min(1.0, tally.pages / budget) * length)
         recent = sum(self._recent) / len(self._recent) if self._recent else 0.0
         lines = Table.grid(padding=(0, 1), expand=False)
         lines.add_column(style="bold", no_wrap=True)
         lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
         lines.add_row("hunting", Text(self.crawl.options.subject or "your topic"))
+        bar = Text("━" * filled, "green") + Text("━" * (length - filled), "dim")
         lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
         lines.add_row("harvest", f"{tally.harvest:.1%}, lately {recent:.0%}")
-        lines.add_row("", self._headline().split("  ", 2)[2])
-        waiting = engine.frontier.waiting()
-        if waiting:
-            why = Counter(lane.why for lane in waiting).most_common(3)
-            told = ", ".join(f"{count} for {reason}" for reason, count in why)
-            lines.add_row("waiting", f"{many(len(waiting), 'host')}: {told}")
-        for rank, (beta, url, title) in enumerate(sorted(self._best, reverse=True)):
+        lines.add_row("", "  ".join(self._headline()[2:]))
+        if waiting := engine.frontier.waiting():
+            reasons = Counter(lane.why for lane in waiting).most_common(3)
+            hosts = ", ".join(f"{count} for {reason}" for reason, count in reasons)
+            lines.add_row("waiting", f"{many(len(waiting), 'host')}: {hosts}")
+        for rank, (beta, url, title) in enumerate(self._best):
             lines.add_row("best" if not rank else "", Text(f"{beta:.2f} {title or url}  ").append(url, "dim"))
         return Group(lines)
+
+    def farewell(self) -> None:
+        """Print what came of it, and what to do next."""
+        if self.crawl.engine is not None:
+            show(self._came(self.crawl.engine))
+
+    def _came(self, engine: Engine) -> Iterator[Part]:
+        tally, path, found = engine.tally, self.crawl.path, self._estimate(engine)
+        spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
+        yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
+        yield f"Ended: {engine.ending or 'interrupted'}."
+        if path is not None and tally.pages:
+            with Collection(path) as collection:
+                warning = weakness(collection, tally.pages)
+            if warning:
+                yield f"The topic's words are weak: {warning}."
+        yield from self._what_is_left(engine)
+        if path is None:
+            return
+        name = shlex.quote(str(path))
+        yield f"See it with:  lycosa show {name}, lycosa report {name}"
+        if not found.sure:
+            yield f"Label the least certain pages:  lycosa label {name}"
+        if engine.table.open_rows and engine.ending != EXHAUSTED:
+            more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
+            yield f"Continue with: lycosa resume {name}{more}"
+
+    def _what_is_left(self, engine: Engine) -> Iterator[Part]:
+        """Yield what is known of addresses that were not fetched: they wait, were pruned, or are held back."""
+        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
+            for lane in [lane for lane in engine.frontier.waiting() if lane.why][:5]:
+                yield f"  {lane.name} still has links, but waits: {lane.why}"
+        if pruned := engine.frontier.pruned():
+            strategy = parse(self.crawl.options.strategy)[0]
+            yield f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
+            if remedy := getattr(getattr(engine.strategy, "estimator", engine.strategy), "remedy", ""):
+                yield f"  {remedy}"
+        reasons = Counter[str]()
+        for group in engine.held_back():
+            reasons[group.reason] += group.addresses
+        if reasons:
+            most = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
+            yield f"Held back as likely traps: {reasons.total():,} addresses ({most})."
+
+    def _estimate(self, engine: Engine) -> Estimate:
+        probability = bool(engine.tally.settings.get("probability", False))
+        return estimate(engine.lessons.worths(), engine.topic.threshold, engine.tally.pages, probability)

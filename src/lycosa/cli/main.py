@@ -12,21 +12,6 @@ import typer
 from lycosa.cli.commands import Commands, one_line
 from lycosa.version import __version__
 
-# commands in the module of another
-BESIDE = {
-    "resume": "crawl",
-    "browse": "replay",
-    "watch": "refresh",
-    "label": "judge",
-    "strategies": "choosing",
-    "topics": "choosing",
-    "spaces": "choosing",
-    "web": "demo",
-    "backup": "serve",
-    "restore": "serve",
-}
-
-
 # exit codes
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
@@ -42,14 +27,21 @@ class Lycosa(Commands):
     sections: ClassVar = {
         "Collect pages": "crawl resume seeds demo",
         "Read and export them": "show report search page why export replay",
-        "Keep them fresh": "refresh watch changes diff",
-        "Teach the judge": "label judge train taxonomy rules browse",
-        "Look up what can be chosen": "strategies topics spaces wordnet",
+        "Keep them fresh": "refresh watch changes",
+        "Teach the judge": "label judge train",
+        "Look up what can be chosen": "list wordnet",
         "Serve people and agents": "serve backup restore mcp identity",
         "Maintain": "doctor check",
-        "Experiment": "lab web",
+        "Experiment": "lab",
     }
-    places = BESIDE
+    places: ClassVar = {  # commands in the module of another
+        "resume": "crawl",
+        "watch": "refresh",
+        "label": "judge",
+        "list": "choosing:list_",
+        "backup": "serve",
+        "restore": "serve",
+    }
 
 
 app = typer.Typer(

@@ -5,26 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from lycosa.cli.parameters import AllowNetwork, Contact
 from lycosa.core.options import Options
 
 
 def mcp(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory for the collections.")] = Path("agents"),
-    most_pages: Annotated[int, typer.Option(help="Maximum pages per collection.")] = 500,
-    most_at_once: Annotated[int, typer.Option(help="Maximum collections running at the same time.")] = 2,
-    most_collections: Annotated[int, typer.Option(help="Maximum number of collections.")] = 100,
-    most_minutes: Annotated[float, typer.Option(help="Maximum duration of a collection in minutes.")] = 60.0,
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Options for all collections, in the format of crawl.toml.")
-    ] = None,
-    contact: Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")] = "",
-    delay: Annotated[float | None, typer.Option(help="Seconds to leave a host alone after each answer.")] = None,
-    allow_network: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CIDR", help="A private network that agents may crawl; repeatable."),
-    ] = None,
+    directory: Annotated[Path, "DIR", "Directory for the collections."] = Path("agents"),
+    *,
+    most_pages: Annotated[int, "Maximum pages per collection."] = 500,
+    most_at_once: Annotated[int, "Maximum collections running at the same time."] = 2,
+    most_collections: Annotated[int, "Maximum number of collections."] = 100,
+    most_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60.0,
+    config: Annotated[Path | None, "FILE", "Options for all collections, in the format of crawl.toml."] = None,
+    contact: Contact = "",
+    delay: Annotated[float | None, "Seconds to leave a host alone after each answer."] = None,
+    allow_network: AllowNetwork = None,
 ) -> None:
     """Let AI agents collect and read pages (MCP server)."""
     from lycosa.agents.desk import Desk, Limits

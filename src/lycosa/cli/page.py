@@ -1,4 +1,4 @@
-"""`lycosa page`: one page in any version, why it was fetched, its text and links, and every look at it."""
+"""`lycosa page`: one page in any version, why it was fetched, its text and links, and every visit."""
 
 from __future__ import annotations
 
@@ -6,125 +6,126 @@ import math
 import re
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Annotated, Any
 
-import typer
-from rich.console import Console
 from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, WholeText, by_the_end
-from lycosa.cli.printing import heading, pairs, print_json, squeezed, timestamp, wrapped
+from lycosa.cli.printing import Part, give, heading, squeezed, timestamp
 from lycosa.collection.estimate import at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.rows import Fate
 from lycosa.collection.tracing import content_of, known
-from lycosa.collection.view import Link, Origin
+from lycosa.collection.view import Link
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
-from lycosa.drawing.formats import many
+from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
+VERSION = "A number (1 is the first, -1 the last), a date, a time, or '2d ago'."
 _UNKEPT = "the crawl was run without an archive"
 
 
 def page(
     directory: Dir,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The page's address.")],
-    links: Annotated[bool, typer.Option(help="Include its links.")] = True,
-    raw: Annotated[bool, typer.Option("--raw", help="Write only the decoded body to standard output.")] = False,
-    version: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", show_default=False, help="Version number: 1 is the first, -1 the last. Default: the last."
-        ),
-    ] = None,
-    at: Annotated[
-        str, typer.Option(metavar="WHEN", help="The version at this time: a date, a date and time, or '2d ago'.")
-    ] = "",
-    xml: Annotated[
-        bool, typer.Option("--xml", help="Write only its document tree, as XML, to standard output.")
-    ] = False,
+    url: Annotated[str, "URL", "The page's address."],
+    *,
+    version: Annotated[str, "VERSION", f"{VERSION} Default: the last."] = "",
+    links: Annotated[bool, "Include its links."] = True,
+    raw: Annotated[bool, "Write only the decoded body to standard output."] = False,
+    xml: Annotated[bool, "Write only its document tree, as XML, to standard output."] = False,
     whole_text: WholeText = False,
     json: Json = False,
 ) -> None:
     """Show a page: text, links, versions, why it was fetched."""
     with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
-        visit = chosen(visits, version, at, time.time())
+        visit = content_of(visits) or visits[-1]
+        if version:
+            versions = versions_of(visits)
+            visit = versions[version_at(versions, version, time.time(), "--version")]
         if raw or xml:
-            _write(_body(collection, visit) if raw else _tree(collection, visit))
+            body = _body(collection, visit)
+            sys.stdout.buffer.write(body if raw else _tree(collection, visit, body))
+            sys.stdout.buffer.flush()
             return
         exchange, document, trouble = _archived(collection, visit)
         view = collection.view()
         origin = view.origin(collection.log, visit.node)
-        if origin.kind == "sitemap":  # a list of links is told as any page with links
+        if origin.kind == "sitemap":  # a list of links is shown as any page with links
             origin = replace(origin, kind="link")
-        shown = view.links(visit) if links else []
-        if json:
-            facts = _facts(visit, exchange, document) | _standing(visits, visit)
-            facts |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
-            facts["why"] |= {"pick": visits[0].pick, "score": _finite(visits[0].score)}
-            facts |= {"text": _text(document), "trouble": trouble, "links": shown}
-            print_json({**facts, "visits": _history(visits)})
-            return
-        console = Console(highlight=False)
-        _show_head(console, _facts(visit, exchange, document) | _standing(visits, visit), collection.threshold)
-        _show_why(console, visits[0], origin, collection.options.strategy)
-        _show_text(console, _text(document), trouble)
-        _show_links(console, shown)
-        _show_history(console, _history(visits))
+        first = visits[0]
+        facts = {
+            **_facts(visit, exchange, document),
+            **_standing(visits, visit),
+            "why": {
+                **asdict(origin),
+                "strategy": first.arm or collection.options.strategy,
+                "pick": first.pick,
+                "score": round(first.score, 4) if math.isfinite(first.score) else None,  # a seed's score is infinite
+            },
+            "text": re.sub(r"\n\s*\n", "\n\n", clean(document.said)),
+            "trouble": trouble,
+            "links": view.links(visit) if links else [],
+            "visits": _history(visits),
+        }
+        give(facts, _parts(facts, collection.threshold), json=json)
 
 
-# -- what there is ---------------------------------------------------------------------------------------------
+# -- which version -------------------------------------------------------------------------------------------------
 
 
-def chosen(visits: list[Visit], version: int | None, at: str, now: float) -> Visit:
-    """The visit that brought the version asked for; without one, or where there is no choice, the newest."""
-    versions = [visit for visit in visits if visit.is_version]
-    if version is not None and at:
-        raise InputError("--version and --at exclude each other: give one of them")
-    if version is None and not at:
-        return content_of(visits) or visits[-1]
-    if not versions:
-        raise InputError(f"no version of {visits[-1].node} ever came: see what did without --version and --at")
-    if version is not None:
-        if not 1 <= abs(version) <= len(versions):
-            told = f"1 to {len(versions)}, or -1 for the last" if len(versions) > 1 else "1"
-            raise InputError(f"{versions[0].node} has no version {version}: choose --version {told}")
-        return versions[version - 1 if version > 0 else version]
-    until = by_the_end(at, now, "--at")
-    stood = [visit for visit in versions if visit.started <= until]
-    if not stood:
-        raise InputError(
-            f"{versions[0].node} was not known by then: its first version is of {timestamp(versions[0].started)}"
-        )
-    return stood[-1]
+def versions_of(visits: Sequence[Visit]) -> list[Visit]:
+    """Return the visits that brought a version of a page."""
+    if versions := [visit for visit in visits if visit.is_version]:
+        return versions
+    raise InputError(f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})")
 
 
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -> int:
+    """Return the place of the version with a number (1 is the first, -1 the last), or of the one that stood at a time.
+
+    >>> at = [Visit("http://a.test/", "page", "ok", 1, started=day * 86_400.0) for day in range(3)]
+    >>> [version_at(at, typed, 1e6, "--from") for typed in ("1", "-1", "1970-01-02")]
+    [0, 2, 1]
+    """
+    typed = typed.strip()
+    if re.fullmatch(r"[+-]?\d{1,9}", typed):
+        number = int(typed)
+        if not 1 <= abs(number) <= len(versions):
+            count = f"there are {len(versions)}" if len(versions) > 1 else "there is one"
+            raise InputError(f"there is no version {number}: {count}; 'lycosa page' lists them")
+        return number - 1 if number > 0 else len(versions) + number
+    then = by_the_end(typed, now, option)
+    before = [place for place, visit in enumerate(versions) if visit.started <= then]
+    if not before:
+        raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
+    return before[-1]
 
 
-def _tree(collection: Collection, visit: Visit) -> bytes:
+# -- facts ---------------------------------------------------------------------------------------------------------
+
+
+def _tree(collection: Collection, visit: Visit, body: bytes) -> bytes:
     from lycosa.web.tree import to_xml, tree_of
 
-    body, exchange = _body(collection, visit), collection.exchange(visit)
+    exchange = collection.exchange(visit)
     kind = exchange.header("content-type") if exchange is not None else ""
     return to_xml(tree_of(decode(body, charset_of(kind)))) + b"\n"
 
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
-    """Which version this is, and what has become of the page since."""
+    """Return which version this is, and what has become of the page since."""
     fate = Fate.of(visits)
     if fate is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
-    versions = [other for other in visits if other.is_version]
+    versions = versions_of(visits)
     number = versions.index(visit) + 1
     return {
         "version": number,
@@ -142,16 +143,15 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
 
 
 def _body(collection: Collection, visit: Visit) -> bytes:
-    """The body of an answer, its content encoding undone."""
+    """Return the body of an answer, its content encoding undone."""
     exchange = collection.exchange(visit)
     if exchange is None:
         why = f"the visit brought none ({visit.outcome})" if collection.options.archive else _UNKEPT
         raise InputError(f"there is no body of {visit.node}: {why}")
     if not exchange.body and visit.size:
         raise StoreError(_lost(visit))
-    encoding = exchange.header("content-encoding")
     try:
-        body, whole = inflate(exchange.body, encoding, 100_000_000)  # bytes that --raw writes
+        body, whole = inflate(exchange.body, exchange.header("content-encoding"), 100_000_000)
     except BadEncoding as error:
         raise StoreError(f"the body of {visit.node} can't be read: {error}") from error
     if not whole:
@@ -164,21 +164,16 @@ def _lost(visit: Visit) -> str:
 
 
 def _archived(collection: Collection, visit: Visit) -> tuple[Exchange | None, Document, str]:
-    """What the archive holds of a visit; and if that is nothing, why."""
+    """Return what the archive holds of a visit; and if that is nothing, why."""
     try:
         exchange = collection.exchange(visit)
         if exchange is None:
-            why = "" if collection.options.archive else _UNKEPT
-            return None, Document(title=visit.title), why
+            return None, Document(title=visit.title), "" if collection.options.archive else _UNKEPT
         if not exchange.body and visit.size:
             return exchange, Document(title=visit.title), _lost(visit)
         return exchange, collection.document(visit, exchange), ""
     except StoreError as error:
         return None, Document(title=visit.title), str(error)
-
-
-def _text(document: Document) -> str:
-    return re.sub(r"\n\s*\n", "\n\n", clean(document.said))
 
 
 def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[str, Any]:
@@ -202,7 +197,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
 
 
 def _history(visits: list[Visit]) -> list[dict[str, Any]]:
-    """Each visit, and whether it brought what the one before had brought."""
+    """Return each visit, and whether it brought what the one before had brought."""
     rows, before, version = [], b"", 0
     for visit in visits:
         version += visit.is_version
@@ -227,19 +222,19 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
     return rows
 
 
-def _finite(score: float) -> float | None:
-    """A seed is taken before everything else: its score is infinite, which JSON has no word for."""
-    return round(score, 4) if math.isfinite(score) else None
+# -- as text -------------------------------------------------------------------------------------------------------
 
 
-# -- how it is shown -------------------------------------------------------------------------------------------
+def title_of(title: str, url: str) -> list[Part]:
+    """Return a page's title and address."""
+    return [Text(squeezed(title) or url, "bold"), Text(url, "cyan")]
 
 
-def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> None:
-    console.print(Text(squeezed(facts["title"]) or clean(facts["url"]), "bold"))
-    console.print(Text(clean(facts["url"]), "cyan"), soft_wrap=True)
-    found = facts["outcome"] == "ok"
-    rows = {
+def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
+    found, standing = facts["outcome"] == "ok", facts["standing"]
+    version = f"{facts['version']} of {facts['versions']}" + (f", until {facts['until']}" if facts["until"] else "")
+    yield from title_of(facts["title"], facts["url"])
+    yield {
         "outcome": "" if found else f"{facts['outcome']} {facts['note']}".strip(),
         "status": ", ".join(filter(None, [str(facts["status"] or ""), facts["type"], f"{facts['size']:,} bytes"])),
         "author": facts["author"],
@@ -251,90 +246,63 @@ def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> Non
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),
-        "version": _told_version(facts) if facts["versions"] > 1 else "",
-        "standing": _told_standing(facts["standing"]),
-        "moved to": facts["standing"]["target"] if facts["standing"] else "",
+        "version": version if facts["versions"] > 1 else "",
+        "standing": _stands(standing) if standing and standing["looks"] else "",
+        "moved to": standing["target"] if standing else "",
     }
-    pairs(console, rows)
+    yield from heading("why it was fetched")
+    yield _why(facts["why"])
+    yield from heading("text")
+    yield facts["text"] or Text(facts["trouble"] or "none", "dim")
+    links: list[Link] = facts["links"]
+    if links:
+        fetched = sum(link.state in ("fetched", "vanished", "moved") for link in links)
+        yield from heading(f"{len(links)} links, {fetched} of them fetched")
+    for link in links:
+        line = Text(f"{link.state:<13}", "green" if link.state == "fetched" else "dim")
+        yield line.append(link.url, "default").append(f"  {squeezed(link.anchor)}".rstrip(), "dim")
+    yield from heading(many(len(facts["visits"]), "visit"))
+    for quiet, group in groupby(facts["visits"], key=lambda row: bool(row["outcome"] == "unchanged")):
+        rows = list(group)
+        if quiet and len(rows) > 1:
+            yield f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} looks, unchanged"
+        else:
+            yield from ("  ".join(filter(None, _visit(row))) for row in rows)
 
 
-def _told_version(facts: dict[str, Any]) -> str:
-    told = f"{facts['version']} of {facts['versions']}"
-    return f"{told}, until {facts['until']}" if facts["until"] else told
-
-
-def _told_standing(standing: dict[str, Any] | None) -> str:
-    """What has become of a page that was looked at again."""
-    if standing is None or not standing["looks"]:
-        return ""
+def _stands(standing: dict[str, Any]) -> str:
+    """Return what has become of a page that was revisited."""
     state = "unchanged" if standing["state"] == "stands" else standing["state"]
     times = "once" if standing["looks"] == 1 else f"{standing['looks']:,} times"
     return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
 
 
-def _show_why(console: Console, first: Visit, origin: Origin, strategy: str) -> None:
-    """What led here, and how promising it looked when it was picked."""
-    heading(console, "why it was fetched")
-    if origin.kind == "seed":
-        console.print("it is a seed")
-        return
-    if not origin.kind:
-        console.print("the log does not record what led here")
-        return
-    picked = f"as number {first.pick:,}, with a score of {first.score:.3g}, by {first.arm or strategy}"
-    if math.isinf(first.score):
-        picked = f"as number {first.pick:,}, before all others, because a seed redirects to it"
-    rows = {
-        "redirected from" if origin.kind == "redirect" else "linked from": origin.parent,
-        "whose title is": origin.title,
-        "with the words": origin.anchor,
-        "picked": picked,
+def _why(why: dict[str, Any]) -> Part:
+    """Return what led to a page, and how promising it looked when it was picked."""
+    if why["kind"] == "seed":
+        return "it is a seed"
+    if not why["kind"]:
+        return "the log does not record what led here"
+    score = f"with a score of {why['score']:.3g}, by {why['strategy']}" if why["score"] is not None else ""
+    return {
+        "redirected from" if why["kind"] == "redirect" else "linked from": why["parent"],
+        "whose title is": squeezed(why["title"]),
+        "with the words": squeezed(why["anchor"]),
+        "picked": f"as number {why['pick']:,}, {score or 'before all others, because a seed redirects to it'}",
     }
-    pairs(console, rows)
 
 
-def _show_text(console: Console, text: str, trouble: str) -> None:
-    heading(console, "text")
-    if text:
-        wrapped(console, Text(text))
-    else:
-        console.print(Text(trouble or "none"), style="dim")
-
-
-def _show_links(console: Console, links: list[Link]) -> None:
-    if not links:
-        return
-    fetched = sum(link.state in ("fetched", "vanished", "moved") for link in links)
-    heading(console, f"{len(links)} links, {fetched} of them fetched")
-    for link in links:
-        line = Text(f"{link.state:<13}", "green" if link.state == "fetched" else "dim")
-        line.append(clean(link.url), "default").append(f"  {squeezed(link.anchor)}".rstrip(), "dim")
-        console.print(line, soft_wrap=True)
-
-
-def _show_history(console: Console, history: list[dict[str, Any]]) -> None:
-    heading(console, many(len(history), "visit"))
-    for quiet, group in groupby(history, key=lambda row: row["outcome"] == "unchanged"):
-        rows = list(group)
-        if quiet and len(rows) > 1:
-            told = f"{rows[0]['at']}  to {rows[-1]['at']}  {len(rows):,} looks, unchanged"
-            wrapped(console, Text(told))
-            continue
-        for row in rows:
-            wrapped(console, Text("  ".join(filter(None, _told_visit(row)))))
-
-
-def _told_visit(row: dict[str, Any]) -> list[str]:
-    """A look at the page, and what came of it."""
+def _visit(row: dict[str, Any]) -> list[str]:
+    """Return a visit of the page, and what came of it."""
     what = row["kind"] if row["kind"] == row["outcome"] else f"{row['kind']} {row['outcome']}"
     content = {"same": "same content", "changed": "content changed"}.get(row["content"], "")
     size = f"{row['size']:,} bytes" if row["size"] else ""
-    told = [row["at"], what, str(row["status"] or ""), size]
+    line = [row["at"], what, str(row["status"] or ""), size]
     change = row["change"]
     if change is None or change["what"] == "new":
-        return [*told, "" if row["outcome"] == "unchanged" else content, squeezed(row["note"])]
+        return [*line, "" if row["outcome"] == "unchanged" else content, squeezed(row["note"])]
     if change["what"] == "changed":
         content = f"version {row['version']}, {change['kind']} changed by {change['magnitude']:.0%}"
     else:
         content = change["what"] + (f", version {row['version']}" if row["version"] else "")
-    return [*told, content, squeezed(clean("; ".join(change["says"]))), squeezed(row["note"])]
+    return [*line, content, squeezed(clean("; ".join(change["says"]))), squeezed(row["note"])]

@@ -1,44 +1,95 @@
-"""How results are printed, by all commands: for people in lines and tables that fit, for programs as JSON."""
+"""How all commands print results: one function, for people in lines and tables that fit, for programs as JSON."""
 
 from __future__ import annotations
 
 import json as jsonlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from lycosa.cli.commands import one_line
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.drawing.formats import visible
 
 UNCUT = 1_000  # columns of output without a terminal
-COLUMN = 100  # characters in a line of text: longer ones are hard to read
 NARROW = 60  # columns; narrower terminals have no room for tables with addresses
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
+class Beside(NamedTuple):
+    """A text with something at the left of its first line; the others are indented."""
+
+    first: str | Text
+    text: str | Text
+
+
+Part: TypeAlias = str | Text | Beside | Table | Mapping[str, str]  # a mapping: names and values, without empty ones
+
+
+def give(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = False) -> None:
+    """Print a result: its facts as JSON, or its parts as text."""
+    if json:
+        print_json(facts)
+    elif not quiet:
+        show(parts)
+
+
+def show(parts: Iterable[Part], console: Console | None = None) -> None:
+    """Print each part in lines that fit. An address or a command is never broken, so that it can be copied.
+
+    Texts may be a stranger's: what could move the cursor is not printed.
+    """
+    console = console or output()
+    for part in parts:
+        if isinstance(part, Mapping):
+            width = max(map(len, part)) + 2
+            rows = (Beside(Text(f"{name:<{width}}", "dim"), value) for name, value in part.items() if value)
+            show(rows, console)
+        elif isinstance(part, Table):
+            console.print(part)
+        else:
+            _print_lines(console, *(part if isinstance(part, Beside) else ("", part)))
+
+
+def _print_lines(console: Console, first: str | Text, text: str | Text) -> None:
+    first, text = _safe(first), _safe(text)
+    room = max(20, min(console.width - 1, 100) - cell_len(first.plain))  # longer lines are hard to read
+    whole = console.width >= UNCUT or "://" in text.plain or "lycosa " in text.plain
+    for line in text.split("\n", allow_blank=True) if whole else text.wrap(console, room):
+        line.rstrip()
+        console.print(first + line, soft_wrap=True)
+        first = Text(" " * cell_len(first.plain))
+
+
+def _safe(text: str | Text) -> Text:
+    text = Text(text) if isinstance(text, str) else text
+    if not text.plain.isprintable():
+        text.plain = "".join(visible(character) or " " for character in text.plain)
+    return text
+
+
 def output() -> Console:
-    """Where results go: as wide as the terminal; in a file or a pipe nothing is cut."""
+    """Return where results go: as wide as the terminal; in a file or a pipe nothing is cut."""
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNCUT, highlight=False)
 
 
 def lively(console: Console) -> bool:
-    """Whether a picture may move there: a real terminal, able to. (FORCE_COLOR makes rich take a file for one.)"""
+    """Return whether a picture may move there: a terminal, and able to. FORCE_COLOR makes rich take a file for one."""
     return console.file.isatty() and not console.is_dumb_terminal
 
 
 def print_json(result: object, *, indent: int | None = None) -> None:
-    """A result for programs: one value, of dataclasses and whatever JSON knows."""
+    """Print one value, of dataclasses and whatever JSON knows."""
     print(jsonlib.dumps(result, default=_as_data, indent=indent), flush=True)
 
 
@@ -52,36 +103,30 @@ def _as_data(value: Any) -> Any:
     raise TypeError(f"JSON has no word for a {type(value).__name__}")
 
 
-# -- lines -------------------------------------------------------------------------------------------------------
+def print_notes(notes: Iterable[str]) -> None:
+    """Print remarks to the error output."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
 
 
-def wrapped(console: Console, text: Text, first: Text | None = None, column: int = COLUMN) -> None:
-    """Print a text in lines that fit, without blanks at their ends, beside something at the left of the first."""
-    first = first or Text()
-    indent = Text(" " * len(first))
-    for line in text.wrap(console, max(20, min(console.width - 1, column) - len(first))):
-        line.rstrip()
-        console.print(first + line, soft_wrap=True)
-        first = indent
+# -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def heading(console: Console, text: str) -> None:
-    """What comes below it, after an empty line."""
-    console.print()
-    console.print(Text(text, "bold"))
+def heading(text: str) -> list[Part]:
+    """Return an empty line and a title."""
+    return ["", Text(text, "bold")]
 
 
-def pairs(console: Console, rows: dict[str, str]) -> None:
-    """Names and values; those that are empty are left out. An address is not broken, so that it can be copied.
+def right(title: str, **more: Any) -> Column:
+    return Column(title, justify="right", **more)
 
-    Values may be a stranger's words: what could move the cursor is not printed.
-    """
-    width = max(map(len, rows)) + 2
-    for name, value in ((name, visible(value)) for name, value in rows.items()):
-        if "://" in value:
-            console.print(Text(f"{name:<{width}}", "dim").append(value, "default"), soft_wrap=True)
-        elif value:
-            wrapped(console, Text(squeezed(value)), Text(f"{name:<{width}}", "dim"))
+
+def listing(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], **more: Any) -> Table:
+    """Return a table without lines; what is in its cells is shown as it is."""
+    table = Table(*columns, **{"box": None, "padding": (0, 1), "show_edge": False, "title_justify": "left", **more})
+    for row in rows:
+        table.add_row(*map(_safe, row))
+    return table
 
 
 def squeezed(text: str) -> str:
@@ -89,7 +134,7 @@ def squeezed(text: str) -> str:
 
 
 def timestamp(at: float) -> str:
-    """A moment, in UTC, as in a log.
+    """Return a moment, in UTC, as in a log.
 
     >>> timestamp(0.0)
     '1970-01-01 00:00:00'
@@ -98,43 +143,21 @@ def timestamp(at: float) -> str:
 
 
 def left_out(reasons: Any) -> str:
-    """What was left out and why, the most frequent first; a Counter of reasons."""
+    """Return what was left out and why, the most frequent first; a Counter of reasons."""
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
-def tell_more(count: int, limit: int) -> None:
-    """How many lines more than were printed there are; a limit of 0 is none."""
-    if limit and count > limit:
-        print(f"and {count - limit:,} more: --limit 0 lists all")
-
-
-def tell_rest(reasons: Any, notes: Iterable[str]) -> None:
-    """What was left out of something, and what else there is to know of it."""
+def rest(reasons: Any, notes: Iterable[str]) -> list[Part]:
+    """Return what was left out of something, and what else there is to know of it."""
     left = left_out(reasons)
-    for line in ([f"Left out: {left}."] if left else []) + [f"note: {note}" for note in notes]:
-        output().print(one_line(line), markup=False)
-
-
-# -- tables ------------------------------------------------------------------------------------------------------
-
-
-def right(title: str, **more: Any) -> Column:
-    return Column(title, justify="right", **more)
-
-
-def listing(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], **more: Any) -> Table:
-    """A table without lines; what is in its cells is shown as it is."""
-    table = Table(*columns, **{"box": None, "padding": (0, 1), "show_edge": False, "title_justify": "left", **more})
-    for row in rows:
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return table
+    return [*([f"Left out: {left}."] if left else []), *(f"note: {note}" for note in notes)]
 
 
 # -- what several commands begin or end with -------------------------------------------------------------------------
 
 
 def crawled(directory: Path) -> Options:
-    """The options of a crawl that has begun."""
+    """Return the options of a crawl that has begun."""
     from lycosa.store.directory import Directory
     from lycosa.store.log import NAME
 
@@ -145,7 +168,7 @@ def crawled(directory: Path) -> Options:
 
 
 def write_page(target: Path, page: str, option: str, name: str) -> int:
-    """Write a page of HTML, all of it or nothing: its size. `option` names the file, `name` is what it could be."""
+    """Write a page of HTML, all of it or nothing, and return its size. `option` names the file, as in `name`."""
     if target.is_dir():
         raise InputError(f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")

@@ -1,22 +1,23 @@
-"""`lycosa refresh` and `lycosa watch`: look again at what is due, and say what has become of it."""
+"""`lycosa refresh` and `lycosa watch`: revisit what is due, and show what has become of it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shlex
-import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from lycosa import crawling
+from lycosa.cli.changes import magnitude
+from lycosa.cli.commands import with_more
 from lycosa.cli.hunting import Onlooker, until_stopped
-from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
-from lycosa.cli.printing import COLOURS, output, print_json
+from lycosa.cli.parameters import Dir, Json, MaxTime, Quiet, crawl_options
+from lycosa.cli.printing import COLOURS, Beside, Part, give, print_json, print_notes, show
 from lycosa.cli.progress import StatusLine
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
@@ -25,30 +26,24 @@ from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
-from lycosa.refresh.change import change_of
+from lycosa.refresh.change import Change, change_of
 from lycosa.refresh.ledger import day_and_time, plain
 from lycosa.store.directory import SHARDS, Directory
 
-Now = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PATTERN", help="Revisit matching addresses first, due or not; repeatable. Not saved."),
-]
-Requests = Annotated[int | None, typer.Option(metavar="N", help="Maximum number of requests in this run.")]
-MaxTime = Annotated[float | None, typer.Option(help="Maximum duration of this run in seconds.")]
+Now = Annotated[list[str] | None, "PATTERN", "Revisit matching addresses first, due or not; repeatable. Not saved."]
+Requests = Annotated[int | None, "N", "Maximum number of requests in this run."]
 Dedupe = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="DIR",
-        help="An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
-    ),
+    "DIR",
+    "An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
 ]
 
 
-@with_more(crawl_options(of_refresh=True), at=8)
+@with_more(crawl_options(of_refresh=True))
 def refresh(
     directory: Dir,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Revisit every watched page, due or not.")] = False,
+    everything: Annotated[bool, "--all", "Revisit every watched page, due or not."] = False,
     now: Now = None,
     requests: Requests = None,
     max_time: MaxTime = None,
@@ -62,12 +57,11 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
-    _join(directory)
     chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
 
 
-@with_more(crawl_options(of_refresh=True), at=7)
+@with_more(crawl_options(of_refresh=True))
 def watch(
     directory: Dir,
     *,
@@ -84,21 +78,16 @@ def watch(
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
     are announced by feeds (changes.atom in the directory), and by messages to --notify.
     """
-    _join(directory)
     chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
     _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
 
 
-def _join(directory: Path) -> None:
-    """What shards of a cluster have recorded is one crawl's from here on."""
-    if any(directory.glob(f"{SHARDS}*")):  # also what was broken off while they were shared out
+def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was given; an empty value takes back an earlier setting, earlier crawls are added to those so far."""
+    if any(directory.glob(f"{SHARDS}*")):  # shards of a cluster, perhaps broken off while they were shared out
         from lycosa.cluster.splitting import join
 
         join(directory)
-
-
-def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """What was said; an empty value takes back what an earlier run was told. Earlier crawls join those so far."""
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in chosen.items():
         if name == "dedupe":
@@ -110,28 +99,25 @@ def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
-    told = Telling(crawl, quiet=quiet, json=json)
+    progress = Telling(crawl, quiet=quiet, json=json)
     try:
-        asyncio.run(until_stopped(crawl, told))
+        asyncio.run(until_stopped(crawl, progress))
     finally:
-        told.notes()
-    told.farewell()
+        progress.notes()
+    progress.farewell()
 
 
 class Telling(Onlooker):
-    """What is said while it runs: each change as it is found, and a line that says how far it is."""
+    """Shows each change as it is found, and a line that says how far it is."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.line = StatusLine(30.0)  # seconds between two lines where there is no terminal
-        self.output = output()
-        self.looks = 0
-        self.unchanged = 0
-        self.found: Counter[str] = Counter()
-        self.cosmetic = 0
+        self.line = StatusLine(30.0)
+        self.looks = self.unchanged = self.cosmetic = 0
         self.aside = 0  # new pages off the topic
+        self.found: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
-        self._told_notes = 0
+        self._notes = 0  # that were printed
 
     def __exit__(self, *error: object) -> None:
         self.line.clear()
@@ -142,7 +128,7 @@ class Telling(Onlooker):
             self.line.console.print(text)
 
     def update(self, visit: Visit) -> None:
-        """Take in a visit; tell what has become of its page."""
+        """Take in a visit; print what has become of its page."""
         change = change_of(visit)
         if visit.follows:
             self.looks += 1
@@ -154,86 +140,71 @@ class Telling(Onlooker):
             self.cosmetic += not change.matters
             self.found[change.what] += change.matters
             if self.json:
-                told = {"url": visit.node, "at": visit.started, "title": visit.title, **change.as_data()}
-                print_json(told)
+                print_json({"url": visit.node, "at": visit.started, "title": visit.title, **change.as_data()})
             elif change.matters and not self.quiet:
                 self.line.clear()
-                self._tell(visit, change.what, _how(visit))
+                show(_change(visit, change))
         self.draw()
 
-    def _tell(self, visit: Visit, what: str, how: str) -> None:
-        line = Text().append(f"{what:<9}", COLOURS[what])
-        line.append(f"{how}  " if how else "", "")
-        line.append(plain(visit.title) or plain(visit.node), "bold")
-        self.output.print(line, soft_wrap=False)
-        if visit.title:
-            self.output.print(Text(f"{'':9}{plain(visit.node)}", "dim"), overflow="fold")
-
     def draw(self) -> None:
-        if self.quiet or self.json:
-            return
-        self.notes()
-        self.line.show(self._headline)
+        if not (self.quiet or self.json):
+            self.notes()
+            self.line.show(self._headline)
 
     def _headline(self) -> str:
         engine = self.crawl.engine
         if engine is None:
             return "reading the log"
-        told = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
-        told += f", {self.aside:,} new but not relevant" if self.aside else ""
+        line = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
+        line += f", {self.aside:,} new but not relevant" if self.aside else ""
         if engine.in_flight:
-            return f"{told}; {len(engine.in_flight)} under way"
+            return f"{line}; {len(engine.in_flight)} under way"
         now = engine.clock()
         until = max(engine.keeper.next_due(now), engine.picker.pace.next(now))
-        return f"{told}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else told
+        return f"{line}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else line
 
     def notes(self) -> None:
-        """What else a person should know."""
-        if self.quiet:
-            return
-        for note in self.crawl.notes[self._told_notes :]:
+        """Print remarks that were not printed yet."""
+        if not self.quiet and self.crawl.notes[self._notes :]:
             self.line.clear()
-            print(f"note: {note}", file=sys.stderr)
-        self._told_notes = len(self.crawl.notes)
+            print_notes(self.crawl.notes[self._notes :])
+            self._notes = len(self.crawl.notes)
 
     def farewell(self) -> None:
-        """What came of it, and what to do next."""
-        engine, name = self.crawl.engine, shlex.quote(str(self.crawl.path))
-        keeper = None if engine is None else refresher_of(engine.keeper)
-        if engine is None or self.quiet or keeper is None:
-            return
-        options = self.crawl.options
-        if self.json:
-            told: dict[str, Any] = {"looks": self.looks, "unchanged": self.unchanged, "cosmetic": self.cosmetic}
-            told |= {"ending": engine.ending, "changes": self.found, "failed": self.failed}
-            print_json(told)
-            return
+        """Print what came of it, and what to do next."""
+        engine = self.crawl.engine
+        if engine is not None and refresher_of(engine.keeper) is not None:
+            facts = {name: getattr(self, name) for name in ("looks", "unchanged", "cosmetic", "failed")}
+            facts |= {"ending": engine.ending, "changes": self.found}
+            give(facts, self._came(), json=self.json and not self.quiet, quiet=self.quiet)
+
+    def _came(self) -> Iterator[Part]:
+        engine, name, options = self.crawl.engine, shlex.quote(str(self.crawl.path)), self.crawl.options
+        assert engine is not None
         found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
         rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
         rest += [f"{self.cosmetic} only cosmetic"] if self.cosmetic else []
         rest += [f"{self.aside:,} new but not relevant"] if self.aside else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
-        self.output.print(f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}.")
+        yield f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}."
         if not self.looks:
+            keeper = refresher_of(engine.keeper)
+            assert keeper is not None
             due = keeper.soonest(engine.clock())
             when = f"on {day_and_time(due)}" if due < NEVER else "never"
-            self.output.print(
-                f"{len(keeper.watched)} pages are watched; the next is due {when} "
-                f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
-                highlight=False,
-            )
-            self.output.print(f"Revisit all of them now with:  lycosa refresh {name} --all")
+            limits = f"schedule {options.schedule}, {options.per_hour:g} requests an hour"
+            yield f"{len(keeper.watched)} pages are watched; the next is due {when} ({limits})."
+            yield f"Revisit all of them now with:  lycosa refresh {name} --all"
         elif sum(self.found.values()):
-            self.output.print(f"See what changed with:  lycosa changes {name}, lycosa diff {name} URL")
+            yield f"See what changed with:  lycosa changes {name}, lycosa changes {name} URL"
 
 
-def _how(visit: Visit) -> str:
-    """A change in a word or two."""
-    change = change_of(visit)
-    assert change is not None
-    if change.what == "changed":
-        return f"{change.kind} {max(1, round(100 * change.magnitude))} %"
+def _change(visit: Visit, change: Change) -> Iterator[Part]:
+    how = magnitude(change) or plain("; ".join(change.says), 60)
     if change.what == "new":
-        return f"score {visit.worth:.2f}"
-    return plain("; ".join(change.says), 60)
+        how = f"score {visit.worth:.2f}"
+    first = Text(f"{change.what:<9}", COLOURS[change.what])
+    yield Beside(first, Text(f"{how}  " if how else "") + Text(plain(visit.title) or visit.node, "bold"))
+    if visit.title:
+        yield Beside(" " * 9, Text(visit.node, "dim"))

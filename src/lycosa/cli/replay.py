@@ -1,4 +1,4 @@
-"""`lycosa replay` and `lycosa browse`: a proxy on this machine that serves recorded pages, or records what you open."""
+"""`lycosa replay`: a proxy on this machine that serves recorded pages, or records what you open."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from lycosa.cli.parameters import AllowNetwork, Quiet, by_the_end, network_options
+from lycosa.cli.parameters import AllowNetwork, Port, Quiet, by_the_end, network_options
+from lycosa.cli.printing import print_notes
 from lycosa.cli.progress import StatusLine
 from lycosa.core.errors import InputError
 from lycosa.core.files import allow_many_files
@@ -31,24 +30,47 @@ from lycosa.web.politeness import Politeness
 
 
 def replay(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them, such as a crawl.")
-    ],
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
-    at: Annotated[
-        str, typer.Option(metavar="DATE", help="Show the web as of this date, such as 2026-03-01. Default: the latest.")
-    ] = "",
+    files: Annotated[list[Path] | None, "FILE", "WARC files, or directories of them, such as a crawl."] = None,
+    *,
+    record: Annotated[
+        Path | None,
+        "-r",
+        "RECORD",
+        "Instead of replaying, record the pages you open, one line of JSON each; an existing record is continued. "
+        "'lycosa train browse RECORD' learns from it.",
+    ] = None,
+    port: Port = 8080,
+    at: Annotated[str, "DATE", "Show the web as of this date, such as 2026-03-01. Default: the latest."] = "",
+    allow_network: AllowNetwork = None,
     quiet: Quiet = False,
 ) -> None:
-    """Replay recorded pages through an HTTP proxy."""
+    """Replay recorded pages through an HTTP proxy, or record your browsing."""
     allow_many_files()  # one stays open for each WARC file, and browsers open many connections
-    indexing = _Indexing(quiet)
+    if bool(files) == bool(record):
+        raise InputError("name WARC files to replay, or a file to record to, with --record")
+    if record is not None:
+        guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
+        # A person's own pace is not slowed down.
+        politeness, limits = Politeness(clock, delay=0.0), Limits(connect_seconds=60.0)
+        transport = HttpTransport(clock, guard, Names(clock), politeness, limits)
+        recording_proxy = RecordingProxy(Recorder(record), transport, Authority(), port)
+        serve(recording_proxy, quiet, lambda: _introduce_recorder(recording_proxy), lambda: _sum_up(recording_proxy))
+        return
+    line, begun = StatusLine(), set[Path]()
     moment = round(by_the_end(at, time.time(), "--at") * 1e6) if at else None
-    with Recording(files, at=moment, tell=indexing) as recording:
-        indexing.line.clear()
+
+    def indexing(path: Path, reached: int, captures: int) -> None:
+        size = max(1, path.stat().st_size)
+        if path not in begun:
+            line.clear()
+            begun.add(path)
+            print(f"reading {path.name}, {size / 1e6:,.1f} MB, for its index: once", file=sys.stderr)
+        line.show(lambda: f"{reached / size:4.0%} {captures:,}")
+
+    with Recording(files or [], at=moment, tell=(lambda *_: None) if quiet else indexing) as recording:
+        line.clear()
         proxy = Proxy(recording, Authority(), port)
-        for note in [] if quiet else recording.notes:
-            print(f"note: {note}", file=sys.stderr)
+        print_notes([] if quiet else recording.notes)
         serve(proxy, quiet, lambda: _introduce(proxy, at), lambda: _farewell(proxy))
 
 
@@ -73,22 +95,6 @@ def _farewell(proxy: Proxy) -> None:
     )
 
 
-class _Indexing:
-    """Says which file is being read, and how far."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet, self._path, self._size, self.line = quiet, Path(), 1, StatusLine()
-
-    def __call__(self, path: Path, reached: int, captures: int) -> None:
-        if self._quiet:
-            return
-        if path != self._path:
-            self.line.clear()
-            self._path, self._size = path, max(1, path.stat().st_size)
-            print(f"reading {path.name}, {self._size / 1e6:,.1f} MB, for its index: once", file=sys.stderr)
-        self.line.show(lambda: f"{reached / self._size:4.0%} {captures:,}")
-
-
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
     """Until Ctrl-C or SIGTERM; the first line printed is its address, and the only one if it is to be quiet."""
     if proxy.password and not quiet:
@@ -97,14 +103,10 @@ def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewel
     if quiet:
         return
     farewell()
-    if strangers := proxy.tally["strangers"]:
-        print(f"note: refused {many(strangers, 'request')} of other users of this machine", file=sys.stderr)
-    if distrusted := proxy.tally["distrusted"]:
-        print(
-            f"note: {distrusted:,} times a client hung up before any https was spoken: "
-            f"does it trust {proxy.authority.path}?",
-            file=sys.stderr,
-        )
+    strangers, distrusted = proxy.tally["strangers"], proxy.tally["distrusted"]
+    hung_up = f"{distrusted:,} times a client hung up before any https: does it trust {proxy.authority.path}?"
+    print_notes([f"refused {many(strangers, 'request')} of other users of this machine"] if strangers else [])
+    print_notes([hung_up] if distrusted else [])
 
 
 async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
@@ -121,33 +123,6 @@ async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
         print(proxy.address, flush=True)
         introduce()
         await over.wait()
-
-
-def browse(
-    record: Annotated[
-        Path,
-        typer.Option(
-            "--record",
-            "-r",
-            metavar="FILE",
-            help="File for the record, one line of JSON per page. An existing record is continued.",
-        ),
-    ],
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
-    allow_network: AllowNetwork = None,
-    quiet: Quiet = False,
-) -> None:
-    """Record your browsing through an HTTP proxy.
-
-    'lycosa train browse FILE' then learns which pages lead to relevant ones.
-    """
-    allow_many_files()  # browsers open many connections
-    guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
-    recorder = Recorder(record)
-    # A person's own pace is not ours to slow down.
-    transport = HttpTransport(clock, guard, Names(clock), Politeness(clock, delay=0.0), Limits(connect_seconds=60.0))
-    proxy = RecordingProxy(recorder, transport, Authority(), port)
-    serve(proxy, quiet, lambda: _introduce_recorder(proxy), lambda: _sum_up(proxy))
 
 
 def _introduce_recorder(proxy: RecordingProxy) -> None:
@@ -171,7 +146,7 @@ def _sum_up(proxy: RecordingProxy) -> None:
         file=sys.stderr,
     )
     if tally["unwritten"]:
-        print(f"note: {many(tally['unwritten'], 'page')} could not be written to {recorder.path}", file=sys.stderr)
+        print_notes([f"{many(tally['unwritten'], 'page')} could not be written to {recorder.path}"])
     if recorder.opened:
         print(
             f"Learn from it: lycosa train browse {shlex.quote(str(recorder.path))} --out my.browsing", file=sys.stderr

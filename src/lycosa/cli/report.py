@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from lycosa.cli.parameters import Dir, Line
 from lycosa.cli.printing import write_page
 from lycosa.collection.reading import Collection
@@ -17,7 +15,8 @@ from lycosa.explaining.reasons import outlook
 
 def report(
     directory: Dir,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
+    *,
+    out: Annotated[Path | None, "-o", "FILE", "Default: DIR/report.html."] = None,
     threshold: Line = None,
 ) -> None:
     """Write an HTML report: harvest, pages, hosts, errors."""

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
+from rich.text import Text
 
-from lycosa.cli.parameters import Json, network_options, network_parameters, with_more
-from lycosa.cli.printing import listing, output, print_json, right
+from lycosa.cli.commands import with_more
+from lycosa.cli.parameters import Json, Limit, network_options, network_parameters
+from lycosa.cli.printing import give, left_out
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -29,101 +27,54 @@ from lycosa.web.sources import MOST_BYTES, Source, read_source
 from lycosa.web.sources.files import read_seed_file
 from lycosa.web.urls import check_seed
 
-FORMS = {"opml": "OPML file", "bookmarks": "bookmarks file"}
 
-
-@with_more(network_parameters("allow_network", "delay", "proxy", "proxy_ca"), at=1)
+@with_more(network_parameters("allow_network", "delay", "proxy", "proxy_ca"))
 def seeds(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE",
-            help="A page, a file (URLs, bookmarks, OPML, sitemap, feed), or the URL of a sitemap, feed or list.",
-        ),
+        "SOURCE",
+        "A page, a file (URLs, bookmarks, OPML, sitemap, feed), or the URL of a sitemap, feed or list.",
     ],
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of addresses to list; 0 for all.")] = 50,
+    *,
+    limit: Limit = 50,
     json: Json = False,
     **network: Any,
 ) -> None:
-    """List the seeds that a crawl would start from."""
+    """List the seeds that a crawl would start from, in a form that 'lycosa crawl --seeds' reads."""
     read: list[Read] = []
     remarks: list[str] = []
     if limit < 0:
         raise InputError("--limit must be 0 or more")
     with fetching(network_options(**network, max_body=MOST_BYTES)) as fetch:
         addresses = list(gather(sources, fetch, read, remarks))
-    shown = addresses[:limit] if limit > 0 else addresses
-    if json:
-        print_json({"count": len(addresses), "addresses": shown, "sources": read, "remarks": remarks})
-        return
-    console = output()
-    if not sys.stdout.isatty():
-        _write(shown, len(addresses))
-    elif console.width < 80:  # columns; in narrower terminals an address has a line of its own
-        _stack(console, shown)
-    else:
-        console.print(_table(shown))
+    shown = addresses[: limit or None]
+    facts = {"count": len(addresses), "addresses": shown, "sources": read, "remarks": remarks}
+    give(facts, (_line(each) for each in shown), json=json)
     sys.stdout.flush()
-    for line in [*_notes(read), *remarks, summary(len(addresses), len(shown), read)]:
+    notes = [f"{each.name} ({each.form}): {each.note}" for each in read if each.note]
+    for line in [] if json else [*notes, *remarks, summary(len(addresses), len(shown), read)]:
         print(line, file=sys.stderr)
 
 
-def _write(shown: Sequence[Address], count: int) -> None:
-    """Into a file or a pipe: whole addresses, in a form that `lycosa crawl --seeds` reads."""
-    for each in shown:
-        about = ", ".join(part for part in (each.title, each.source, each.modified) if part)
-        print(f"{each.url} # {about}" if about else each.url)
-    if count > len(shown):
-        print(f"# {count - len(shown):,} more: --limit 0 lists all")
-
-
-def _table(shown: Sequence[Address]) -> Table:
-    short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
-    columns = [
-        right("", no_wrap=True, style="dim"),
-        Column("address", ratio=3, **short),
-        Column("title", ratio=2, **short),
-        Column("source", style="dim", ratio=1, **short),
-    ]
-    rows = ((str(number), each.url, each.title, _where(each)) for number, each in enumerate(shown, 1))
-    return listing(columns, rows, expand=True)
-
-
-def _stack(console: Console, shown: Sequence[Address]) -> None:
-    """For a narrow terminal: an address, and below it what is known of it."""
-    for number, each in enumerate(shown, 1):
-        console.print(f"[dim]{number}[/] {escape(each.url)}", soft_wrap=True)
-        about = "  ".join(part for part in (each.title, _where(each)) if part)
-        console.print(f"[dim]{escape(about)}[/]", no_wrap=True, overflow="ellipsis")
-
-
-def _where(each: Address) -> str:
-    short = each.source.rstrip("/").rpartition("/")[2] or "given"
-    return f"{short} {each.modified[:10]}".rstrip()
-
-
-def _notes(read: Sequence[Read]) -> list[str]:
-    return [f"{each.name} ({each.form}): {each.note}" for each in read if each.note]
+def _line(each: Address) -> Text:
+    about = ", ".join(filter(None, (each.title, each.source, each.modified)))
+    return Text(each.url).append(f" # {about}" if about else "", "dim")
 
 
 def summary(count: int, shown: int, read: Sequence[Read]) -> str:
-    """How many, from where, and what was left out.
+    """Return how many, from where, and what was left out.
 
     >>> summary(3, 2, [Read("a.xml", "sitemap", 3, left_out={"no web address": 2})])
     '3 addresses from 1 sitemap, 2 entries left out (2 no web address). 2 are shown: --limit 0 lists all'
     """
-    forms = Counter(each.form for each in read)
-    told = ", ".join(many(number, FORMS.get(form, form)) for form, number in forms.most_common())
-    left: Counter[str] = Counter()
-    for each in read:
-        left.update(each.left_out)
-    text = f"{many(count, 'address')} from {told}"
-    followed = sum(each.nested for each in read)
-    if followed:
+    names = {"opml": "OPML file", "bookmarks": "bookmarks file"}
+    forms = Counter(names.get(each.form, each.form) for each in read)
+    left: Counter[str] = sum((Counter(each.left_out) for each in read), Counter())
+    text = f"{many(count, 'address')} from {', '.join(many(number, form) for form, number in forms.most_common())}"
+    if followed := sum(each.nested for each in read):
         text += f" ({followed} of them listed by other sources)"
     if left:
-        reasons = ", ".join(f"{number:,} {why}" for why, number in left.most_common())
-        text += f", {many(left.total(), 'entry')} left out ({reasons})"
+        text += f", {many(left.total(), 'entry')} left out ({left_out(left)})"
     return text + (f". {shown:,} are shown: --limit 0 lists all" if shown < count else "")
 
 

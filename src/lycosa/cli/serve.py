@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
+from lycosa.cli.commands import with_more
 from lycosa.cli.contact import NOTE
-from lycosa.cli.parameters import declared, with_more
+from lycosa.cli.parameters import declared
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.server.settings import Settings
@@ -33,20 +34,14 @@ ServerDatabase = Annotated[
 ]
 
 
-@with_more(declared(Settings), at=1)
+@with_more(declared(Settings))
 def serve(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Directory for accounts, interests and crawls.")] = Path(
-        "lycosa-data"
-    ),
+    data: Annotated[Path, "DATA", "Directory for accounts, interests and crawls."] = Path("lycosa-data"),
     *,
     admin_link: Annotated[
-        bool,
-        typer.Option(
-            "--admin-link",
-            help="Print a link that creates another admin account, for when the only admin forgot the password.",
-        ),
+        bool, "Print a link that creates another admin account, for when the only admin forgot the password."
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only warnings and errors.")] = False,
+    quiet: Annotated[bool, "-q", "Log only warnings and errors."] = False,
     **given: Any,
 ) -> None:
     """Serve Lycosa to a team, in the browser.
@@ -119,8 +114,9 @@ def _where(address: str) -> str:
 
 
 def backup(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The data directory of 'lycosa serve'.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup to write: a tar file.")],
+    data: Annotated[Path, "DATA", "The data directory of 'lycosa serve'."],
+    file: Annotated[Path, "FILE", "The backup to write: a tar file."],
+    *,
     database: ServerDatabase = "",
 ) -> None:
     """Back up a server, database and crawls, to one file. Works while the server runs."""
@@ -141,8 +137,9 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by 'lycosa backup'.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Directory to restore to, new or empty.")],
+    file: Annotated[Path, "FILE", "A file written by 'lycosa backup'."],
+    data: Annotated[Path, "DATA", "Directory to restore to, new or empty."],
+    *,
     database: ServerDatabase = "",
 ) -> None:
     """Restore a server from a backup, to SQLite or PostgreSQL.

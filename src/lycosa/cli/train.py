@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Column
+from rich.text import Text
 
-from lycosa.cli.commands import Commands
+from lycosa.cli.commands import Commands, with_more
 from lycosa.cli.parameters import Column as ClassColumn
-from lycosa.cli.parameters import Json, Language, Place, Quiet, network_options, network_parameters, with_more
-from lycosa.cli.printing import NARROW, listing, output, print_json, right, tell_rest
+from lycosa.cli.parameters import Json, Language, Pages, Quiet, network_options, network_parameters
+from lycosa.cli.printing import NARROW, Part, give, listing, output, rest, right
 from lycosa.cli.progress import progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
@@ -25,11 +23,10 @@ if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it m
 
 
 class Training(Commands):
-    """The commands of `lycosa train`: what is none of their names is a source of pages."""
+    """The commands of `lycosa train`; a word that is none of them is a source of pages."""
 
-    names = "pages background rules browse"
+    names = "pages background rules browse taxonomy"
     places: ClassVar = {"pages": "train", "background": "train", "rules": "rules:train_rules"}
-
     usual = "pages"
 
     def __init__(self, **more: Any) -> None:
@@ -37,26 +34,22 @@ class Training(Commands):
         self.commands[self.usual].hidden = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is not the name of another command is a source, also a directory that is called like the usual one."""
+        """Take a word that is no command's name as a source, also a directory that is called like the usual one."""
         if args and (args[0] == self.usual or args[0] not in self.commands) and args[0] not in ("-h", "--help"):
             args = [self.usual, *args]
         found: list[str] = super().parse_args(ctx, args)
         return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The usual command has no name of its own."""
         name, command, rest = super().resolve_command(ctx, args)
-        return "" if name == self.usual else name, command, rest
+        return "" if name == self.usual else name, command, rest  # the usual command has no name of its own
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """As it is nearly always used."""
         formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options of the usual command, then the others."""
-        parameters = self.load(self.usual).get_params(ctx)
-        with formatter.section("Options"):
-            formatter.write_dl([record for item in parameters if (record := item.get_help_record(ctx)) is not None])
+        """List the options of the usual command, then the other commands."""
+        self.load(self.usual).format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
 
@@ -73,45 +66,34 @@ train = Training(
 )
 
 
-ENDING = ".model"
-
 _UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 
 MOST_ROWS = 60  # classes in the report; --json and the model have all
 
 
-@with_more(network_parameters(), at=10)
+@with_more(network_parameters())
 def pages(
     sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE", help="A directory of classes, a table, or a crawl with labels; several are combined."
-        ),
+        list[str], "SOURCE", "A directory of classes, a table, or a crawl with labels; several are combined."
     ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: the source's name and .model.")
-    ] = None,
+    *,
+    out: Annotated[Path | None, "-o", "FILE", "Default: the source's name and .model."] = None,
     kind: Annotated[
         str,
-        typer.Option(
-            help="nb (Naive Bayes), nb-plain (its plain product), svm (linear SVM), nn (neural network) or tree "
-            "(decision tree); for the last three: pip install 'lycosa[train]'."
-        ),
+        "KIND",
+        "nb (Naive Bayes), nb-plain (its plain product), svm (linear SVM), nn (neural network) or tree "
+        "(decision tree); for the last three: pip install 'lycosa[train]'.",
     ] = "nb",
-    pages: Place = None,
+    pages: Pages = None,
     column: ClassColumn = "",
     least: Annotated[
         int | None,
-        typer.Option(
-            help="Pages that a nested class needs; with fewer, it is merged into its parent. Default: half of "
-            "what such classes usually have, at most 150.",
-        ),
+        "Pages that a nested class needs; with fewer, it is merged into its parent. Default: half of "
+        "what such classes usually have, at most 150.",
     ] = None,
-    whole_tree: Annotated[
-        bool, typer.Option("--whole-tree", help="Treat inner nodes of a taxonomy as classes, not only its leaves.")
-    ] = False,
-    held_out: Annotated[float, typer.Option(help="Share of the pages to hold out for measuring; 0 for none.")] = 0.2,
-    random_seed: Annotated[int, typer.Option(help="Random seed for choosing held-out pages.")] = 0,
+    whole_tree: Annotated[bool, "Treat inner nodes of a taxonomy as classes, not only its leaves."] = False,
+    held_out: Annotated[float, "Share of the pages to hold out for measuring; 0 for none."] = 0.2,
+    random_seed: Annotated[int, "Random seed for choosing held-out pages."] = 0,
     language: Language = "en",
     quiet: Quiet = False,
     json: Json = False,
@@ -122,7 +104,7 @@ def pages(
     from lycosa.training.pages import train
 
     options = network_options(**network)
-    out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}{ENDING}")
+    out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}.model")
     with progress(quiet or json) as tell:
         done = train(
             sources,
@@ -137,29 +119,25 @@ def pages(
             language=language,
             seed=random_seed,
         )
-    if json:
-        print_json(
-            {
-                "model": done.out,
-                "kind": done.model.classifier.kind,
-                "pages": sum(done.model.counts),
-                "classes": dict(zip(done.model.classes, done.model.counts, strict=True)),
-                "terms": len(done.model.terms),
-                "left_out": done.left_out,
-                "notes": done.notes,
-                "quality": done.quality,
-            }
-        )
-    elif not quiet:
-        report(done)
+    model = done.model
+    facts = {
+        "model": done.out,
+        "kind": model.classifier.kind,
+        "pages": sum(model.counts),
+        "classes": dict(zip(model.classes, model.counts, strict=True)),
+        "terms": len(model.terms),
+        "left_out": done.left_out,
+        "notes": done.notes,
+        "quality": done.quality,
+    }
+    give(facts, _parts(done), json=json, quiet=quiet)
 
 
 def background(
-    sources: Annotated[
-        list[str], typer.Argument(metavar="SOURCE", help="Pages: WARC files, crawls, directories of HTML or text.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the statistics to.")],
-    terms: Annotated[int, typer.Option(help="Number of words to keep, the most frequent ones.")] = 30_000,
+    sources: Annotated[list[str], "SOURCE", "Pages: WARC files, crawls, directories of HTML or text."],
+    *,
+    out: Annotated[Path, "-o", "FILE", "File to write the statistics to."],
+    terms: Annotated[int, "Number of words to keep, the most frequent ones."] = 30_000,
 ) -> None:
     """Count words in your pages, to weight words by rarity.
 
@@ -170,83 +148,64 @@ def background(
     counting.run(sources, out, terms)
 
 
-def report(done: Trained) -> None:
-    """What was learned from what, how good it is, and what to do with it."""
-    console = output()
-    model, quality = done.model, done.quality
-    console.print(
-        f"[bold]{escape(str(done.out))}[/]: {model.classifier.name}, {len(model.classes)} classes, "
-        f"{sum(model.counts):,} pages, {len(model.terms):,} terms"
-    )
-    if quality is None:
-        console.print("Nothing was held out, so its accuracy is unknown.")
+def _parts(done: Trained) -> Iterator[Part]:
+    """Yield what was learned from what, how good it is, and what to do with it."""
+    model, pages = done.model, sum(done.model.counts)
+    learned = f": {model.classifier.name}, {len(model.classes)} classes, {pages:,} pages, {len(model.terms):,} terms"
+    yield Text.assemble((str(done.out), "bold"), learned)
+    if done.quality is None:
+        yield "Nothing was held out, so its accuracy is unknown."
     else:
-        _measured(console, quality, sum(model.counts))
-    tell_rest(done.left_out, done.notes)
-    name = shlex.quote(str(done.out))
+        yield from _measured(done.quality, pages)
+    yield from rest(done.left_out, done.notes)
     target = "" if model.marked else f"--target {shlex.quote(likely(model.classes))} "
     if model.marked:
-        print(f"Wanted, unless --target says otherwise: {', '.join(model.marked)}")
-    print(f"Crawl with it: lycosa crawl --model {name} {target}--seed URL")
+        yield f"Wanted, unless --target says otherwise: {', '.join(model.marked)}"
+    yield f"Crawl with it: lycosa crawl --model {shlex.quote(str(done.out))} {target}--seed URL"
 
 
 def likely(classes: Sequence[str]) -> str:
-    """The class that someone may want, for an example: one that isn't called like what nobody wants."""
+    """Return the class that someone may want, for an example: one that is not called like a rest."""
     from lycosa.training.sources import IRRELEVANT, RELEVANT
 
     wanted = [name for name in classes if name.casefold() not in (IRRELEVANT, *_UNWANTED)]
     return RELEVANT if RELEVANT in classes else [*wanted, *classes][0]
 
 
-def _measured(console: Console, quality: Quality, pages: int) -> None:
-    from lycosa.training.quality import TABLE, WORST
+def _measured(quality: Quality, pages: int) -> Iterator[Part]:
+    from lycosa.training.quality import WORST
 
-    console.print(
+    yield (
         f"Measured on {quality.pages:,} pages held out, by a model of the others; the one that was written has learned "
-        f"from all {pages:,}.\n"
-        f"[bold]{quality.accuracy:.1%}[/] are classified rightly; always saying the largest class would be right for "
-        f"{quality.majority:.1%}. Stated probabilities are off by {quality.gap:.1%} on average."
+        f"from all {pages:,}."
+    )
+    yield Text.assemble(
+        (f"{quality.accuracy:.1%}", "bold"),
+        f" are classified rightly; always saying the largest class would be right for {quality.majority:.1%}. Stated "
+        f"probabilities are off by {quality.gap:.1%} on average.",
     )
     if quality.top:
-        console.print(
-            f"On the first level ({quality.top['classes']} classes): [bold]{quality.top['accuracy']:.1%}[/], largest "
-            f"class {quality.top['majority']:.1%}."
-        )
+        level = f"On the first level ({quality.top['classes']} classes): "
+        largest = f", largest class {quality.top['majority']:.1%}."
+        yield Text.assemble(level, (f"{quality.top['accuracy']:.1%}", "bold"), largest)
     columns = {"pages": "pages", "held_out": "held out", "precision": "precision", "recall": "recall", "f1": "F1"}
-    if console.width < NARROW:
+    if output().width < NARROW:
         columns = {"pages": "pages", "f1": "F1"}
     headers = [Column("class", overflow="fold"), *(right(title, no_wrap=True) for title in columns.values())]
-    rows = ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MOST_ROWS])
-    console.print(listing(headers, rows))
+    yield listing(
+        headers, ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MOST_ROWS])
+    )
     if len(quality.classes) > MOST_ROWS:
-        console.print(f"and {len(quality.classes) - MOST_ROWS} more classes: --json lists all")
-    if not quality.confusions:
-        return
-    if len(quality.classes) <= TABLE and console.width >= NARROW:
-        console.print(_confusions(quality))
-    else:
-        console.print("[bold]most often mistaken[/]")
-        for true, said, count in quality.confusions[:WORST]:
-            console.print(f"{count:>5} {escape(true)} taken for {escape(said)}")
+        yield f"and {len(quality.classes) - MOST_ROWS} more classes: --json lists all"
+    if quality.confusions:
+        yield Text("most often mistaken", "bold")
+    yield from (f"{count:>5} {true} taken for {said}" for true, said, count in quality.confusions[:WORST])
 
 
 def _number(value: float | int | None) -> str:
-    """A count or a share.
+    """Return a count or a share.
 
     >>> _number(1234), _number(0.5), _number(None)
     ('1,234', '0.50', '-')
     """
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
-
-
-def _confusions(quality: Quality) -> Table:
-    """What each class was taken for."""
-    names = [row["name"] for row in quality.classes]
-    wrong = {(true, said): count for true, said, count in quality.confusions}
-    headers = [Column("class", overflow="fold"), *(right(escape(name), overflow="fold") for name in names)]
-    rows = []
-    for row in quality.classes:
-        true = row["name"]
-        correct = row["held_out"] - sum(count for (of, _), count in wrong.items() if of == true)
-        rows.append([true, *(str(correct if said == true else wrong.get((true, said), 0) or "·") for said in names)])
-    return listing(headers, rows, title="taken for", title_style="bold")

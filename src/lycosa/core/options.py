@@ -23,18 +23,21 @@ HOT = 500_000  # known addresses that are kept in memory
 
 # What options are about, each under the first of its group
 GROUPS = {
-    "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
-    "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser", "archive": "Keeping",
-    "per_hour": "Freshness", "notify": "Notifications",
+    "topic": "Topic", "space": "Where to start", "strategy": "What to fetch next", "budget": "How much",
+    "hosts": "Where to go", "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser",
+    "archive": "Output", "per_hour": "Freshness", "notify": "Notifications",
 }  # fmt: skip
 
 
-def option(default: Any, help: str, *, flag: str = "", metavar: str = "", typed: bool = True) -> Any:
+def option(
+    default: Any, help: str, *, flag: str = "", metavar: str = "", typed: bool = True, common: bool = False
+) -> Any:
     """Return a field with its help; `flag` is its name on the command line where that differs.
 
-    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python.
+    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python. `lycosa crawl --help` lists those
+    that are `common`, `--help-all` all.
     """
-    metadata = {"help": help, "flag": flag, "metavar": metavar, "typed": typed}
+    metadata = {"help": help, "flag": flag, "metavar": metavar, "typed": typed, "common": common}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -55,7 +58,7 @@ CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "
 class Options:
     """What to hunt, from where, how far, how politely."""
 
-    topic: str = option("", "The topic in words, for example 'coral reef bleaching'.")
+    topic: str = option("", "The topic in words, for example 'coral reef bleaching'.", common=True)
     terms: str = option(
         "",
         "The topic as a file of terms: one per line, optionally with a weight after a tab (default 1).",
@@ -66,22 +69,28 @@ class Options:
         "The topic as an example page: a URL, or an HTML or text file; repeatable.",
         flag="--example",
         metavar="PAGE",
+        common=True,
     )
     regex: str = option("", "The topic as a regular expression: matching pages are relevant.", metavar="PATTERN")
     model: str = option(
-        "", "The topic as a model made by 'lycosa train'; choose its classes with --target.", metavar="FILE"
+        "",
+        "The topic as a model made by 'lycosa train'; choose its classes with --target.",
+        metavar="FILE",
+        common=True,
     )
     targets: list[str] = option(
         [],
         "The relevant class, or branch of the taxonomy; repeatable.",
         flag="--target",
         metavar="CLASS",
+        common=True,
     )
     judge: str = option(
         "",
         "How pages are judged: probability, vector, embedding, ..., with parameters as in "
-        "vector,idf=learned (see 'lycosa topics'), or your own Python class, module:Class.",
+        "vector,idf=learned (see 'lycosa list judges'), or your own Python class, module:Class.",
         metavar="NAME",
+        common=True,
     )
     background: str = option(
         "",
@@ -101,19 +110,29 @@ class Options:
     threshold: float = option(
         0.0,
         "Lowest score that counts as relevant. 0 uses the judge's own threshold (words .1, examples up to "
-        ".2, patterns and models .5; for others see 'lycosa topics NAME').",
+        ".2, patterns and models .5; for others see 'lycosa list judges NAME').",
+        common=True,
+    )
+    languages: list[str] = option(
+        [],
+        "Only pages in this language (en, de, ...) count as relevant; repeatable.",
+        flag="--language",
+        metavar="CODE",
+        common=True,
     )
     space: str = option(
         "web",
         "Where to crawl: web, or social, search-form, graph, ..., with parameters as in social,server=URL "
-        "(see 'lycosa spaces'), or your own Python class, module:Class.",
+        "(see 'lycosa list spaces'), or your own Python class, module:Class.",
         metavar="NAME",
+        common=True,
     )
     seeds: list[str] = option(
         [],
-        "A seed: a page to start from, or whatever the space starts from (see 'lycosa spaces'); repeatable.",
+        "A seed: a page to start from, or whatever the space starts from (see 'lycosa list spaces'); repeatable.",
         flag="--seed",
         metavar="URL",
+        common=True,
     )
     seed_files: list[str] = option(
         [],
@@ -121,6 +140,7 @@ class Options:
         "of a sitemap, feed or llms.txt, whose links are followed if they look promising.",
         flag="--seeds",
         metavar="FILE",
+        common=True,
     )
     search: list[str] = option(
         [],
@@ -128,14 +148,15 @@ class Options:
         "query with {} in place of the words; repeatable.",
         metavar="URL",
     )
-    search_results: int = option(10, "Results of each search to use as seeds.")
+    search_results: int = option(10, "Results of each search to use as seeds.", typed=False)
     sitemaps: bool = option(False, "Also read the sitemaps listed in the robots.txt of the seeds' hosts.")
     strategy: str = option(
         "",
         "How to choose the next page: scent, best-first, breadth-first, ..., with parameters as in "
-        "best-first,merge=sum (see 'lycosa strategies'), or your own Python class, module:Class. Default: "
+        "best-first,merge=sum (see 'lycosa list strategies'), or your own Python class, module:Class. Default: "
         "the one that suits the space; scent on the web.",
         metavar="NAME",
+        common=True,
     )
     choosy: float = option(
         0.7,
@@ -151,7 +172,7 @@ class Options:
         "one estimator.",
     )
     random_seed: int = option(0, "Random seed: the same number gives the same crawl.")
-    budget: int = option(1000, "Maximum number of pages to fetch; --max-requests limits all requests.")
+    budget: int = option(1000, "Maximum number of pages to fetch; --max-requests limits all requests.", common=True)
     max_requests: int = option(
         0,
         "Maximum number of requests of any kind, including dead links, redirects, robots.txt and retries. "
@@ -164,8 +185,10 @@ class Options:
         0,
         "Stop when the crawl's directory reaches this many bytes. 0: stop when less than 100 MB of the disk are free.",
     )
-    max_time: float = option(0.0, "Stop after this many seconds; requests in flight are completed. 0: no limit.")
-    host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.")
+    max_time: float = option(
+        0.0, "Stop after this many seconds; requests in flight are completed. 0: no limit.", common=True
+    )
+    host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.", common=True)
     hot: int = option(
         HOT,
         "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
@@ -173,14 +196,26 @@ class Options:
         typed=False,
     )
     hosts: list[str] = option(
-        [], "Stay on this host; repeatable. Default: wherever the seeds lead.", flag="--host", metavar="HOST"
+        [],
+        "Stay on this host; repeatable. Default: wherever the seeds lead.",
+        flag="--host",
+        metavar="HOST",
+        common=True,
     )
     domains: list[str] = option(
-        [], "Stay in this domain and its subdomains; repeatable.", flag="--domain", metavar="DOMAIN"
+        [],
+        "Stay in this domain and its subdomains; repeatable.",
+        flag="--domain",
+        metavar="DOMAIN",
+        common=True,
     )
-    include: list[str] = option([], "Only URLs that match this regular expression; repeatable.", metavar="PATTERN")
-    exclude: list[str] = option([], "Skip URLs that match this regular expression; repeatable.", metavar="PATTERN")
-    max_depth: int = option(0, "Maximum distance from a seed, in links. 0: no limit.")
+    include: list[str] = option(
+        [], "Only URLs that match this regular expression; repeatable.", metavar="PATTERN", common=True
+    )
+    exclude: list[str] = option(
+        [], "Skip URLs that match this regular expression; repeatable.", metavar="PATTERN", common=True
+    )
+    max_depth: int = option(0, "Maximum distance from a seed, in links. 0: no limit.", common=True)
     traps: bool = option(True, "Recognise calendars, copies, soft 404s and other traps, and fetch likely traps last.")
     trust: list[str] = option(
         [], "Never treat this host, or addresses under this URL, as a trap; repeatable.", metavar="HOST"
@@ -190,6 +225,7 @@ class Options:
         1.0,
         "Seconds to wait after each response before the next request to the same host; more if the host is "
         "slow or asks for it.",
+        common=True,
     )
     per_host: int = option(1, "Maximum concurrent requests to one host.")
     address_delay: float = option(
@@ -199,12 +235,16 @@ class Options:
         typed=False,
     )
     patience: float = option(
-        300.0, "End the run when every remaining host would have to wait longer than this many seconds."
+        300.0,
+        "End the run when every remaining host would have to wait longer than this many seconds.",
+        typed=False,
     )
-    attempts: int = option(3, "Number of attempts for a page whose host is busy or does not respond.")
+    attempts: int = option(3, "Number of attempts for a page whose host is busy or does not respond.", typed=False)
     follow_nofollow: bool = option(False, "Also follow links marked nofollow.")
     user_agent: str = option("", "User agent to send. Default: Lycosa and its version.")
-    contact: str = option("", "A URL or email address for site owners to contact you; becomes part of the user agent.")
+    contact: str = option(
+        "", "A URL or email address for site owners to contact you; becomes part of the user agent.", common=True
+    )
     identity: str = option(
         "",
         "Sign every request with the identity in this file, so that sites can verify it: see 'lycosa identity'.",
@@ -221,12 +261,6 @@ class Options:
         "A private network that may be crawled, such as 127.0.0.0/8; repeatable.",
         metavar="CIDR",
     )
-    languages: list[str] = option(
-        [],
-        "Only pages in this language (en, de, ...) count as relevant; repeatable.",
-        flag="--language",
-        metavar="CODE",
-    )
     accept: list[str] = option(
         [], "Also archive this content type, even if its text can't be read; repeatable.", metavar="TYPE"
     )
@@ -236,12 +270,13 @@ class Options:
         "none. Text and Markdown are always read.",
         metavar="KINDS",
     )
-    timeout: float = option(60.0, "Maximum duration of a request in seconds.")
+    timeout: float = option(60.0, "Maximum duration of a request in seconds.", typed=False)
     min_rate: float = option(500.0, "Minimum bytes per second of a response after the first ten seconds.", typed=False)
     max_body: int = option(10_000_000, "Maximum bytes of a body, as transferred; the rest is cut off.")
     max_page: int = option(
         0,
         "Skip pages with more bytes than this once unpacked. 0: read as much of them as --max-body allows.",
+        typed=False,
     )
     readers: int = option(
         0,
@@ -276,6 +311,7 @@ class Options:
         "Whether to render pages in a browser: auto (where that yields more text or links), never or "
         "always. Needs Chromium and the extra 'browser'.",
         metavar="WHEN",
+        common=True,
     )
     render_resources: str = option(
         "needed",
@@ -320,7 +356,9 @@ class Options:
         typed=False,
     )
     rotate: int = option(1_000_000_000, "Start a new WARC file at this many bytes.")
-    warc_prefix: str = option(WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME")
+    warc_prefix: str = option(
+        WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME", typed=False
+    )
     operator: str = option(
         "", "Who runs the crawl: a person or institution, recorded in the WARC files.", metavar="NAME"
     )
@@ -351,17 +389,17 @@ class Options:
     )
     frequently: list[str] = option(
         [],
-        "Revisit matching addresses as often as they change, and at least once per --frequent.",
+        "Revisit matching addresses as often as they change, and at least once a day.",
         metavar="PATTERN",
     )
     infrequently: list[str] = option(
         [],
-        "Revisit matching addresses once per --infrequent, however relevant they are or often they change.",
+        "Revisit matching addresses once a month, however relevant they are or often they change.",
         metavar="PATTERN",
     )
     always: list[str] = option([], "Revisit matching addresses in every refresh, bypassing caches.", metavar="PATTERN")
-    frequent: str = option("1d", "Longest interval for 'frequently'.", metavar="TIME")
-    infrequent: str = option("30d", "Interval for 'infrequently'.", metavar="TIME")
+    frequent: str = option("1d", "Longest interval for 'frequently'.", metavar="TIME", typed=False)
+    infrequent: str = option("30d", "Interval for 'infrequently'.", metavar="TIME", typed=False)
     watch_all: bool = option(False, "Keep every page fresh, not only relevant pages, seeds, sitemaps and feeds.")
     notify: list[str] = option(
         [],
@@ -379,7 +417,10 @@ class Options:
         metavar="KIND",
     )
     tell_at_least: float = option(
-        0.0, "Announce only changes of at least this magnitude, from 0 to 1.", metavar="SHARE"
+        0.0,
+        "Announce only changes of at least this magnitude, from 0 to 1.",
+        metavar="SHARE",
+        typed=False,
     )
 
     @property
@@ -435,7 +476,7 @@ class Options:
             raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
             raise InputError(
-                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
+                f"warc_prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
             )
         if not self.operator.isprintable():
             raise InputError(f"--operator is {self.operator!r}: it must be one line of text")

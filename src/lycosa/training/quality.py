@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.text.folds import log_loss
 
-TABLE = 8  # classes up to which all confusions are shown; beyond, the worst
-WORST = 10
+WORST = 10  # confusions that are listed
 
 
 @dataclass
@@ -92,7 +91,7 @@ def measure(
         log_loss(told, labels),
         _gap(told, labels),
         rows,
-        wrong if len(classes) <= TABLE else wrong[:WORST],
+        wrong[:WORST],
         _first_level(told, labels, classes),
     )
 

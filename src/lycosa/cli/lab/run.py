@@ -11,8 +11,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from lycosa.cli.commands import optional, with_more
 from lycosa.cli.lab.printing import kept, show
-from lycosa.cli.parameters import Json, Quiet, Workers, optional, strategy_names, with_more
+from lycosa.cli.parameters import REGISTRIES, Json, Quiet, Workers
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
@@ -35,13 +36,13 @@ def settings(*only: str) -> list[inspect.Parameter]:
             text = about["help"] + (" Repeatable." if isinstance(default, list) else "")
             if default not in ("", []) and not only:
                 text += f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
-            shell = strategy_names if item.name == "strategies" else None
+            shell = REGISTRIES["strategies"] if item.name == "strategies" else None
             option = typer.Option(about["flag"], metavar=about["metavar"], help=text, autocompletion=shell)
             parameters.append(optional(item.name, Annotated[kinds[item.name] | None, option]))
     return parameters
 
 
-@with_more(settings(), at=1)
+@with_more(settings())
 def run(
     file: Annotated[
         Path | None,

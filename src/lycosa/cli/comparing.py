@@ -1,0 +1,132 @@
+"""`lycosa changes DIR URL`: what changed between two versions of a page.
+
+Colours show what was removed and added; where there are none, `[-marks-]` and `{+marks+}` do, as in wdiff.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.text import Text
+
+from lycosa.cli.changes import magnitude
+from lycosa.cli.page import title_of, version_at, versions_of
+from lycosa.cli.printing import UNCUT, Beside, Part, give, heading, output, write_page
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import compared, known
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.drawing.formats import many, percent, when
+from lycosa.refresh.change import Change, change_of
+from lycosa.refresh.diff import Comparison, folded, pieces, render
+from lycosa.refresh.diff.rows import BREAK, Row, Run, cut
+from lycosa.refresh.ledger import reasons
+
+MOST_ROWS = 500  # rows that a terminal shows by default
+_MARKS = {"removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green"), "kept": ("", "", "")}
+_SIGNS = {
+    "same": (" ", ""),
+    "changed": ("~", "yellow"),
+    "removed": ("-", "red"),
+    "added": ("+", "green"),
+    "moved away": ("<", "blue"),
+    "moved here": (">", "blue"),
+}
+
+
+def compare(
+    directory: Path, url: str, from_: str, to: str, *, html: Path | None, whole: bool, whole_text: bool, json: bool
+) -> None:
+    """Compare two versions of a page, the last two by default."""
+    with Collection(directory, whole_text=whole_text) as collection:
+        versions = versions_of(known(collection, url))
+        if len(versions) == 1:
+            alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"
+            give({"url": versions[0].node, "versions": 1}, [alone], json=json)
+            return
+        earlier, later = _choose(versions, from_, to, time.time())
+        comparison = compared(collection, versions, earlier, later)
+        change = change_of(versions[later]) if later == earlier + 1 else None
+    if html is not None:
+        size = write_page(html, render(comparison), "--html", "diff.html")
+        print(f"{html} ({size:,} bytes): open it in a browser, {html.resolve().as_uri()}")
+        return
+    give(comparison.as_data(whole=whole) if json else None, _parts(comparison, change, whole=whole), json=json)
+
+
+def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
+    """Return the places of two versions, by number or by time."""
+    later = version_at(versions, to, now, "--to") if to else len(versions) - 1
+    if to and not from_ and not later:
+        raise InputError("version 1 has no earlier version: use --from to say which one to compare it with")
+    earlier = version_at(versions, from_, now, "--from") if from_ else later - 1
+    if earlier == later:
+        of = f"version {later + 1} of {len(versions)}, of {when(versions[later].started)}"
+        raise InputError(f"--from and --to both mean {of}: choose others; 'lycosa page' lists them")
+    return earlier, later
+
+
+def _parts(comparison: Comparison, change: Change | None, *, whole: bool) -> Iterator[Part]:
+    old, new, diff, console = comparison.old, comparison.new, comparison.diff, output()
+    marked = console.no_color or console.color_system is None
+    yield from title_of(new.title or old.title, comparison.url)
+    for name, version in (("from", old), ("to", new)):
+        size = f", {version.size:,} bytes" if version.size else ""
+        yield f"{name:<5} version {version.number} of {comparison.versions}, {when(version.at)}{size}"
+    if change is not None:
+        yield "; ".join([f"recorded: {magnitude(change) or change.what}", *reasons(change)])
+    if comparison.title_changed:
+        runs = [Run("removed", [old.title or "(none)"]), Run("added", [new.title or "(none)"])]
+        yield Text("title ").append(_styled(runs, None, marked=marked, whole=whole))
+    if not comparison.differs:
+        yield "a reader sees the same in both"
+        return
+    words = f"words +{diff.added:,} -{diff.removed:,}" + (f", {diff.moved:,} moved" if diff.moved else "")
+    words += f" ({percent(diff.share)} differ)" if diff.added or diff.removed else ""
+    yield f"{words}; links +{len(comparison.links_added):,} -{len(comparison.links_removed):,}"
+    yield from [""] if diff.rows else []
+    yield from _rows(comparison, marked=marked, whole=whole)
+    if comparison.links_added or comparison.links_removed:
+        yield from heading("links")
+    for sign, style, links in (("-", "red", comparison.links_removed), ("+", "green", comparison.links_added)):
+        yield from (Text(f"{sign} {link}", style) for link in links)
+
+
+def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part]:
+    uncut = whole or output().width >= UNCUT
+    diff = comparison.diff
+    left = len(diff.rows) if uncut else MOST_ROWS
+    for shown, rows in folded(diff.rows):
+        if left <= 0:
+            left = -1 if shown else left  # there would be more to show
+        elif shown or whole:
+            for row in rows[:left]:
+                sign, style = _SIGNS[row.state]
+                short = row if uncut else cut(row, 400)
+                yield Beside(Text(f"{sign} ", style), _styled(short.runs, short, marked=marked, whole=whole))
+            left -= len(rows)
+        else:
+            yield Text(f"  ... {many(len(rows), 'unchanged line')}", "dim")
+    if left < 0:
+        yield Text("  ... and so on: --all shows everything, --html FILE writes a page", "dim")
+
+
+def _styled(runs: list[Run], row: Row | None, *, marked: bool, whole: bool) -> Text:
+    """Return runs as a text with colours, or with marks. A row that is all of a kind needs none: its sign says it."""
+    state = row.state if row is not None else ""
+    text = Text(f"({state}) " if state.startswith("moved") else "", "blue")
+    marked = marked and state in ("", "changed")
+    for at, run in enumerate(runs):
+        opening, closing, style = _MARKS[run.state]
+        words = run.text
+        if state == "changed":
+            start, _, end, between = pieces(run, len(run.words) if whole else 40, 15)
+            words = f"{start} ... {many(between, 'word')} ... {end}" if between else start
+        broken = at and runs[at - 1].words[-1] == BREAK
+        text.append("" if not at or run.close or broken else " ")
+        if marked and words.endswith(BREAK):
+            words, closing = words[:-1], closing + BREAK
+        text.append(f"{opening}{words}{closing}" if marked else words, "dim" if state == "same" else style)
+    return text
