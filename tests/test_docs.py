@@ -205,7 +205,7 @@ def test_commands_that_the_docs_show_exist() -> None:
             options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             assert options <= _spellings(name), f"{page.name}: lycosa {shown}"
             seen.add(name)
-    assert {"crawl", "lab run", "identity new", "check"} <= seen
+    assert {"crawl", "lab run", "identity", "check"} <= seen
 
 
 OUTSIDE = frozenset(

@@ -6,8 +6,6 @@ import json
 import os
 import resource
 import sqlite3
-import sys
-import time
 import tomllib
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -20,7 +18,7 @@ import pytest
 import lycosa.crawling
 from commands import Command
 from lycosa.cli import doctor
-from lycosa.cli.doctor import Finding, try_crawl
+from lycosa.cli.doctor import Finding
 from lycosa.core.errors import StoreError
 
 
@@ -29,18 +27,17 @@ def test_this_machine_is_well(command: Command) -> None:
     told = command.json("doctor")
     assert told["works"]
     findings = {finding["what"]: finding for finding in told["findings"]}
-    assert {"versions", "packages", "SQLite", "clock", "disk", "open files", "terminal", "text"} <= findings.keys()
-    assert "5 of 5 pages read back from log and WARC" == findings["trial archive"]["told"]
-    assert findings["trial crawl"]["told"].startswith("5 pages over HTTP on this machine in ")
+    assert {"versions", "packages", "SQLite", "disk", "open files"} <= findings.keys()
+    assert findings["trial"]["told"].startswith("5 pages over HTTP on this machine in ")
+    assert findings["trial"]["told"].endswith("; 5 of 5 read back from log and WARC")
 
 
 def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Without --json: a line for each finding, the verdict last."""
-    bad = Finding("pyarrow", "costs", "not installed", "no tables", "pip install it")
-    monkeypatch.setattr(doctor, "try_crawl", lambda: iter([]))
-    monkeypatch.setattr(doctor, "examine", lambda: iter([Finding("clock", "ok", "12:00"), bad]))
+    bad = Finding("pyarrow", "not installed", "no tables", "pip install it")
+    monkeypatch.setattr(doctor, "examine", lambda: iter([Finding("disk", "12 GB"), bad]))
     assert [
-        "  clock    12:00",
+        "  disk     12 GB",
         "- pyarrow  not installed",
         "           costs: no tables",
         "           to do: pip install it",
@@ -50,8 +47,7 @@ def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -
 
 def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """Leaves with 1 when something essential is broken, with the verdict as the last line."""
-    broken = Finding("numpy", "broken", "not installed", "Lycosa needs it", "pip install numpy")
-    monkeypatch.setattr(doctor, "try_crawl", lambda: iter([]))
+    broken = Finding("numpy", "not installed", "it is needed", "pip install numpy", essential=True)
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     code, out, _ = command("doctor")
     assert (1, "Lycosa does not work on this machine: 1 thing is broken.") == (code, out.splitlines()[-1])
@@ -67,17 +63,6 @@ def only(look: Callable[[], Iterator[Finding]]) -> Finding:
     return finding
 
 
-def test_every_complaint_says_what_it_costs_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No finding that is not fine goes without its price and its remedy."""
-    monkeypatch.setenv("SHELL", "/bin/bash")
-    monkeypatch.setenv("HOME", "/nonexistent")
-    findings = list(doctor.examine())
-    assert "completion" in {finding.what for finding in findings if finding.state == "costs"}
-    for finding in findings:
-        assert finding.told
-        assert (finding.state == "ok") == (not finding.cost) == (not finding.remedy), finding
-
-
 def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """What Lycosa's metadata asks for and is not there, or too old, is broken, with the command that mends it."""
     there = {"numpy": "1.26", "rich": "15.0.0"}
@@ -91,29 +76,12 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "requires", lambda name: needed)
     monkeypatch.setattr(metadata, "version", version)
     assert [
-        Finding("numpy", "broken", "1.26, needed is numpy>=2.0", "it may fail", "pip install 'numpy>=2.0'"),
-        Finding("yarl", "broken", "not installed", "Lycosa needs it", "pip install 'yarl>=1.20'"),
-        Finding("packages", "ok", "1 of 3: rich 15.0.0"),
-    ] == list(doctor._packages())
-    told = [(finding.state, finding.remedy) for finding in doctor._extras()]
-    extras = (
-        "pandas",
-        "parquet",
-        "train",
-        "scrapy",
-        "lab",
-        "lab",
-        "browser",
-        *("server",) * 7,
-        "cluster",
-        "mcp",
-        "telemetry",
-        "remote",
-        "s3",
-        "notify",
-        "postgres",
-    )
-    assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told
+        Finding("numpy", "1.26, needed is numpy>=2.0", "it may fail", "pip install 'numpy>=2.0'", essential=True),
+        Finding("yarl", "not installed", "it is needed", "pip install 'yarl>=1.20'", essential=True),
+        Finding("packages", "1 of 3: rich 15.0.0"),
+    ] == list(doctor._packages())[1:]
+    for finding in doctor._extras():
+        assert (f"pip install 'lycosa[{finding.what}]'", True) == (finding.remedy, finding.cost.startswith("no "))
 
 
 def test_every_extra_is_known() -> None:
@@ -121,9 +89,8 @@ def test_every_extra_is_known() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     (everything,) = extras.pop("all")
     assert everything == f"lycosa[{','.join(extras)}]"
-    assert [(extra, need.split(">")[0]) for extra, needs in extras.items() for need in needs] == [
-        (extra, package) for extra, package, _ in doctor.EXTRAS
-    ]
+    packages = {extra: sorted(need.split(">")[0] for need in needs) for extra, needs in extras.items()}
+    assert packages == {extra: sorted(names.split()) for extra, (names, _) in doctor.TASKS.items()}
 
 
 def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,12 +99,12 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     cost = "judges and strategies that use word meanings are not available"
     missing = only(doctor._wordnet)
-    assert ("costs", "WordNet is not on this machine", cost) == (missing.state, missing.told, missing.cost)
+    assert ("WordNet is not on this machine", cost) == (missing.told, missing.cost)
     assert missing.remedy.startswith("get it with 'lycosa wordnet --fetch'")
     (tmp_path / "data.noun").write_text("")
     told, remedy = f"WordNet is damaged: {tmp_path}/data.noun, line 1: it is empty", "get it again with 'lycosa wordnet"
     damaged = only(doctor._wordnet)
-    assert ("costs", told, cost) == (damaged.state, damaged.told, damaged.cost)
+    assert (told, cost) == (damaged.told, damaged.cost)
     assert f"{remedy} --fetch --to {tmp_path}'" == damaged.remedy
 
 
@@ -152,20 +119,14 @@ def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> Non
             pass
 
     monkeypatch.setattr(sqlite3, "connect", lambda name: Poor())
-    assert ("costs", "no lycosa search") == (only(doctor._sqlite).state, only(doctor._sqlite).cost)
-
-
-def test_a_clock_that_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that stands before our own files were written is wrong."""
-    monkeypatch.setattr(time, "time", lambda: 86_400.0)
-    assert ("costs", True) == (only(doctor._clock).state, "1970-01-02" in only(doctor._clock).told)
+    assert "no lycosa search" == only(doctor._sqlite).cost
 
 
 def test_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little room and a directory that can't be written are told."""
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1, 1, 5_000_000))
-    assert ("costs", True) == (only(doctor._disk).state, only(doctor._disk).told.startswith("0.0 GB free in"))
+    assert (True, True) == (bool(only(doctor._disk).cost), only(doctor._disk).told.startswith("0.0 GB free in"))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "no crawl can be kept here" == only(doctor._disk).cost
 
@@ -183,59 +144,19 @@ def test_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_open_files(limits: tuple[int, int], state: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a hard limit that is low costs something: a crawl raises the soft one itself."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits)
-    assert (state, told) == (only(doctor._files).state, only(doctor._files).told)
+    assert (state == "costs", told) == (bool(only(doctor._files).cost), only(doctor._files).told)
 
 
-def test_text_that_is_not_utf8(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ASCII terminal costs titles their letters, and there is a way out."""
-
-    class Ascii:
-        encoding = "ANSI_X3.4-1968"
-
-    monkeypatch.setattr(sys, "stdout", Ascii())
-    assert "export PYTHONUTF8=1" in only(doctor._text).remedy
-
-
-@pytest.mark.parametrize(
-    ("shell", "file"),
-    [
-        ("bash", ".bash_completions/lycosa.sh"),
-        ("zsh", ".zfunc/_lycosa"),
-        ("fish", ".config/fish/completions/lycosa.fish"),
-    ],
-)
-def test_completion(shell: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Completion is there when its file is."""
-    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert "lycosa --install-completion" == only(doctor._completion).remedy
-    (tmp_path / file).parent.mkdir(parents=True)
-    (tmp_path / file).touch()
-    assert f"installed for {shell}" == only(doctor._completion).told
-
-
-def test_a_shell_without_completion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is told to install what does not exist for their shell."""
-    monkeypatch.setenv("SHELL", "/bin/dash")
-    assert ("ok", True) == (only(doctor._completion).state, "your shell is dash" in only(doctor._completion).told)
-
-
-def test_a_look_that_fails_is_a_finding() -> None:
+def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """The doctor survives what it examines."""
 
-    def _liver() -> Iterator[Finding]:
+    def _sqlite() -> Iterator[Finding]:
         raise RuntimeError("not there")
         yield
 
-    (finding,) = doctor._safely(_liver)
-    assert ("broken", "RuntimeError: not there") == (finding.state, finding.told)
-    assert finding.remedy
-
-
-def finding() -> Finding:
-    """The only one."""
-    (found,) = try_crawl()
-    return found
+    monkeypatch.setattr(doctor, "LOOKS", (_sqlite,))
+    (finding,) = doctor.examine()
+    assert (True, "sqlite", "RuntimeError: not there") == (finding.broken, finding.what, finding.told)
 
 
 def test_a_crawl_that_fails_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +166,8 @@ def test_a_crawl_that_fails_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(lycosa.crawling, "crawl", fails)
-    assert ("broken", "StoreError: the disk is full") == (finding().state, finding().told)
+    found = list(doctor.examine())[-1]
+    assert (True, "StoreError: the disk is full") == (found.broken, found.told)
 
 
 def test_a_crawl_without_network_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +176,8 @@ def test_a_crawl_without_network_is_broken(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         lycosa.crawling, "crawl", lambda *args, **more: crawl(*args, **{**more, "allow_network": ["10.0.0.0/8"]})
     )
-    found = finding()
-    assert ("broken", "nothing can be crawled") == (found.state, found.cost)
+    found = only(doctor._trial)
+    assert (True, "nothing can be crawled") == (found.broken, found.cost)
     assert found.told.startswith("0 of 5 pages could be fetched: ")
     assert "no reason" not in found.told
 
@@ -263,5 +185,5 @@ def test_a_crawl_without_network_is_broken(monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_room_for_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A temporary directory that can't be used is named."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    found = finding()
-    assert ("broken", True) == (found.state, str(tmp_path / "nowhere") in found.remedy)
+    found = list(doctor.examine())[-1]
+    assert (True, True) == (found.broken, str(tmp_path / "nowhere") in found.remedy)

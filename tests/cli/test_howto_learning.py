@@ -74,8 +74,8 @@ def test_learn_from_browsing(folder: Path, command: Command) -> None:
 
 
 def test_record_browsing(folder: Path) -> None:
-    """`lycosa browse` says where it is, shows its own page, and ends with Ctrl-C."""
-    (words,) = shown("browse.md", "browse --record")
+    """`lycosa replay --record` says where it is, shows its own page, and ends with Ctrl-C."""
+    (words,) = shown("browse.md", "replay --record")
     environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}
     running = subprocess.Popen(
         [sys.executable, "-m", "lycosa", *words, "--port", "0"], env=environment, text=True,

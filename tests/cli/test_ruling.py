@@ -1,4 +1,4 @@
-"""`lycosa train rules` and `lycosa rules`, from a model to a crawl that goes by rules."""
+"""`lycosa train rules`, from a model to a crawl that goes by rules."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_rules_of_a_table(here: Path, command: Command) -> None:
     told = command.out(*words, "--pages", "crawl").splitlines()
     book = RuleBook.load(here / "my rules.tsv")
     assert told[0].startswith(f"my rules.tsv: {len(book)} rules between {len(book.classes)} classes, from ")
-    assert any(line.startswith("Look at them: lycosa rules 'my rules.tsv' --target ") for line in told)
+    assert any(line.startswith("Look at them: lycosa train rules 'my rules.tsv' --target ") for line in told)
     assert told[-1].startswith("Crawl with them: lycosa crawl --model topics.model --target ")
     assert "--strategy rules,file='my rules.tsv' --seed URL" in told[-1]
     assert book == RuleBook.load(here / "rules.tsv")
@@ -120,24 +120,24 @@ def test_rules_of_both_kinds_add_up(here: Path, command: Command) -> None:
 
 def test_what_leads_to_a_class(here: Path, command: Command) -> None:
     """One line a class, the likeliest first, in no more than 80 columns."""
-    lines = command.out("rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
+    lines = command.out("train", "rules", "rules.tsv", "--target", TOPIC, "--limit", "5").splitlines()
     assert [f"How likely pages lead to {TOPIC} in 2 links or fewer:", "pages of"] == [lines[0], lines.pop(1)[:8]]
     chances = [float(line.rpartition(" ")[2]) for line in lines[1:6]]
     assert sorted(chances, reverse=True) == chances
     assert lines[6].startswith("and ")
     assert max(map(len, lines)) <= 80
     chances = RuleBook.load(here / "rules.tsv").chain({TOPIC}, depth=2)
-    assert chances == command.json("rules", "rules.tsv", "--target", TOPIC)
+    assert chances == command.json("train", "rules", "rules.tsv", "--target", TOPIC)
 
 
 def test_every_rule(here: Path, command: Command) -> None:
     """Without a target all rules are listed, the likeliest first; JSON has them whole."""
-    lines = command.out("rules", "rules.tsv", "--limit", "3").splitlines()
+    lines = command.out("train", "rules", "rules.tsv", "--limit", "3").splitlines()
     assert ["from", "to", "probability", "cases"] == lines[0].split()
     assert max(map(len, lines)) <= 80
     book = RuleBook.load(here / "rules.tsv")
     assert f"and {len(book) - 3:,} more: --limit 0 lists all" == lines[-1]
-    told = command.json("rules", "rules.tsv")
+    told = command.json("train", "rules", "rules.tsv")
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
@@ -147,16 +147,16 @@ def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
     for source, to, cases in (("A/x", "A/y", 3), ("A/y", "B", 1), ("B", "A/x", 1)):
         book.add(source, to, cases)
     book.save(tmp_path / "r.tsv")
-    rows = command.out("rules", tmp_path / "r.tsv", "--matrix", "--level", 1, width=80).splitlines()[2:]
+    rows = command.out("train", "rules", tmp_path / "r.tsv", "--matrix", "--level", 1, width=80).splitlines()[2:]
     assert [["1", "A", "0.75", "0.25"], ["2", "B", "1.00", "·"]] == [row.split() for row in rows]
-    assert 3 == len(command.out("rules", tmp_path / "r.tsv", "--matrix", width=80).splitlines()[2:])
-    told = command.json("rules", tmp_path / "r.tsv", "--matrix")
+    assert 3 == len(command.out("train", "rules", tmp_path / "r.tsv", "--matrix", width=80).splitlines()[2:])
+    told = command.json("train", "rules", tmp_path / "r.tsv", "--matrix")
     assert ({"A/x": 0.0, "A/y": 1.0, "B": 0.0}, {"A/x", "A/y", "B"}) == (told["A/x"], set(told))
     for number in range(20):
         book.add("B", f"A/{number}")
     book.save(tmp_path / "r.tsv")
-    assert ["A", "B"] == list(command.json("rules", tmp_path / "r.tsv", "--matrix"))
-    assert 2 == command("rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
+    assert ["A", "B"] == list(command.json("train", "rules", tmp_path / "r.tsv", "--matrix"))
+    assert 2 == command("train", "rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
 
 
 def test_a_matrix_of_hundreds_of_classes_is_refused(command: Command, tmp_path: Path) -> None:
@@ -165,9 +165,9 @@ def test_a_matrix_of_hundreds_of_classes_is_refused(command: Command, tmp_path: 
     for number in range(200):
         book.add(f"A{number}", f"A{number + 1}", 1)
     book.save(tmp_path / "r.tsv")
-    refused = command("rules", tmp_path / "r.tsv", "--matrix")
+    refused = command("train", "rules", tmp_path / "r.tsv", "--matrix")
     assert (2, True) == (refused.code, "201 classes at this level, and a matrix 200 at most" in refused.err)
-    assert 200 == len(command.json("rules", tmp_path / "r.tsv", "--matrix"))
+    assert 200 == len(command.json("train", "rules", tmp_path / "r.tsv", "--matrix"))
     assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
 
 
@@ -176,8 +176,8 @@ def test_markup_in_names_of_classes(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("[bold]A[/bold]", "[red]B", 3)
     book.save(tmp_path / "r.tsv")
-    assert "[bold]A[/bold]" in command.out("rules", tmp_path / "r.tsv")
-    assert "lead to [red]B in 2 links" in command.out("rules", tmp_path / "r.tsv", "--target", "[red]B")
+    assert "[bold]A[/bold]" in command.out("train", "rules", tmp_path / "r.tsv")
+    assert "lead to [red]B in 2 links" in command.out("train", "rules", tmp_path / "r.tsv", "--target", "[red]B")
 
 
 def test_nothing_leads_there(command: Command, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_nothing_leads_there(command: Command, tmp_path: Path) -> None:
     book = RuleBook()
     book.add("A", "B", 3)
     book.save(tmp_path / "r.tsv")
-    told = command.out("rules", tmp_path / "r.tsv", "--target", "A")
+    told = command.out("train", "rules", tmp_path / "r.tsv", "--target", "A")
     assert "No rule leads to A: a crawl for it is one by soft focus.\n" == told
 
 
@@ -240,13 +240,13 @@ def but(*changes: str, words: tuple[str, ...] = TRAIN) -> tuple[str, ...]:
         ((*TRAIN, "--links", "-1"), "--links is -1: it must be 0 or more"),
         ((*TRAIN, "--delay", "-1"), "--delay is -1.0: it must be 0 or more"),
         ((*TRAIN, "--column", "topic"), "pages.tsv has no column 'topic' of classes: its columns are url, class"),
-        (("rules", "nowhere.tsv"), "cannot read the rules in nowhere.tsv: No such file"),
-        (("rules", "pages.tsv"), "pages.tsv contains no rules: its first line should be"),
-        (("rules", "topics.model"), "topics.model"),
-        (("rules", "empty"), "cannot read the rules in empty: "),
-        (("rules", "rules.tsv", "--target", "football"), "no rule knows the class football"),
-        (("rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: a path has 1 to 5 links"),
-        (("rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it must be 0 (all) or more"),
+        (("train", "rules", "nowhere.tsv"), "cannot read the rules in nowhere.tsv: No such file"),
+        (("train", "rules", "pages.tsv"), "pages.tsv contains no rules: its first line should be"),
+        (("train", "rules", "topics.model"), "topics.model"),
+        (("train", "rules", "empty"), "cannot read the rules in empty: "),
+        (("train", "rules", "rules.tsv", "--target", "football"), "no rule knows the class football"),
+        (("train", "rules", "rules.tsv", "--target", TOPIC, "--depth", "9"), "--depth is 9: a path has 1 to 5 links"),
+        (("train", "rules", "rules.tsv", "--limit", "-3"), "--limit is -3: it must be 0 (all) or more"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], told: str, command: Command) -> None:
@@ -256,7 +256,7 @@ def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], tol
     (here / "lost.tsv").write_text(f"http://a.test/\t{TOPIC}\n")
     (here / "torn.model").write_bytes((here / "topics.model").read_bytes()[:-7])
     before = everything(here)
-    assert told in command.complaint(*words, *(["--quiet"] if words[0] == "train" else []))
+    assert told in command.complaint(*words, "--quiet")
     assert before == everything(here)
 
 

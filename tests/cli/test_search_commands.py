@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 import lycosa
 from commands import Command, run
 from lycosa.cli import search as searching
-from lycosa.cli.printing import pairs
+from lycosa.cli.printing import show
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME, building
@@ -84,7 +85,7 @@ def test_lines_fit_the_terminal(command: Command, reefs: Path) -> None:
         lines = command.out("search", reefs, "coral reef", width=width).split("\n")
         assert all(len(line) <= width for line in lines if "http://" not in line)
         assert 10 == sum(bool(re.fullmatch(r"    http://\S+", line)) for line in lines)
-        assert max(map(len, lines)) > min(width, searching.WIDEST) - 12
+        assert max(map(len, lines)) > min(width, 100) - 12
 
 
 def test_json_is_one_value(command: Command, reefs: Path) -> None:
@@ -104,8 +105,8 @@ def test_quotes_lost_in_the_shell(command: Command, reefs: Path) -> None:
 
 def test_nothing_found_says_what_was_searched_and_what_to_try(command: Command, reefs: Path) -> None:
     """How many pages there were, and a way on."""
-    out = command.out("search", reefs, "zooxanthellaeish", "--score", "0.01")
-    pages = command.json("search", reefs, "zzz", "--score", "0.01")["pages"]
+    out = command.out("search", reefs, "zooxanthellaeish", "--threshold", "0.01")
+    pages = command.json("search", reefs, "zzz", "--threshold", "0.01")["pages"]
     tries = "another spelling, a beginning (zooxanthellaei*) or fewer filters"
     assert f"None of {pages} pages has zooxanthellaeish. Try {tries}." == " ".join(out.split())
     _, out, _ = command("search", reefs, "coral", "--until", "2001-01-01")
@@ -312,7 +313,7 @@ def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path
 def test_values_beside_names_steer_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """A node of a space that is not the web, a flag, a remark: whatever is told of a page may be a stranger's word."""
     hostile = "a\x1b]0;pwned\x07\x9b2J\u202eb"
-    pairs(Console(highlight=False), {"copy of": f"x://{hostile}", "remarks": hostile})
+    show([{"copy of": f"x://{hostile}", "remarks": hostile}, Text(hostile), f"{hostile}"], Console())
     out = capsys.readouterr().out
     assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}
-    assert out.count("pwned") == 2
+    assert out.count("pwned") == 4

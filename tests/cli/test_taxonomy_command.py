@@ -1,4 +1,4 @@
-"""`lycosa taxonomy`: browse a web directory, mark topics, write the table that `lycosa train` reads."""
+"""`lycosa train taxonomy`: browse a web directory, mark topics, write the table that `lycosa train` reads."""
 
 from __future__ import annotations
 
@@ -29,35 +29,37 @@ def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_branches_are_listed_with_their_pages(command: Command, dump: str) -> None:
     """The first level, then what is below a branch, then the pages of a topic."""
-    first = command.out("taxonomy", dump, "--quiet", width=80) + command.out("taxonomy", dump, width=80)
+    first = command.out("train", "taxonomy", dump, "--quiet", width=80) + command.out(
+        "train", "taxonomy", dump, width=80
+    )
     assert ["All", "topic", "Arts", "Science", "Look"] == [line.split()[0] for line in first.splitlines()]
     assert ["Science", "2", "8"] == first.splitlines()[3].split()
-    below = command.out("taxonomy", dump, "--branch", "science", "--limit", 1, width=80).splitlines()
+    below = command.out("train", "taxonomy", dump, "--branch", "science", "--limit", 1, width=80).splitlines()
     assert ["Science: 8 pages", "Biology", "and 1 more: --limit 0 lists all"] == [
         below[0],
         below[2].split()[0],
         below[3],
     ]
-    assert "http://arts.example/3" in command.out("taxonomy", dump, "-b", "Arts")
+    assert "http://arts.example/3" in command.out("train", "taxonomy", dump, "-b", "Arts")
 
 
 @pytest.mark.paper("rules-marking")
 def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
     """With --out a table is written; a second call marks in it, a third takes the marks away."""
-    assert "topics.tsv: 12 pages of 3 topics" in command.out("taxonomy", dump, "--out", "topics.tsv")
-    told = command.out("taxonomy", "topics.tsv", "--mark", "Science/Physics", width=80)
+    assert "topics.tsv: 12 pages of 3 topics" in command.out("train", "taxonomy", dump, "--out", "topics.tsv")
+    told = command.out("train", "taxonomy", "topics.tsv", "--mark", "Science/Physics", width=80)
     assert "Marked: Science/Physics" in told
     assert "some marked" in told
-    children = command.json("taxonomy", "topics.tsv", "--branch", "Science")["children"]
+    children = command.json("train", "taxonomy", "topics.tsv", "--branch", "Science")["children"]
     assert {"Biology": False, "Physics": True} == {child["name"]: child["marked"] for child in children}
-    assert [] == command.json("taxonomy", "topics.tsv", "--mark", "")["marked"]
+    assert [] == command.json("train", "taxonomy", "topics.tsv", "--mark", "")["marked"]
 
 
 def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
     """A table written with all pages of a large topic still has them when a topic was marked in it."""
     Path(dump).write_text("".join(f"http://a.example/{n}\tArts\n" for n in range(200)))
-    command.out("taxonomy", dump, "--most", 0, "--out", "topics.tsv")
-    assert "topics.tsv: 200 pages of 1 topics" in command.out("taxonomy", "topics.tsv", "--mark", "Arts")
+    command.out("train", "taxonomy", dump, "--most", 0, "--out", "topics.tsv")
+    assert "topics.tsv: 200 pages of 1 topics" in command.out("train", "taxonomy", "topics.tsv", "--mark", "Arts")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
 def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str], said: str) -> None:
     """Nothing is written, and the line says what is wrong."""
     before = Path(dump).read_text()
-    refused = command("taxonomy", *words)
+    refused = command("train", "taxonomy", *words)
     assert (2, True, 1) == (refused.code, said in refused.err, len(refused.err.splitlines())), refused.err
     assert (before, ["dump.tsv"]) == (Path(dump).read_text(), [path.name for path in Path().iterdir()])
 
@@ -83,7 +85,7 @@ def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str
 @pytest.mark.paper("rules-marking")
 def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) -> None:
     """Training keeps the marks; a topic too small for a class of its own is what took its pages."""
-    command.out("taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")
+    command.out("train", "taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")
     words = {"science.physics": "quantum atom", "science.biology": "cell gene", "arts": "opera paint"}
 
     def look(urls, account, tell):  # type: ignore[no-untyped-def]
@@ -102,8 +104,8 @@ def test_the_embedded_web_has_a_directory(command: Command, tmp_path: Path) -> N
     """Ten pages of each of its topics, as public directories wrote them."""
     web = Web(seed=7, pages=400, hosts=8, traps=())
     _write_directory(web, tmp_path / "web.rdf")
-    found = command.json("taxonomy", tmp_path / "web.rdf")
+    found = command.json("train", "taxonomy", tmp_path / "web.rdf")
     assert len(web.topics) + len({topic.partition("/")[0] for topic in web.topics}) == found["topics"]
     assert 10 == max(
-        child["own"] for child in command.json("taxonomy", tmp_path / "web.rdf", "-b", "astronomy")["children"]
+        child["own"] for child in command.json("train", "taxonomy", tmp_path / "web.rdf", "-b", "astronomy")["children"]
     )

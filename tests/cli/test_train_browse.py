@@ -90,7 +90,7 @@ def test_names_of_files_do_nothing_to_the_terminal(tmp_path: Path, command: Comm
     ]
     record.write_text("\n".join([*lines, "{broken", ""]))
     told = command.out("train", "browse", record, "--out", tmp_path / "my.browsing")
-    assert "a?[31mb.jsonl: broken line" in told
+    assert "a [31mb.jsonl: broken line" in told
     assert "\x1b" not in told
 
 

@@ -130,7 +130,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Co
     (root / "Sea" / "Reefs" / "empty.txt").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    told = command.out("train", "pages")
+    told = command.out("train", "pages", width=2_000)
     for line in (
         "pages.model: Naive Bayes, 2 classes, 16 pages",
         "held out, by a model of the others; the one that was written has learned from all 16.",

@@ -45,7 +45,7 @@ def test_unknown_names() -> None:
     """An unknown name is answered with those that are like it, and with where to find all."""
     with pytest.raises(InputError, match=r"there is no strategy 'bestfirst': did you mean best-first or .*strategies"):
         estimator("bestfirst")
-    with pytest.raises(InputError, match="there is no strategy 'xyz': 'lycosa strategies' lists all"):
+    with pytest.raises(InputError, match="there is no strategy 'xyz': 'lycosa list strategies' lists all"):
         estimator("xyz")
 
 

@@ -327,7 +327,7 @@ def test_a_short_day_is_a_day() -> None:
 
 
 def test_the_command_serves_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """`lycosa web --changing` serves a web that changes as its clock goes, and says how long a day of it is."""
+    """`lycosa demo --serve --changing` serves a web that changes as its clock goes, and says how long a day is."""
     now, seen = [1_000.0], []
 
     def sleep(seconds: float) -> None:
@@ -339,7 +339,7 @@ def test_the_command_serves_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         raise KeyboardInterrupt
 
     monkeypatch.setattr(demo, "time", SimpleNamespace(time=lambda: now[0], sleep=sleep))
-    demo.web(0, 200, 10, 7, False, changing=True, day=2.0)
+    demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=2.0)
     assert seen == [True, True]
     with pytest.raises(InputError, match="no such web"):
-        demo.web(0, 200, 10, 7, False, changing=True, day=-1.0)
+        demo.demo(serve=True, port=0, pages=200, hosts=10, changing=True, day=-1.0)

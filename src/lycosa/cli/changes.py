@@ -17,11 +17,11 @@ from rich.text import Text
 from lycosa.cli.commands import Group
 from lycosa.cli.page import VERSION
 from lycosa.cli.parameters import Dir, Json, WholeText, moment
-from lycosa.cli.printing import COLOURS, NARROW, Beside, Part, crawled, give, output, show
+from lycosa.cli.printing import COLOURS, Beside, Part, crawled, give, output, show
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.figure import bar
-from lycosa.drawing.formats import many
+from lycosa.drawing.formats import clip, many
 from lycosa.refresh import feeds, ledger
 from lycosa.refresh.change import KINDS, Change
 from lycosa.refresh.diff import Excerpts
@@ -68,18 +68,17 @@ def changes(
     to: Annotated[str, PAGE, "VERSION", "The later version, likewise. Default: the last."] = "",
     whole: Annotated[bool, PAGE, "--all", "Include unchanged text."] = False,
     whole_text: WholeText = False,
-    html: Annotated[Path | None, PAGE, "FILE", "Write the comparison as an HTML page."] = None,
     json: Json = False,
 ) -> None:
     """List changed, vanished, moved, returned and new pages; or show what changed on one page."""
     listing = since or what or at_least or host or cosmetic or relevant or explain or atom
-    comparing = from_ or to or whole or whole_text or html
+    comparing = from_ or to or whole or whole_text
     if listing if url else comparing:
         raise InputError("some options list changes, others are for one page, a URL: see 'lycosa changes --help'")
     if url:
         from lycosa.cli.comparing import compare
 
-        compare(directory, url, from_, to, html=html, whole=whole, whole_text=whole_text, json=json)
+        compare(directory, url, from_, to, whole=whole, whole_text=whole_text, json=json)
         return
     options = crawled(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
@@ -174,14 +173,14 @@ def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> di
 
 def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked, *, explain: bool) -> Iterator[Part]:
     tally: Counter[str] = Counter()
-    hidden, narrow = 0, output().width < NARROW
+    hidden, width = 0, output().width
     wider = replace(wanted, cosmetic=True)
     for item in ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wider):
         if not wanted.takes(item):
             hidden += 1
             continue
         tally[item.change.what] += 1
-        yield from _change(item, explain=explain, narrow=narrow)
+        yield from _change(item, explain=explain, width=width)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
     narrowed = replace(wanted, cosmetic=False) != Wanted()
     closing = [(counts(tally) if tally or not narrowed else "no matching change") + asked.words]
@@ -209,17 +208,17 @@ def magnitude(change: Change) -> str:
     return f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}"
 
 
-def _change(item: Told, *, explain: bool, narrow: bool) -> Iterator[Part]:
+def _change(item: Told, *, explain: bool, width: int) -> Iterator[Part]:
     """Yield what happened, in what way and how much; where; and how it was detected."""
     change, at = item.change, Text(f"{day_and_time(item.at)[:16]}  ", "dim")
-    indent = "  " if narrow else " " * 18
-    if narrow:
+    indent = "  " if width < 80 else " " * 18
+    if width < 80:
         yield at.append(change.what, COLOURS[change.what])
         yield from [Beside(indent, magnitude(change))] if magnitude(change) else []
         yield Beside(indent, Text(name(item), "bold"))
     else:
         line = at.append(f"{change.what:<9}", COLOURS[change.what]).append(f"{magnitude(change):<21} ", "default")
-        yield Beside(line, Text(name(item), "bold"))
+        yield line.append(clip(name(item), width - 51), "bold")
     yield Beside(indent, Text(item.url, "cyan"))
     lines = reasons(change)[: None if explain else 1]
     if explain and change.what in ("changed", "returned") and item.was != item.beta:

@@ -57,7 +57,7 @@ def _complete(typed: str) -> list[str]:
 
 def list_(
     words: Annotated[
-        list[str] | None, _complete, "[judges|strategies|spaces] [NAME]", "Only this list; or all about one name."
+        list[str] | None, _complete, "NAME", "judges, strategies or spaces: only this list; another name: all about it."
     ] = None,
     *,
     json: Json = False,

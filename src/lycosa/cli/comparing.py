@@ -13,14 +13,14 @@ from rich.text import Text
 
 from lycosa.cli.changes import magnitude
 from lycosa.cli.page import title_of, version_at, versions_of
-from lycosa.cli.printing import UNCUT, Beside, Part, give, heading, output, write_page
+from lycosa.cli.printing import UNCUT, Beside, Part, give, heading, output, squeezed
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, when
 from lycosa.refresh.change import Change, change_of
-from lycosa.refresh.diff import Comparison, folded, pieces, render
+from lycosa.refresh.diff import Comparison, folded, pieces
 from lycosa.refresh.diff.rows import BREAK, Row, Run, cut
 from lycosa.refresh.ledger import reasons
 
@@ -37,7 +37,7 @@ _SIGNS = {
 
 
 def compare(
-    directory: Path, url: str, from_: str, to: str, *, html: Path | None, whole: bool, whole_text: bool, json: bool
+    directory: Path, url: str, from_: str, to: str, *, whole: bool, whole_text: bool, json: bool
 ) -> None:
     """Compare two versions of a page, the last two by default."""
     with Collection(directory, whole_text=whole_text) as collection:
@@ -49,10 +49,6 @@ def compare(
         earlier, later = _choose(versions, from_, to, time.time())
         comparison = compared(collection, versions, earlier, later)
         change = change_of(versions[later]) if later == earlier + 1 else None
-    if html is not None:
-        size = write_page(html, render(comparison), "--html", "diff.html")
-        print(f"{html} ({size:,} bytes): open it in a browser, {html.resolve().as_uri()}")
-        return
     give(comparison.as_data(whole=whole) if json else None, _parts(comparison, change, whole=whole), json=json)
 
 
@@ -76,7 +72,7 @@ def _parts(comparison: Comparison, change: Change | None, *, whole: bool) -> Ite
         size = f", {version.size:,} bytes" if version.size else ""
         yield f"{name:<5} version {version.number} of {comparison.versions}, {when(version.at)}{size}"
     if change is not None:
-        yield "; ".join([f"recorded: {magnitude(change) or change.what}", *reasons(change)])
+        yield "; ".join([f"recorded: {squeezed(magnitude(change)) or change.what}", *reasons(change)])
     if comparison.title_changed:
         runs = [Run("removed", [old.title or "(none)"]), Run("added", [new.title or "(none)"])]
         yield Text("title ").append(_styled(runs, None, marked=marked, whole=whole))
@@ -110,7 +106,7 @@ def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part
         else:
             yield Text(f"  ... {many(len(rows), 'unchanged line')}", "dim")
     if left < 0:
-        yield Text("  ... and so on: --all shows everything, --html FILE writes a page", "dim")
+        yield Text("  ... and so on: --all shows everything", "dim")
 
 
 def _styled(runs: list[Run], row: Row | None, *, marked: bool, whole: bool) -> Text:

@@ -99,16 +99,13 @@ def _parts(findings: list[Finding]) -> Iterator[Part]:
 
 def examine() -> Iterator[Finding]:
     """Yield all findings, in the order in which they are shown. A look that fails is a finding, too."""
-    looks = (_packages, _extras, _chromium, _wordnet, _sqlite, _clock, _disk, _files, _terminal, _completion, _crawl)
-    for look in looks:
+    for look in LOOKS:
         name = look.__name__.strip("_")
         try:
             yield from look()
         except Exception as error:
-            remedy = "report this line as a bug of Lycosa"
-            if look is _crawl:
-                remedy = f"reinstall: pip install --force-reinstall lycosa; {tempfile.gettempdir()} must be writable"
             told = f"{type(error).__name__}: {error}"[:300]
+            remedy = f"report this line as a bug of Lycosa, unless {tempfile.gettempdir()} cannot be written"
             yield Finding(name, told, f"{name} could not be examined", remedy, essential=True)
 
 
@@ -207,15 +204,6 @@ def _sqlite() -> Iterator[Finding]:
 # -- the machine ---------------------------------------------------------------------------------------------------
 
 
-def _clock() -> Iterator[Finding]:
-    """Our own files can't be younger than now."""
-    now = time.time()
-    behind = now + 24 * 3600 < Path(__file__).stat().st_mtime
-    told = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now)) + (", before Lycosa was installed" if behind else "")
-    cost = "wrong dates in the archive, and certificates of https hosts may be refused"
-    return _look("clock", told, behind, cost, "set the clock")
-
-
 def _disk() -> Iterator[Finding]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
@@ -234,35 +222,7 @@ def _files() -> Iterator[Finding]:
     return _look("open files", told, 0 <= hard < 1_024, cost, "raise 'ulimit -Hn'")
 
 
-def _terminal() -> Iterator[Finding]:
-    console, encoding = output(), sys.stdout.encoding or "unknown encoding"
-    told = "none: plain output, without colours and pictures"
-    if sys.stdout.isatty():
-        plain = console.no_color or not console.color_system
-        told = f"{console.width} columns, {'without' if plain else 'with'} colours"
-        told += " (NO_COLOR is set)" if "NO_COLOR" in os.environ else ""
-    cost = "titles in other scripts are shown as question marks; what is stored is not affected"
-    remedy = "export PYTHONUTF8=1, or a locale such as LANG=C.UTF-8"
-    other = encoding.lower().replace("-", "") != "utf8"
-    return _look("terminal", f"{told}; {encoding}", other, cost, remedy)
-
-
-def _completion() -> Iterator[Finding]:
-    """Typer keeps the script in a file of its own for each shell."""
-    shell, home = Path(os.environ.get("SHELL", "")).name, Path.home()
-    kept = {
-        "bash": home / ".bash_completions" / "lycosa.sh",
-        "zsh": home / ".zfunc" / "_lycosa",
-        "fish": home / ".config" / "fish" / "completions" / "lycosa.fish",
-    }
-    if shell not in kept:
-        return _look("completion", f"for bash, zsh and fish; your shell is {shell or 'not known'}", False, "", "")
-    missing = not kept[shell].exists()
-    told = f"{'not ' if missing else ''}installed for {shell}"
-    return _look("completion", told, missing, "more typing", "lycosa --install-completion")
-
-
-def _crawl() -> Iterator[Finding]:
+def _trial() -> Iterator[Finding]:
     """Crawl five pages on this machine over HTTP, keep them, and read them back: measured, not assumed."""
     from lycosa.collection.reading import Collection
     from lycosa.crawling import crawl
@@ -288,3 +248,6 @@ def _crawl() -> Iterator[Finding]:
     else:
         remedy = f"check the disk that holds {tempfile.gettempdir()}"
         yield Finding("trial", told, "what is crawled can't be read again", remedy, essential=True)
+
+
+LOOKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
@@ -23,6 +24,7 @@ from lycosa.drawing.formats import visible
 
 UNCUT = 1_000  # columns of output without a terminal
 NARROW = 60  # columns; narrower terminals have no room for tables with addresses
+_WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # an address, a command, a path
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
@@ -45,7 +47,7 @@ def give(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = Fals
 
 
 def show(parts: Iterable[Part], console: Console | None = None) -> None:
-    """Print each part in lines that fit. An address or a command is never broken, so that it can be copied.
+    """Print each part in lines that fit. Addresses, commands and paths are never broken, so that they can be copied.
 
     Texts may be a stranger's: what could move the cursor is not printed.
     """
@@ -63,8 +65,8 @@ def show(parts: Iterable[Part], console: Console | None = None) -> None:
 
 def _print_lines(console: Console, first: str | Text, text: str | Text) -> None:
     first, text = _safe(first), _safe(text)
-    room = max(20, min(console.width - 1, 100) - cell_len(first.plain))  # longer lines are hard to read
-    whole = console.width >= UNCUT or "://" in text.plain or "lycosa " in text.plain
+    room = max(10, min(console.width - 1, 100) - cell_len(first.plain))  # longer lines are hard to read
+    whole = console.width >= UNCUT or _WHOLE.search(text.plain)
     for line in text.split("\n", allow_blank=True) if whole else text.wrap(console, room):
         line.rstrip()
         console.print(first + line, soft_wrap=True)

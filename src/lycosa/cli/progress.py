@@ -22,14 +22,17 @@ class StatusLine:
         self.console = Console(stderr=True, highlight=False)
         self._live, self._shown = lively(self.console), False
         self._pause = LIVE_EVERY if self._live else every
-        self._next = time.monotonic() + (self._pause if patience is None else patience)
+        self.wait(patience)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Print nothing for so many seconds, or as long as between two lines."""
+        self._next = time.monotonic() + (self._pause if seconds is None else seconds)
 
     def show(self, line: Callable[[], str]) -> None:
         """Print it, if it is time."""
-        now = time.monotonic()
-        if now < self._next:
+        if time.monotonic() < self._next:
             return
-        self._next = now + self._pause
+        self.wait()
         if self._live:
             self.clear()
             sys.stderr.write(line()[: self.console.width - 1])
@@ -57,6 +60,7 @@ def progress(quiet: bool = False) -> Iterator[Tell]:
         now = time.monotonic()
         if done < before.get(what, 0):  # another round, on the next corpus
             began[what] = now
+            line.wait()
         before[what] = done
         spent = now - began.setdefault(what, now)
         left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1.0 else ""

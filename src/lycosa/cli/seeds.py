@@ -40,7 +40,10 @@ def seeds(
     json: Json = False,
     **network: Any,
 ) -> None:
-    """List the seeds that a crawl would start from, in a form that 'lycosa crawl --seeds' reads."""
+    """List the seeds that a crawl would start from.
+
+    The list is in a form that 'lycosa crawl --seeds' reads.
+    """
     read: list[Read] = []
     remarks: list[str] = []
     if limit < 0:

@@ -32,11 +32,11 @@ OUTCOMES: dict[str, tuple[str, str]] = {
     ),
     "unreachable": (
         "Connection failed",
-        "Tried up to --attempts times. If many hosts are affected, check your own connection or proxy.",
+        "Tried up to three times. If many hosts are affected, check your own connection or proxy.",
     ),
     "timeout": (
         "Timeout",
-        "Allow slow hosts more time with --timeout.",
+        "Allow slow hosts more time with `timeout` in crawl.toml.",
     ),
     "slow": (
         "The response was too slow",
@@ -49,7 +49,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
     "unwanted": (
         "Not a page or document, or too large",
         "It was not read. --documents sets which documents are read, --accept archives files of other "
-        "types, such as image/png; --max-page is the size limit.",
+        "types, such as image/png; `max_page` in crawl.toml is the size limit.",
     ),
     "invalid": (
         "The response was not valid HTTP",

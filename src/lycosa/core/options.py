@@ -34,8 +34,8 @@ def option(
 ) -> Any:
     """Return a field with its help; `flag` is its name on the command line where that differs.
 
-    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python. `lycosa crawl --help` lists those
-    that are `common`, `--help-all` all.
+    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python. `lycosa crawl --help` lists
+    those that are `common`, `--help-all` all.
     """
     metadata = {"help": help, "flag": flag, "metavar": metavar, "typed": typed, "common": common}
     if isinstance(default, list):
@@ -356,9 +356,7 @@ class Options:
         typed=False,
     )
     rotate: int = option(1_000_000_000, "Start a new WARC file at this many bytes.")
-    warc_prefix: str = option(
-        WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME", typed=False
-    )
+    warc_prefix: str = option(WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME")
     operator: str = option(
         "", "Who runs the crawl: a person or institution, recorded in the WARC files.", metavar="NAME"
     )
@@ -476,7 +474,7 @@ class Options:
             raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
             raise InputError(
-                f"warc_prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
+                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
             )
         if not self.operator.isprintable():
             raise InputError(f"--operator is {self.operator!r}: it must be one line of text")

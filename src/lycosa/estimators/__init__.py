@@ -281,8 +281,8 @@ ENTRIES = {
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
-STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")
-# As `lycosa strategies` lists them, the default first.
+STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa list strategies")
+# As `lycosa list strategies` lists them, the default first.
 GROUPS = {
     "Recommended": ("scent", "best-first", "breadth-first"),
     "Relevance of pages and link texts": (

@@ -87,7 +87,7 @@ class Experiment:
     name: str = setting("What the experiment is called; its report, too.")
     corpus: str = setting("An index that 'lycosa lab index' made.", flag="--corpus", metavar="DIR")
     strategies: list[str] = setting(
-        "What is compared: a name of 'lycosa strategies', with parameters; your own, module:Class; or an outside "
+        "What is compared: a name of 'lycosa list strategies', with parameters; your own, module:Class; or an outside "
         "program, program,command=COMMAND. 'oracle' knows everything.",
         flag="--strategy",
         metavar="NAME",
@@ -115,7 +115,7 @@ class Experiment:
         least=1,
     )
     judge: str = setting(
-        "How a guide judges pages, a name of 'lycosa topics'; empty: what suits what it is told.",
+        "How a guide judges pages, a name of 'lycosa list judges'; empty: what suits what it is told.",
         "",
         flag="--judge",
         metavar="NAME",
@@ -199,7 +199,7 @@ class Experiment:
         if not self.strategies:
             raise InputError(
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
-                "('lycosa strategies' lists all)"
+                "('lycosa list strategies' lists all)"
             )
         from lycosa.lab.hunters import check
 

@@ -195,7 +195,7 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
 
 
 def marks_in(path: Path) -> list[str]:
-    """The topics that a table's column `marked` names: see `lycosa taxonomy`."""
+    """The topics that a table's column `marked` names: see `lycosa train taxonomy`."""
     rows = table_rows(path)
     titles = [title.strip() for title in next(rows, [])]
     if MARKED not in titles:

@@ -63,9 +63,9 @@ class Identity:
             secret = _from_base64(values["d"])
             agent = agent_of(values["agent"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} contains no identity: make one with 'lycosa identity new'") from error
+            raise InputError(f"{path} contains no identity: make one with 'lycosa identity FILE --new SITE'") from error
         if len(secret) != 32 or values.get("crv") != "Ed25519":
-            raise InputError(f"{path} contains no Ed25519 key: make one with 'lycosa identity new'")
+            raise InputError(f"{path} contains no Ed25519 key: make one with 'lycosa identity FILE --new SITE'")
         return cls(secret, agent)
 
     def save(self, path: Path) -> None:

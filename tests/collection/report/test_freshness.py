@@ -105,7 +105,7 @@ def test_the_page_shows_it(told: Report) -> None:
     assert "8 revisits, the last on 11 January 2026, 00:00 UTC." in page
     assert "2 changes in the content of pages; 1 only cosmetic." in page
     assert "1 new page was discovered since." in page
-    assert f"lycosa diff {told.place} URL" in page
+    assert f"lycosa changes {told.place} URL" in page
     assert f"<b>Figure {told.figure('changes')}.</b> Changes by the time" in page
     assert "topic 1" in page
     assert "Vanished since 7 January 2026." in page

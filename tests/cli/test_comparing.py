@@ -1,4 +1,4 @@
-"""`lycosa diff`: which versions, and how they are shown, of a page whose visits are written by hand."""
+"""`lycosa changes DIR URL`: which versions, and how they are shown, of a page whose visits are written by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from lycosa.cli import diff as command
-from lycosa.cli.diff import diff
+from lycosa.cli import comparing as command
+from lycosa.cli.changes import changes
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Visit
@@ -101,7 +101,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
             monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: FIRST + 5 * DAY))
         capsys.readouterr()
-        diff(path, URL, **options)
+        changes(path, URL, **options)
         return capsys.readouterr().out
 
     return running
@@ -122,7 +122,7 @@ def test_words_added_and_removed_have_marks_where_there_are_no_colours(reefs: Pa
     """In a pipe, a changed line holds {+added+} words, and what is far from any change is one line."""
     told = shown(reefs, from_="1", to="2")
     assert "~ Corals grow {+very+} slowly in the {+warm+} sea.\n" in told
-    assert "recorded: changed: text, magnitude 0.12 (words: 2 words are others)" in told
+    assert "recorded: text ▌ 12 %; words: 2 words are others" in told
     assert "  ... 28 unchanged lines\n" in told  # 30, less the 2 next to the change; links are not of the main part
     assert "\x1b" not in told
 
@@ -141,19 +141,10 @@ def test_colours_take_the_place_of_marks(reefs: Path, shown: Any) -> None:
     assert "{+" not in told
 
 
-def test_a_wide_terminal_shows_them_side_by_side(reefs: Path, shown: Any) -> None:
-    """From 100 columns on, the old line stands left of the new one."""
-    told = shown(reefs, 120, from_="1", to="2")
-    line = next(line for line in told.splitlines() if line.startswith("~"))
-    left, _, right = line.partition(" | ")
-    assert "~ Corals grow slowly in the sea." == left.rstrip()
-    assert "Corals grow {+very+} slowly in the {+warm+} sea." == right
-
-
 @pytest.mark.parametrize("columns", [40, 100, 120])
 def test_nothing_overruns_the_terminal(reefs: Path, shown: Any, columns: int) -> None:
     """Every line but an address fits, wide characters included."""
-    told = shown(reefs, columns, from_="1", to="-1") + shown(reefs, columns, listing=True)
+    told = shown(reefs, columns, from_="1", to="-1")
     lines = [line for line in told.splitlines() if "http://" not in line]
     assert max(map(cell_len, lines)) < columns
     assert "珊瑚白化" in told
@@ -182,8 +173,8 @@ def test_versions_are_chosen_by_number_or_time(
 @pytest.mark.parametrize(
     ("from_", "to", "says"),
     [
-        ("4", "", "there is no version 4: there are 3; --list shows them"),
-        ("0", "", "there is no version 0: there are 3; --list shows them"),
+        ("4", "", "there is no version 4: there are 3"),
+        ("0", "", "there is no version 0: there are 3"),
         ("3", "", "--from and --to both mean version 3 of 3"),
         ("", "1", "version 1 has no earlier version"),
         ("2025-12-31", "", "no version is as old as 2025-12-31: the first is of 1 January 2026, 00:00 UTC"),
@@ -193,24 +184,15 @@ def test_versions_are_chosen_by_number_or_time(
 def test_what_does_not_exist_is_refused(reefs: Path, from_: str, to: str, says: str) -> None:
     """A version that is not there, or the same one twice, is an error that says what there is."""
     with pytest.raises(InputError, match=re.escape(says)):
-        diff(reefs, URL, from_=from_, to=to)
+        changes(reefs, URL, from_=from_, to=to)
 
 
 def test_a_recorded_change_is_told_of_its_own_step_only(reefs: Path, shown: Any) -> None:
     """Between versions 1 and 3 lies more than what the last revisit recorded."""
+    assert "recorded: link " in shown(reefs)
+    assert "recorded" not in shown(reefs, from_="1")
     assert "changed: link, magnitude 0.5" == json.loads(shown(reefs, json=True))["says"]
     assert "" == json.loads(shown(reefs, json=True, from_="1"))["says"]
-
-
-def test_versions_are_listed(reefs: Path, shown: Any) -> None:
-    """--list: when each came, how large it is, what changed, and how often it was seen again."""
-    told = shown(reefs, listing=True)
-    sizes = [f"{len(version.encode()):,} bytes" for version in VERSIONS]
-    assert f"  1  1 January 2026, 00:00 UTC, {sizes[0]}, the first\n" in told
-    assert f"  2  2 January 2026, 00:00 UTC, {sizes[1]}, changed: text, magnitude 0.12 (words: 2" in told
-    assert "others), seen again 1 time\n" in told
-    assert told.endswith("not looked at since\n")
-    assert [1, 2, 3] == [row["version"] for row in json.loads(shown(reefs, listing=True, json=True))["versions"]]
 
 
 def test_machines_get_the_rows_that_differ(reefs: Path, shown: Any) -> None:
@@ -226,23 +208,20 @@ def test_machines_get_the_rows_that_differ(reefs: Path, shown: Any) -> None:
 
 
 def test_a_single_version_is_no_error(tmp_path: Path, shown: Any) -> None:
-    """A page that never changed: since when, how often it was looked at, and when last."""
+    """A page that never changed has nothing to compare."""
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(VERSIONS[0])
     crawl.visit(outcome="unchanged")
-    crawl.visit(outcome="unchanged")
-    told = shown(crawl.done())
-    assert "there is one version, of 1 January 2026, 00:00 UTC: nothing to compare it with" in told
-    assert "unchanged since: looked at 2 times, last 3 January 2026, 00:00 UTC" in told
+    path = crawl.done()
+    assert "there is one version, of 1 January 2026, 00:00 UTC: nothing to compare it with" in shown(path)
+    assert {"url": URL, "versions": 1} == json.loads(shown(path, json=True))
 
 
-def test_what_became_of_a_page_is_told(tmp_path: Path, shown: Any) -> None:
-    """A page that vanished after its only version."""
-    crawl = Crawl(tmp_path / "crawl")
-    crawl.visit(VERSIONS[0])
-    crawl.visit(outcome="gone", change=Change("vanished", says=["404 Not Found"]))
-    told = shown(crawl.done())
-    assert "the last look, 2 January 2026, 00:00 UTC: vanished (404 Not Found)" in told
+def test_options_of_lists_and_pages_are_kept_apart(reefs: Path, shown: Any) -> None:
+    """An option for lists with a URL, or one for a page without, is refused."""
+    for url, given in ((URL, {"since": "2d"}), ("", {"from_": "1"})):
+        with pytest.raises(InputError, match="some options list changes, others are for one page"):
+            changes(reefs, url, **given)
 
 
 def test_equal_versions_say_so(tmp_path: Path, shown: Any) -> None:
@@ -258,7 +237,7 @@ def test_an_unknown_page_is_refused_as_lycosa_page_does(reefs: Path) -> None:
     with pytest.raises(
         InputError, match=r"http://a\.test/reefs was not visited .* The nearest that was: http://a\.test/reef"
     ):
-        diff(reefs, "http://a.test/reefs")
+        changes(reefs, "http://a.test/reefs")
 
 
 def test_a_page_without_a_version_is_refused(tmp_path: Path) -> None:
@@ -266,7 +245,7 @@ def test_a_page_without_a_version_is_refused(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "crawl")
     crawl.visit(outcome="timeout")
     with pytest.raises(InputError, match=r"no version of http://a.test/reef: its visit brought none \(timeout\)"):
-        diff(crawl.done(), URL)
+        changes(crawl.done(), URL)
 
 
 def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
@@ -276,12 +255,12 @@ def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
     crawl.visit()
     crawl.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + 9 * DAY))
     with pytest.raises(InputError, match=re.escape("version 2 of http://a.test/reef is missing in the archive")):
-        diff(crawl.done(), URL)
+        changes(crawl.done(), URL)
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))
     bare.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + DAY))
     with pytest.raises(InputError, match="the crawl was run without an archive"):
-        diff(bare.done(), URL)
+        changes(bare.done(), URL)
 
 
 def test_hostile_text_reaches_no_terminal(tmp_path: Path, shown: Any) -> None:
@@ -292,7 +271,7 @@ def test_hostile_text_reaches_no_terminal(tmp_path: Path, shown: Any) -> None:
     crawl.visit(page(evil, evil, links=(f"/{evil}",)), change=Change("changed", "text", 1.0, ["words"], [evil]))
     path = crawl.done()
     for columns in (0, 40, 120):
-        told = shown(path, columns) + shown(path, columns, listing=True)
+        told = shown(path, columns)
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]", told)
 
 

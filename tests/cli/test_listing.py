@@ -1,4 +1,4 @@
-"""`lycosa topics`, `strategies` and `spaces`: lists, and all about one. Crawls of spaces other than the web."""
+"""`lycosa list`: lists, and all about one. Crawls of spaces other than the web."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from lycosa.testing import Web, serve
 from lycosa.topics import TOPICS
 
 KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
-    ("topics", TOPICS, "needs", "(Trivedi"),
+    ("judges", TOPICS, "needs", "(Trivedi"),
     ("strategies", STRATEGIES, "needs", "(Trivedi"),
     ("spaces", SPACES, "seed", "a keyword"),
 ]
@@ -24,13 +24,14 @@ KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
 @pytest.mark.paper("batsakis-figure-1")
 @pytest.mark.parametrize(("name", "names", "column", "word"), KINDS)
 def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
-    """Each has a line, with what it needs and the paper, which has a column of its own where there is room."""
+    """Each has a line, with what it needs and the paper; without a name, all are listed."""
     for width in (80, 120):
-        told = command.out(name, width=width)
+        told = command.out("list", name, width=width)
         assert all(entry in told for entry in names)
         assert max(map(len, told.split("\n"))) <= width
-        assert (word if width == 80 else word.lstrip("(")) in told
-    rows = command.json(name)
+        assert word in told
+    rows = command.json("list", name)
+    assert rows == command.json("list")[name]
     assert list(names) == [row["name"] for row in rows]
     assert {"name", "summary", column, "paper"} == set(rows[0])
 
@@ -38,17 +39,17 @@ def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, 
 def test_one_judge(command: Command) -> None:
     """What it does, what it needs, its parameters, and a command to try; no examples of code."""
     for name, entry in TOPICS.items():
-        told = command.out("topics", name, width=80)
+        told = command.out("list", "judges", name, width=80)
         assert ">>>" not in told
-        assert not entry.needs or f"needs {entry.needs}" in told
+        assert not entry.needs or f"needs  {entry.needs}" in told
         assert "threshold" in told
         assert f"--judge {name}" in told
-    assert command.out("topics", "keyword,window=50").startswith("keyword: ")
+    assert command.out("list", "judges", "keyword,window=50").startswith("keyword: ")
 
 
 def test_parameters_with_types_and_defaults(command: Command) -> None:
     """As JSON: the type in words, the default as it is."""
-    told = command.json("topics", "vector")
+    told = command.json("list", "vector")
     expected = {
         "threshold": ("number", 0.1),
         "tf": ("max or log or raw", "log"),
@@ -61,12 +62,12 @@ def test_parameters_with_types_and_defaults(command: Command) -> None:
 
 def test_one_strategy(command: Command) -> None:
     """Its own parameters with the defaults that its name stands for, and those of every strategy."""
-    parameters = command.json("strategies", "best-first-page")["parameters"]
+    parameters = command.json("list", "strategies", "best-first-page")["parameters"]
     defaults = {row["name"]: row["default"] for row in parameters}
     assert {"page": 1.0, "anchor": 0.0, "merge": "max"} == {key: defaults[key] for key in ("page", "anchor", "merge")}
     assert {"batch", "q", "zeta", "ties"} <= set(defaults)
-    text = command.out("strategies", "best-first-page", width=80)
-    assert "paper Batsakis 2007, 3.2.1" in text
+    text = command.out("list", "strategies", "best-first-page", width=80)
+    assert "paper  Batsakis 2007, 3.2.1" in text
     assert "of every strategy" in text
 
 
@@ -76,13 +77,13 @@ def test_one_strategy(command: Command) -> None:
 )
 def test_examples_name_what_has_to_be_given(name: str, told: str, command: Command) -> None:
     """What is shown to be copied works, once the names of files are put in."""
-    assert told in command.out("strategies", name)
+    assert told in command.out("list", "strategies", name)
 
 
 def test_one_space(command: Command) -> None:
     """What it is, its parameters, and a command to try; no examples of code."""
     for name, entry in SPACES.items():
-        told = command.out("spaces", name, width=100)
+        told = command.out("list", "spaces", name, width=100)
         assert f"{name}: {entry.summary}" in " ".join(told.split())
         assert "for example: lycosa crawl" in told
         assert ">>>" not in told
@@ -91,8 +92,9 @@ def test_one_space(command: Command) -> None:
 
 def test_what_there_is_not(command: Command) -> None:
     """An unknown name is refused with those that there are."""
-    for name in ("topics", "strategies", "spaces"):
-        assert "'nothing'; available:" in command.complaint(name, "nothing")
+    for words in ([], ["judges"], ["strategies"], ["spaces"]):
+        assert "'nothing'; available:" in command.complaint("list", *words, "nothing")
+    assert "2 names: give one" in command.complaint("list", "scent", "otie")
 
 
 # -- spaces to crawl -----------------------------------------------------------------------------------------------
