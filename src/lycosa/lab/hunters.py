@@ -65,7 +65,7 @@ def hunter(
 
 
 def maker(name: str) -> Any:
-    """Return the class behind a name: one of `lycosa strategies`, an outside program, or the user's own module:Class.
+    """Return the class behind a name: of `lycosa list strategies`, an outside program, or the user's module:Class.
 
     This is the one door: whatever `lycosa lab` compares was found here.
     """

@@ -12,7 +12,8 @@ import typer
 
 from lycosa.cli.lab.printing import kept, show
 from lycosa.cli.lab.run import settings
-from lycosa.cli.parameters import Json, Quiet, Workers, with_more
+from lycosa.cli.commands import with_more
+from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
@@ -24,7 +25,7 @@ from lycosa.lab.papers import QUICK, Bench
 from lycosa.lab.report import write_report
 
 
-@with_more(settings("strategies", "subject_count", "told", "judge", "seed_sets", "budgets"), at=2)
+@with_more(settings("strategies", "subject_count", "told", "judge", "seed_sets", "budgets"))
 def benchmark(
     corpora: Annotated[
         Path | None,
