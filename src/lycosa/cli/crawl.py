@@ -21,8 +21,8 @@ def crawl(
         "DIR",
         "Directory for the crawl. Default: a name derived from the topic, under crawls/.",
     ] = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    quiet: Annotated[Quiet, Group("Output")] = False,
+    json: Annotated[Json, Group("Output")] = False,
     config: Annotated[
         Path | None, "FILE", "Read options from a TOML file; command-line options take precedence."
     ] = None,

@@ -20,8 +20,8 @@ from lycosa.core.errors import InputError
 if TYPE_CHECKING:
     from lycosa.core.options import Options
 
-Quiet = Annotated[bool, Group("Output"), "-q", "Print errors only."]
-Json = Annotated[bool, Group("Output"), "--json", "Machine-readable output."]
+Quiet = Annotated[bool, "-q", "Print errors only."]
+Json = Annotated[bool, "--json", "Machine-readable output."]
 Dir = Annotated[Path, "DIR", "The crawl's directory."]
 WholeText = Annotated[bool, "Use the whole page, including menus, footers and comments."]
 Line = Annotated[float | None, "Lowest score that counts as relevant. Default: the crawl's threshold."]

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from lycosa.cli.commands import with_more
 from lycosa.cli.lab.printing import kept, show
 from lycosa.cli.lab.run import settings
-from lycosa.cli.commands import with_more
 from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
