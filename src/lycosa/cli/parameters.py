@@ -23,27 +23,31 @@ if TYPE_CHECKING:
 Quiet = Annotated[bool, "-q", "Print errors only."]
 Json = Annotated[bool, "--json", "Machine-readable output."]
 Dir = Annotated[Path, "DIR", "The crawl's directory."]
-WholeText = Annotated[bool, "Use the whole page, including menus, footers and comments."]
-Line = Annotated[float | None, "Lowest score that counts as relevant. Default: the crawl's threshold."]
+WholeText = Annotated[bool, "--whole-text", "Use the whole page, including menus, footers and comments."]
+Line = Annotated[float | None, "--threshold", "Lowest score that counts as relevant. Default: the crawl's threshold."]
 Limit = Annotated[int, "-n", "Maximum number of lines; 0 for all."]
-MaxTime = Annotated[float | None, "Maximum duration of this run in seconds."]
-Port = Annotated[int, "Port on 127.0.0.1; 0 takes a free one."]
+MaxTime = Annotated[float | None, "--max-time", "Maximum duration of this run in seconds."]
+Port = Annotated[int, "--port", "Port on 127.0.0.1; 0 takes a free one."]
 Cluster = Annotated[
-    str | None, "WHERE", "Run on Ray: local:4 (four shards on this machine), auto, or the address of a cluster."
+    str | None,
+    "--cluster",
+    "WHERE",
+    "Run on Ray: local:4 (four shards on this machine), auto, or the address of a cluster.",
 ]
-Delay = Annotated[float, "Seconds to wait after each response before the next request to the same host."]
+Delay = Annotated[float, "--delay", "Seconds to wait after each response before the next request to the same host."]
 AllowNetwork = Annotated[
     list[str] | None, "--allow-network", "CIDR", "A private network that requests may go to; repeatable."
 ]
 Workers = Annotated[int, "--workers", "N", "Number of processes; 0 for one per core."]
 Contact = Annotated[str, "--contact", "A URL or email address for site owners to contact you."]
-Column = Annotated[str, "NAME", "The table's column with classes, by title or number. Default: the second."]
+Column = Annotated[str, "--column", "NAME", "The table's column with classes, by title or number. Default: the second."]
 Pages = Annotated[
     Path | None,
+    "--pages",
     "PLACE",
     "Where to read pages from: a WARC file, a directory of them, or a crawl. Default: the web.",
 ]
-Language = Annotated[str, "CODE", "The language of pages that do not declare one (en, de, ...)."]
+Language = Annotated[str, "--language", "CODE", "The language of pages that do not declare one (en, de, ...)."]
 
 _NETWORK: dict[str, tuple[Any, Any]] = {
     "delay": (Delay, 1.0),
