@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.commands import one_line
+from lycosa.cli.commands import one_line, with_more
 from lycosa.cli.lab.run import settings
-from lycosa.cli.parameters import Json, Quiet, Workers, with_more
+from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
@@ -23,7 +23,7 @@ from lycosa.lab.report.publishing import publish, write_front
 ALL = "all"
 
 
-@with_more(settings("subject_count", "random_seed"), at=3)
+@with_more(settings("subject_count", "random_seed"))
 def paper(
     name: Annotated[
         str, typer.Argument(metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; all; freshness.")
