@@ -37,7 +37,8 @@ class Interval(NamedTuple):
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """
+        """Format with so many digits.
+
         >>> str(Interval(.5, .41, .6)), Interval(.5, math.nan, math.nan).text(1)
         ('0.500 (0.410 to 0.600)', '0.5')
         """
@@ -58,7 +59,8 @@ class Difference(NamedTuple):
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """
+        """Format with so many digits.
+
         >>> str(Difference(.05, -.01, .1, .2, 8)), Difference(.05, math.nan, math.nan, 1, 1).text(2)
         ('+0.050 (95 %: -0.010 to +0.100; p = 0.200)', '+0.05 (one trial only)')
         """
