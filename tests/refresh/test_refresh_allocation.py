@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from lycosa.refresh.rates import allocate, claim, freshness, gain, inverse_gain, waiting
+from lycosa.refresh.rates import allocate, claim, gain, inverse_gain, waiting
 
 Floats = NDArray[np.float64]
 
 pages = st.lists(st.tuples(st.floats(0.01, 10), st.floats(1e-4, 1e3)), min_size=1, max_size=30)
+
+
+def freshness(rate: ArrayLike, visits: ArrayLike) -> Floats:
+    """The mean share of time in which a copy is as the page is."""
+    rate, visits = np.broadcast_arrays(np.asarray(rate, np.float64), np.asarray(visits, np.float64))
+    r = np.divide(rate, visits, out=np.where(rate > 0, np.inf, 0.0), where=visits > 0)
+    share: Floats = np.divide(-np.expm1(-np.minimum(r, 1e300)), r, out=np.ones(r.shape), where=r > 0)
+    return np.where(np.isinf(r), 0.0, share)
 
 
 def test_freshness_by_hand() -> None:

@@ -405,18 +405,6 @@ def inverse_gain(y: Floats) -> Floats:
 _TABLE = _table()
 
 
-def freshness(rate: ArrayLike, visits: ArrayLike) -> Floats:
-    """The mean share of time in which our copy is as the page is.
-
-    >>> freshness([1.0, 1.0, 0.0], [1.0, 0.0, 0.0]).round(3).tolist()
-    [0.632, 0.0, 1.0]
-    """
-    rate, visits = np.broadcast_arrays(np.asarray(rate, np.float64), np.asarray(visits, np.float64))
-    r = np.divide(rate, visits, out=np.where(rate > 0, np.inf, 0.0), where=visits > 0)
-    share: Floats = np.divide(-np.expm1(-np.minimum(r, 1e300)), r, out=np.ones(r.shape), where=r > 0)
-    return np.where(np.isinf(r), 0.0, share)
-
-
 class Allocation(NamedTuple):
     """Visits a second for each page, and the price: what one more look a second would bring."""
 
