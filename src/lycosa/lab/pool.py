@@ -6,19 +6,17 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from lycosa.core import threads
 from lycosa.core.errors import LycosaError
 from lycosa.core.telling import Tell
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-
-_THREADS = "OPENBLAS_NUM_THREADS"
 
 _shared: tuple[Any, ...]  # what all items of a process have in common, once it has started
 
@@ -41,8 +39,7 @@ def spread(
     before = {child.pid for child in multiprocessing.active_children()}
     pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
     try:
-        with _one_thread_each():
-            futures = [pool.submit(_work, work, item) for item in items]
+        futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends it all
             tell(what, number, len(items))
@@ -63,26 +60,16 @@ def spread(
     return [future.result() for future in futures]
 
 
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """For processes that begin here: cores are spread over already, threads of linear algebra would only compete."""
-    before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = before or "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_THREADS]
-
-
 def _work(work: Callable[..., Made], item: Any) -> Made:
     return work(*_shared, item)
 
 
 def _start(*shared: Any) -> None:
-    """The beginning of a worker's life."""
     global _shared
     _shared = shared
+    import numpy  # noqa: F401  # before its threads are limited: cores are spread over already
+
+    threads.begin()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
