@@ -127,7 +127,7 @@ def listing(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], **m
     """Return a table without lines; what is in its cells is shown as it is."""
     table = Table(*columns, **{"box": None, "padding": (0, 1), "show_edge": False, "title_justify": "left", **more})
     for row in rows:
-        table.add_row(*map(_safe, row))
+        table.add_row(*(Text(c) if isinstance(c, str) and c.isprintable() else _safe(c) for c in row))
     return table
 
 

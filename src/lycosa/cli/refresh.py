@@ -7,6 +7,7 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from lycosa import crawling
 from lycosa.cli.changes import magnitude
-from lycosa.cli.commands import with_more
+from lycosa.cli.commands import optional, with_more
 from lycosa.cli.hunting import Onlooker, until_stopped
 from lycosa.cli.parameters import Dir, Json, MaxTime, Quiet, crawl_options
 from lycosa.cli.printing import COLOURS, Beside, Part, give, print_json, print_notes, show
@@ -30,24 +31,26 @@ from lycosa.refresh.change import Change, change_of
 from lycosa.refresh.ledger import day_and_time, plain
 from lycosa.store.directory import SHARDS, Directory
 
-Now = Annotated[list[str] | None, "PATTERN", "Revisit matching addresses first, due or not; repeatable. Not saved."]
-Requests = Annotated[int | None, "N", "Maximum number of requests in this run."]
-Dedupe = Annotated[
-    list[str] | None,
-    "DIR",
-    "An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
-]
+SETTINGS = {
+    "now": Annotated[
+        list[str] | None, "PATTERN", "Revisit matching addresses first, due or not; repeatable. Not saved."
+    ],
+    "requests": Annotated[int | None, "N", "Maximum number of requests in this run."],
+    "max_time": MaxTime,
+    "dedupe": Annotated[
+        list[str] | None,
+        "DIR",
+        "An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
+    ],
+}
+OPTIONS = [*starmap(optional, SETTINGS.items()), *crawl_options(of_refresh=True)]
 
 
-@with_more(crawl_options(of_refresh=True))
+@with_more(OPTIONS)
 def refresh(
     directory: Dir,
     *,
     everything: Annotated[bool, "--all", "Revisit every watched page, due or not."] = False,
-    now: Now = None,
-    requests: Requests = None,
-    max_time: MaxTime = None,
-    dedupe: Dedupe = None,
     quiet: Quiet = False,
     json: Json = False,
     **options: Any,
@@ -57,29 +60,17 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
-    chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
-    _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
+    _run(crawling.revisit(directory, everything=everything, **_chosen(directory, options)), quiet=quiet, json=json)
 
 
-@with_more(crawl_options(of_refresh=True))
-def watch(
-    directory: Dir,
-    *,
-    now: Now = None,
-    requests: Requests = None,
-    max_time: MaxTime = None,
-    dedupe: Dedupe = None,
-    quiet: Quiet = False,
-    json: Json = False,
-    **options: Any,
-) -> None:
+@with_more(OPTIONS)
+def watch(directory: Dir, *, quiet: Quiet = False, json: Json = False, **options: Any) -> None:
     """Keep a crawl fresh: revisit pages until Ctrl-C.
 
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
     are announced by feeds (changes.atom in the directory), and by messages to --notify.
     """
-    chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
-    _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
+    _run(crawling.watch(directory, **_chosen(directory, options)), quiet=quiet, json=json)
 
 
 def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:

@@ -217,13 +217,8 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
 
 
 def _way(way: list[Stop]) -> Iterator[Part]:
-    """Yield the pages from a seed to a link: five at either end of a long way."""
-    left = len(way) - 10
+    """Yield the pages from a seed to a link."""
     for place, stop in enumerate(way):
-        if left > 1 and 5 <= place < len(way) - 5:
-            if place == 5:
-                yield Text(f"       {left:,} more pages", "dim")
-            continue
         text, anchor = squeezed(stop.title), squeezed(stop.anchor)
         if anchor and anchor != text:
             text = f'{text}, by "{anchor}"' if text else f'"{anchor}"'
