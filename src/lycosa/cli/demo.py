@@ -56,9 +56,10 @@ def demo(
         return
     _make_room(out)
     web = Web(seed=random_seed, documents=True)
-    query, wanted = web.query(TOPIC), set(web.relevant(TOPIC))
+    query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
     with serve_web(web) as server:
+        wanted = set(web.relevant(TOPIC))  # addresses have the server's port
         print(f"A web of {len(web):,} pages on {len(web.hosts)} hosts is now served on port {server.port} here:")
         print("with dead links, loops, traps, slow and broken hosts. Its topics are known, so results can be counted.")
         print(f"Topic: '{query}', {len(wanted)} relevant pages. Budget: {budget} pages over HTTP, obeying robots.txt.")

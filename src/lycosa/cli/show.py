@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -14,7 +13,7 @@ from rich.table import Column
 from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, Line
-from lycosa.cli.printing import NARROW, Beside, Part, crawled, give, listing, output, right
+from lycosa.cli.printing import NARROW, UNCUT, Beside, Part, crawled, give, listing, output, right
 from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
 from lycosa.refresh.ledger import day_and_time
@@ -97,7 +96,7 @@ def _listed(
         short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True, "ratio": 1}
         middle = Column(headers[1], **short) if address else Column(headers[1], no_wrap=True, min_width=17)
         all_columns = [right(headers[0], no_wrap=True, min_width=5), middle, Column(headers[2], style="dim", **short)]
-        yield listing(all_columns, rows, expand=sys.stdout.isatty())
+        yield listing(all_columns, rows, expand=output().width < UNCUT)
         return
     for first, second, third in rows:
         yield Beside(f"{first if address else f'{first:>5}'} ", second)
