@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import lycosa
 from lycosa.core.protocols import Space
-from lycosa.core.types import Exchange, Links, Page, Task
+from lycosa.core.types import Links, Page, Task
 from lycosa.people.ids import new_id
 from site_maker import API, SiteUnderTest
 
@@ -30,18 +29,6 @@ class Written(Space):
         text, links = self.pages[task.node]
         title = task.node.rsplit("/", 1)[-1]
         return Page("ok", status=200, title=title, marked=text, links=Links.to(*links), language="en")
-
-
-class Archived(Written):
-    """The same, with bytes for the archive."""
-
-    async def visit(self, task: Task) -> Page:
-        """What is written down, as HTML."""
-        page = await super().visit(task)
-        body = f"<title>{page.title}</title><p>{page.marked}".encode()
-        headers = [(b"Content-Type", b"text/html; charset=utf-8")]
-        page.exchange = Exchange(b"GET / HTTP/1.1", b"HTTP/1.1 200 OK", headers, body, hashlib.sha1(body).digest())
-        return page
 
 
 def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
@@ -81,7 +68,6 @@ def crawled(
     words: str = "coral",
     number: int = 1,
     judge: str = "",
-    space: type[Written] = Written,
 ) -> Path:
     """The directory of a finished crawl of an interest."""
     crawl = new_id()
@@ -96,7 +82,7 @@ def crawled(
     path = site.settings.crawl_directory(crawl)
     path.parent.mkdir(parents=True, exist_ok=True)
     fetched = list(
-        lycosa.crawl(words, [seed], space=space(pages), out=path, strategy="breadth-first", budget=100, judge=judge)
+        lycosa.crawl(words, [seed], space=Written(pages), out=path, strategy="breadth-first", budget=100, judge=judge)
     )
     assert len(pages) == len(fetched)
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from site_maker import API, SiteUnderTest
-from taught_crawl import Archived, crawled, make_interest, reefs_and_trains
+from taught_crawl import crawled, make_interest, reefs_and_trains
 
 REEF = "http://reefs.example/reef{}"
 
@@ -84,58 +84,14 @@ def test_answers_stay(site: SiteUnderTest) -> None:
     assert 422 == say(ada, reefs, "seed", "http://evil.example/", "accepted")
 
 
-def test_pages_of_ones_other_interests(site: SiteUnderTest) -> None:
-    """What another interest of the same person found and this one's judge would want, is suggested; accepted, it is a
-    seed.
-    """
-    ada = site.sign_up("Ada")
-    reefs = liked(site, ada)
-    divers = make_interest(ada, "Divers", "lagoon")
-    pages = {
-        "http://dive.example/": ("lagoon coral polyps colony", ["http://dive.example/boats"]),
-        "http://dive.example/boats": ("lagoon harbour sails", []),
-    }
-    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon", judge="vector")
-    [page] = suggested(ada, reefs)["pages"]
-    assert ("http://dive.example/", {"id": divers, "name": "Divers"}) == (page["url"], page["interest"])
-    assert page["why"].startswith("found for “Divers”; its words are like those of this topic (0.")
-    assert 204 == say(ada, reefs, "page", "http://dive.example/", "accepted")
-    assert [] == suggested(ada, reefs)["pages"]
-    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
-    assert ["http://start.example/", "http://dive.example/"] == wishes["seeds"]
-
-
-def test_pages_of_other_interests_by_any_judge(site: SiteUnderTest) -> None:
-    """A judge that has to see the page reads it again: 'coral' once is enough for word-frequency."""
-    ada = site.sign_up("Ada")
-    reefs, divers = make_interest(ada, words="coral"), make_interest(ada, "Divers", "lagoon")
-    crawled(site, reefs, reefs_and_trains(), judge="word-frequency")
-    pages = {
-        "http://dive.example/": ("lagoon coral polyps colony", ["http://dive.example/boats"]),
-        "http://dive.example/boats": ("lagoon harbour sails", []),
-    }
-    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon", judge="vector", space=Archived)
-    [page] = suggested(ada, reefs)["pages"]
-    why = "found for “Divers”; so says the judge of this interest, word-frequency (1.00, 1.00 is enough)"
-    assert ("http://dive.example/", why) == (page["url"], page["why"])
-
-
 def test_nothing_of_anybody_elses(site: SiteUnderTest) -> None:
-    """Pages come from interests that the person owns: not from others', not even from those shared with them."""
+    """Who may not see the interest has none of its suggestions, and who may only read it answers none."""
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     reefs = liked(site, ada)
-    divers = make_interest(bob, "Divers", "lagoon")
-    crawled(
-        site, divers, {"http://dive.example/": ("lagoon coral polyps", [])}, seed="http://dive.example/", words="lagoon"
-    )
-    assert [] == suggested(ada, reefs)["pages"]
-    bob.put(f"{API}/interests/{divers}/shares", json={"name": "Ada", "mode": "edit"})
-    assert [] == suggested(ada, reefs)["pages"]
     assert 404 == bob.get(f"{API}/interests/{reefs}/suggestions").status_code
     assert 404 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
     ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
-    assert ["http://dive.example/"] == [page["url"] for page in suggested(bob, reefs)["pages"]]
-    assert [] == suggested(ada, reefs)["pages"]
+    assert suggested(bob, reefs)["seeds"]
     assert 403 == say(bob, reefs, "seed", "http://reefs.example/", "accepted")
 
 
@@ -145,7 +101,7 @@ def test_who_wants_none_gets_none(site: SiteUnderTest) -> None:
     reefs = liked(site, ada)
     ada.put(f"{API}/interests/{reefs}/shares", json={"name": "Bob", "mode": "read"})
     assert 200 == ada.patch(f"{API}/me", json={"preferences": {"suggestions": False}}).status_code
-    assert {"allowed": False, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
+    assert {"allowed": False, "seeds": [], "terms": []} == suggested(ada, reefs)
     assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")
     assert suggested(bob, reefs)["seeds"]
 
@@ -168,4 +124,4 @@ def test_an_interest_without_a_crawl(site: SiteUnderTest) -> None:
     """Where nothing was crawled there is nothing to suggest."""
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
-    assert {"allowed": True, "seeds": [], "terms": [], "pages": []} == suggested(ada, reefs)
+    assert {"allowed": True, "seeds": [], "terms": []} == suggested(ada, reefs)

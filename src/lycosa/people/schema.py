@@ -209,7 +209,7 @@ _table(
     "suggestion",
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("kind", Text, nullable=False),  # seed, term, page
+    Column("kind", Text, nullable=False),  # seed, term
     Column("value", Text, nullable=False),
     Column("answer", Text, nullable=False),  # accepted, dismissed
     Column("at", Double, nullable=False),

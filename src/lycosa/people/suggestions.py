@@ -1,4 +1,4 @@
-"""What a person might like to add to an interest: seeds, words and pages, each with the reason in words and numbers.
+"""Seeds and words that a person might like to add to an interest, each with the reason in words and numbers.
 
 All of it comes from what is the person's own: the interest, its feedback, the results that they opened. A page is liked
 that got a yes; one that was opened more than once counts a little, a find that scores well less; one that got a no not
@@ -21,7 +21,7 @@ from lycosa.people.database import Database
 from lycosa.text.tokens import stem_all
 
 OPENED, OPENED_ONCE, FOUND = 0.3, 0.1, 0.2  # what it counts that a page was opened, opened once, found; a yes is 1
-SEEDS, TERMS, PAGES = 8, 10, 10  # how many are suggested at most
+SEEDS, TERMS = 8, 10  # how many are suggested at most
 CERTAIN = 2.0  # standard errors that a word has to be more frequent by on liked pages
 PRIOR = 2.0  # pages as the crawl has them on average, that are added to both sides
 

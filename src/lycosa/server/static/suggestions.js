@@ -1,7 +1,7 @@
-// What might help the interest along: seeds, words and pages of one's other interests, each with why.
+// What might help the interest along: seeds and words, each with why.
 
 import { newest } from "./api.js";
-import { button, call, el, original, scoreBar, section, shown, tell } from "./pieces.js";
+import { button, call, el, original, section, shown, tell } from "./pieces.js";
 
 export function mount(panel, context) {
   async function answer(kind, value, said, row) {
@@ -10,7 +10,7 @@ export function mount(panel, context) {
     row.remove();
     (next?.querySelector("button") ?? panel).focus();
     if (said === "accepted") {
-      tell(kind === "page" ? "Added to the examples" : "Added. It takes effect with the next crawl");
+      tell("Added. It takes effect with the next crawl");
       await context.reload();
     }
   }
@@ -45,8 +45,6 @@ export function mount(panel, context) {
         row("seed", seed.url, [named(seed), el("p", { class: "address" }, el("bdi", { text: shown(seed.url, 200) }))], seed.why, original(seed.url)))),
       group("Words", "None yet. Words from pages you labelled yes are suggested here.", found.terms.map((term) =>
         row("term", term.term, el("strong", {}, el("bdi", { text: shown(term.term, 80) })), term.why, ""))),
-      group("Pages from your other interests", "None. No page of your other interests fits.", found.pages.map((page) =>
-        row("page", page.url, [named(page), el("p", { class: "row" }, [scoreBar(page.score, context.threshold), el("a", { href: `/interests/${encodeURIComponent(page.interest.id)}`, text: shown(page.interest.name, 80) })])], page.why, original(page.url)))),
     );
   });
 
