@@ -9,27 +9,30 @@ import shutil
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lycosa import crawling
 from lycosa.cluster.hosting import Hosts
+from lycosa.cluster.running import ClusterCrawl
 from lycosa.cluster.splitting import bring_together, join
 from lycosa.collection.judging import judge, learn
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
 from lycosa.core.durations import seconds
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
+from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
+from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import as_begun
 from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, FRESHNESS, Wishes, options, stricter
+from lycosa.refresh.keeper import Keeping
 from lycosa.server import messages
 from lycosa.server.crawler import live
 from lycosa.server.logs import log
@@ -64,6 +67,9 @@ class Surroundings:
 class Running:
     """A crawl under way, in a task of its own."""
 
+    on_cluster = False
+    in_flight = 0  # requests under way in other processes
+
     def __init__(
         self,
         row: Row,
@@ -92,16 +98,11 @@ class Running:
         self._files = files  # where the owner's models lie that the wishes name
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
-        self._crawl: Crawl | None = None
-        self._reopening = False
+        self._crawl: Crawl | ClusterCrawl | None = None
+        self._reopening = self._cancelled = False
         self._shown = 0.0
         self._changes = 0
         self._no_room = ""
-
-    @property
-    def in_flight(self) -> int:
-        """Requests under way in other processes."""
-        return 0
 
     def start(self) -> None:
         self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
@@ -115,8 +116,9 @@ class Running:
         return self._task.result()
 
     def cancel(self) -> None:
-        """End at once: what is in flight is forgotten."""
-        if self._task is not None:
+        """End at once: what is in flight is forgotten. Only once, as ending takes a moment, too."""
+        if self._task is not None and not self._cancelled:
+            self._cancelled = True
             self._task.cancel()
 
     async def ended(self, seconds: float) -> None:
@@ -158,41 +160,48 @@ class Running:
             crawl = await self._open()
             if crawl is None:
                 break
-            async with crawl:
-                async for _ in crawl:
-                    self._count()
-                    await asyncio.sleep(0)  # others want a turn after every page
-            self._count()
-            reason = crawl.engine.ending if crawl.engine is not None else STOPPED
+            try:
+                async with aclosing(aiter(crawl)) as turns:  # however this ends, the crawl is closed with it
+                    async for turn in turns:
+                        await self._follow(turn)
+            finally:
+                self._count()
+            reason = self._said()[0] or STOPPED
             if reason != STOPPED or not self._reopening:
                 return reason
         return STOPPED
 
-    async def _open(self) -> Crawl | None:
+    async def _open(self) -> Crawl | ClusterCrawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
         harmless_wishes(self.row["wishes"])
-        if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
-            self._was_judged([], self.asked)
-            crawl = self._crawl = self._new()
-            await crawl.open()
-        else:
-            async with around.opening:
-                if self.stopped_at:
-                    return None
-                begun = around.clock()
+        begun = (self._directory / CONFIG).exists()  # else never, or killed before there was anything to go on with
+        async with around.opening if begun else nullcontext():
+            if self.stopped_at:
+                return None
+            now = around.clock()
+            if begun:
                 harmless_directory(self._directory)
-                await uninterrupted(join, self._directory)  # it may have run on a cluster before
-                await self._judge(begun)
-                crawl = self._crawl = self._again()
-                await crawl.open()
-                self.opening_took = around.clock() - begun
-        self.opened_at = around.clock()
-        self.engine = crawl.engine
-        if self.engine is not None:
-            self.grow(self.budget)
+                if not self.on_cluster:
+                    await uninterrupted(join, self._directory)  # it may have run there before
+                await self._judge(now)
+            else:
+                self._was_judged([], self.asked)
+            crawl = self._crawl = await self._made(self._request(begun))
+            self.opened_at = around.clock()
+            self.opening_took = self.opened_at - now
+        self.grow(self.budget)
         self._count()
         return crawl
+
+    async def _made(self, request: Request) -> Crawl | ClusterCrawl:
+        crawl = Crawl(request)
+        self.engine = await crawl.open()
+        return crawl
+
+    async def _follow(self, turn: Any) -> None:
+        self._count()
+        await asyncio.sleep(0)  # others want a turn after every page
 
     async def _judge(self, now: float) -> None:
         """Record labels before the crawl is opened, so that its judge learns from them; judge again if asked to."""
@@ -212,48 +221,34 @@ class Running:
         self.judged = (asked["asked"] if asked else 0, self.heard, failed[:LONGEST_REASON])
         self.asked = None if self.asked is asked else self.asked
 
-    def _new(self) -> Crawl:
-        return crawling.crawl(out=self._directory, **self._common(), **self._options())
-
-    def _again(self) -> Crawl:
-        """The crawl as it was begun, but for what has changed since."""
-        changes = self._changed()
-        if self.row["task"] == "refresh":
-            wished = self._options()
-            return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
-        return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
-
-    def _changed(self) -> dict[str, Any]:
-        """What may be others than when it was begun: seeds, and what the operator sets."""
-        wished = self._options()
-        changes = {name: wished[name] for name in ("seeds", "log_file", "respect_opt_outs", *self._operators())}
-        begun = Directory.read_options(self._directory)
-        changes["seeds"] = as_begun(changes["seeds"], begun.seeds)
-        return changes
-
-    def _look_again(self, changes: dict[str, Any]) -> Crawl:
-        """At all pages; or at those that are due: others than those that the wishes name once in `look_again`."""
-        row = self.row
-        every = seconds(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
-        schedule = "automatic" if row["everything"] else f"fixed,every={every:.0f}s"
-        first = [re.escape(piece) for piece in json.loads(row["look_first"])]
-        return crawling.revisit(
-            self._directory, everything=bool(row["everything"]), now=first, began=row["started"] or 0.0,
-            **self._common(), **changes, schedule=schedule,
-        )  # fmt: skip
-
-    def _common(self) -> dict[str, Any]:
-        return {"clock": self._around.clock, "authority": self._around.authority}
+    def _request(self, resuming: bool) -> Request:
+        """The crawl as it is wished; one that is resumed as it was begun, but for what the operator sets and for seeds
+        that have been added."""
+        row, wished, keeping = self.row, self._options(), None
+        if resuming:
+            begun = Directory.read_options(self._directory)
+            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", *OPERATORS)}
+            changes["seeds"] = as_begun(wished["seeds"], begun.seeds)
+            if row["task"] == "refresh":
+                first = [re.escape(piece) for piece in json.loads(row["look_first"])]
+                everything, began = bool(row["everything"]), row["started"] or 0.0
+                keeping = Keeping(once=True, everything=everything, now=first, began=began)
+                changes |= {name: wished[name] for name in FRESHNESS}
+                # pages that the wishes do not name are due once in `look_again`
+                every = seconds(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
+                changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
+            else:
+                changes["budget"] = self.budget
+            wished = {**vars(begun), **changes}
+        chosen = Options.from_mapping(wished, "the wishes")
+        clock, authority = self._around.clock, self._around.authority
+        return Request(chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping)
 
     def _options(self) -> dict[str, Any]:
-        wishes = Wishes.of_json(self.row["wishes"])
-        asked = stricter(wishes.respect_opt_outs, self._around.settings.respect_opt_outs)
-        told = {**self._operators(), "respect_opt_outs": asked}
-        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **told)
-
-    def _operators(self) -> dict[str, Any]:
-        values = {name: getattr(self._around.settings, name) for name in OPERATORS}
-        return values | {"allow_network": list(values["allow_network"])}
+        wishes, settings = Wishes.of_json(self.row["wishes"]), self._around.settings
+        own = {name: getattr(settings, name) for name in OPERATORS} | {"allow_network": list(settings.allow_network)}
+        own["respect_opt_outs"] = stricter(wishes.respect_opt_outs, settings.respect_opt_outs)
+        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **own)
 
     # -- while it runs -----------------------------------------------------------------------------------------
 
@@ -281,13 +276,13 @@ class Running:
 
     def look(self, now: float) -> None:
         """Called now and then: teaches it what people have said, and shows how it is."""
-        if self.engine is not None and (self.words or self.asked is not None):
-            if self.asked is not None and self.asked["judging"] != "labels":  # somebody waits for it
-                if now >= self.opened_at + self.opening_took:
-                    self._reopen(now)
-            elif now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
-                self.heard_at = now
-                self._hear(now)
+        asked = self.asked
+        if asked is not None and asked["judging"] != "labels":  # somebody waits for it
+            if self._crawl is not None and now >= self.opened_at + max(PATIENCE, self.opening_took):
+                self._reopen(now)
+        elif (self.words or asked) and now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
+            self.heard_at = now
+            self._hear(now)
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
             self._look_for_room()
@@ -332,12 +327,13 @@ class Running:
         """Changes that a reader cares for since this look at the pages began, however often it was broken off."""
         return News().count(self._directory, self.row["started"] or 0.0) or 0
 
-    def _said(self) -> tuple[str, Mapping[str, int]]:
-        """The last complaint, and what requests went to."""
-        return ("", {}) if self.engine is None else (self.engine.tally.complaint, self.engine.tally.spent)
+    def _said(self) -> tuple[str, str, Mapping[str, int]]:
+        """How it ended, the last complaint, and what requests went to."""
+        engine = self.engine
+        return ("", "", {}) if engine is None else (engine.ending, engine.tally.complaint, engine.tally.spent)
 
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
-        complaint, requests = self._said()
+        _, complaint, requests = self._said()
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = messages.nothing(complaint), True
         spent = f": {spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
