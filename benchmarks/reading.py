@@ -30,8 +30,8 @@ from pathlib import Path
 import lycosa.cli  # noqa: F401 - before numpy: one thread for its libraries, as in every crawl of the command line
 from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
-from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 
 HERE = Path(__file__).parent
 AT_ONCE = 2_000

@@ -19,8 +19,8 @@ from held_port import held_port
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
 from lycosa.refresh.ledger import counts
-from lycosa.store.earlier import Versions
 from lycosa.store.log import SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.testing import Server, serve
 from lycosa.testing.reply import Document, Response, finish
 from receiving import receiving

@@ -13,8 +13,8 @@ from crawl.helpers import check_warcs
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
 from lycosa.refresh.ledger import Wanted, changes
-from lycosa.store.earlier import Versions
 from lycosa.store.log import SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.web.inflate import inflate
 from scripted_web import BLEACHED, GONE, OTHER, PAGE, REEF, ROBOTS, Says, Script, crawl, html, refresh
 

@@ -851,7 +851,7 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_harmless_directory_that_refers_to_a_path(tmp_path: Path) -> None:
-    """A crawl cannot refer to records of another one."""
+    """A crawl cannot name a file that is none of its own."""
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=2)
@@ -859,7 +859,7 @@ def test_harmless_directory_that_refers_to_a_path(tmp_path: Path) -> None:
         await bench.until_state(crawl, "finished")
         await bench.stop()
         config = bench.settings.crawl_directory(crawl) / "crawl.toml"
-        config.write_text(f'{config.read_text()}\ndedupe = ["/etc"]\n')
+        config.write_text(f'{config.read_text()}\nproxy_ca = "/etc"\n')
         with pytest.raises(InputError, match="none of this server's"):
             harmless_directory(config.parent)
 

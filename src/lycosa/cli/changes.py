@@ -26,8 +26,8 @@ from lycosa.refresh import feeds, ledger
 from lycosa.refresh.change import KINDS, Change
 from lycosa.refresh.diff import Excerpts
 from lycosa.refresh.ledger import Told, Wanted, counts, day_and_time, facts, name, reasons, share
-from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 
 MARK = "changes.last"  # keeps where `--since last` left off; not in the log, where a watch may be writing
 LAST = "last"

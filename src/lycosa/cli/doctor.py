@@ -42,8 +42,6 @@ TASKS: dict[str, tuple[str, str]] = {
     "cluster": ("ray[data,default]", "crawls on many machines (lycosa crawl --cluster)"),
     "mcp": ("mcp", "collections for agents (lycosa mcp)"),
     "telemetry": ("opentelemetry-api", "spans of a crawl for OpenTelemetry"),
-    "remote": ("fsspec", "WARC files that move elsewhere (lycosa crawl --archive)"),
-    "s3": ("s3fs", "the same for S3 (--archive s3://...)"),
     "notify": ("apprise", "messages about changes (lycosa watch --notify)"),
     "postgres": ("psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 }

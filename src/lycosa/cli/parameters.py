@@ -115,7 +115,7 @@ def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
         if not isinstance(default, bool) and default:
             text += f" [default: {default:g}]" if kind is float else f" [default: {default}]"
         if kind is bool:
-            flag += f"/--no-{flag[2:].removeprefix('with-')}"
+            flag += f"/--no-{flag[2:]}"
         names = [about["metavar"]] if about["metavar"] else []
         names += [REGISTRIES[_COMPLETIONS[name]]] if name in _COMPLETIONS else []
         one = optional(name, Annotated[kind | None, Group(group), flag, *names, text])

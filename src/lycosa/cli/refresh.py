@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import Change, change_of
 from lycosa.refresh.ledger import day_and_time, plain
-from lycosa.store.directory import SHARDS, Directory
+from lycosa.store.directory import SHARDS
 
 SETTINGS = {
     "now": Annotated[
@@ -37,11 +36,6 @@ SETTINGS = {
     ],
     "requests": Annotated[int | None, "N", "Maximum number of requests in this run."],
     "max_time": MaxTime,
-    "dedupe": Annotated[
-        list[str] | None,
-        "DIR",
-        "An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
-    ],
 }
 OPTIONS = [*starmap(optional, SETTINGS.items()), *crawl_options(of_refresh=True)]
 
@@ -74,17 +68,14 @@ def watch(directory: Dir, *, quiet: Quiet = False, json: Json = False, **options
 
 
 def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was given; an empty value takes back an earlier setting, earlier crawls are added to those so far."""
+    """Return what was given; an empty value takes back an earlier setting."""
     if any(directory.glob(f"{SHARDS}*")):  # shards of a cluster, perhaps broken off while they were shared out
         from lycosa.cluster.splitting import join
 
         join(directory)
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in chosen.items():
-        if name == "dedupe":
-            named = [os.path.abspath(one) if one else "" for one in value]
-            chosen[name] = [*Directory.read_options(directory).dedupe, *named]
-        elif value in ("", [""]):
+        if value in ("", [""]):
             chosen[name] = [] if value == [""] else default_of(Options.__dataclass_fields__[name])
     return chosen
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -128,7 +127,7 @@ class ClusterCrawl:
     def _located(self, options: Options) -> Options:
         """The options as shards need them, which are elsewhere."""
         path = self.path.absolute()
-        return replace(located(options, path), dedupe=[os.path.normpath(path / name) for name in options.dedupe])
+        return located(options, path)
 
     def _share_out(self, log: SqliteLog, count: int, options: Options) -> Merger:
         """See to it that there are so many shards: new ones, or what is there shared out among them."""

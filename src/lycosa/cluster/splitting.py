@@ -31,12 +31,11 @@ from numpy.typing import NDArray
 
 from lycosa.cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa.cluster.owning import Owners
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS, Directory
 from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
-from lycosa.store.moving import manifest
 from lycosa.topics.base import BETAS
 from lycosa.traps.copies import Copies
 
@@ -51,11 +50,6 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
     try:
         settle(directory)
         shutil.rmtree(directory / NEW, ignore_errors=True)
-        for archive in (directory / SHARDS).glob("*/archive"):
-            if manifest(archive):
-                raise InputError(
-                    f"{directory} has moved files of its archive elsewhere: continue with as many shards as it has"
-                )
         (directory / NEW).mkdir()
         with ExitStack() as files:
             parts = [_Part(number, make(directory / NEW / f"{number:03d}")) for number in range(shards)]

@@ -25,7 +25,6 @@ from lycosa.core.types import Event, Place, Terms, Visit
 from lycosa.store import cdxj, codec
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, OTHERS, SqliteLog, columns_of, harden, is_place
-from lycosa.store.moving import manifest
 from lycosa.store.search import NAME as SEARCH
 from lycosa.store.snapshots import Snapshots
 
@@ -182,11 +181,11 @@ def _is_damaged(path: Path) -> bool:
 
 def _check_archive(directory: Path, done: Checked, progress: Tell) -> None:
     """Unpack the records of all visits."""
-    archive, elsewhere = directory / "archive", manifest(directory / "archive")
+    archive = directory / "archive"
     bad: dict[str, list[int]] = {}
     with closing(SqliteLog(directory / NAME)) as log:
         for seq, file, start, length in log.rows("seq, file, start, length", "file != ''", "file, start"):
-            if file not in elsewhere and not _is_whole(archive / file, start, length):
+            if not _is_whole(archive / file, start, length):
                 bad.setdefault(file, []).append(seq)
             progress("reading the archive", seq, seq)
         for file, seqs in bad.items():

@@ -20,8 +20,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
-from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.versions import Versions
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again

@@ -335,21 +335,7 @@ class Options:
     )
     requisites_most: int = option(100, "Maximum number of these per page.", typed=False)
     requisites_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.", typed=False)
-    archive: bool = option(True, "Archive everything fetched as WARC files.", flag="--with-archive")
-    archive_to: str = option(
-        "",
-        "Move full WARC files to this fsspec address, such as s3://bucket/reefs; they are kept locally "
-        "until safely stored, and read from there afterwards.",
-        flag="--archive",
-        metavar="URL",
-    )
-    dedupe: list[str] = option(
-        [],
-        "Refer to what an earlier crawl has already archived instead of archiving it again: the directory "
-        "of that crawl, or an index (CDXJ) of other WARC files; repeatable. Such pages are read from "
-        "there.",
-        metavar="DIR",
-    )
+    archive: bool = option(True, "Archive everything fetched as WARC files.")
     index: bool = option(
         True,
         "From 20,000 pages on, keep the search index and caches up to date in a separate low-priority process.",
@@ -551,7 +537,7 @@ def flag_of(name: str) -> str:
     """Return the option's name on the command line; its own name if it has none there.
 
     >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive"), flag_of("min_rate")
-    ('--per-host', '--host', '--with-archive', 'min_rate')
+    ('--per-host', '--host', '--archive', 'min_rate')
     """
     metadata = Options.__dataclass_fields__[name].metadata
     return (metadata["flag"] or "--" + name.replace("_", "-")) if metadata["typed"] else name

@@ -11,7 +11,6 @@ assembly.py   the parts put together, and brought to where the log ends
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
@@ -39,7 +38,6 @@ from lycosa.crawling.request import Request
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
-from lycosa.store.earlier import sources_of
 from lycosa.store.log import SqliteLog, labels_in
 from lycosa.web.politeness import Authority
 
@@ -151,12 +149,8 @@ def watch(
 
 
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
-    path, before = Path(out), Directory.read_options(Path(out))
-    options = Options.from_mapping({**vars(before), **changes}, called)
-    if "dedupe" in changes:  # those of before are named as seen from the directory
-        options.dedupe = [name if (path / name).exists() else os.path.abspath(name) for name in options.dedupe]
-        for source in sources_of([name for name in options.dedupe if name not in ("", *before.dedupe)], path):
-            source.check()  # before it is kept
+    path = Path(out)
+    options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, called)
     clock = clock or wall_clock()
     asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))

@@ -28,9 +28,9 @@ from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import user_agent
 from lycosa.store.directory import SHARDS, Directory
-from lycosa.store.earlier import Earlier, Versions
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import About, Snapshots, code
+from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.embeddings import digest
 from lycosa.topics.making import learning_key
@@ -77,16 +77,12 @@ class Files:
         if request.keeping is None:
             self.cold_file = request.path / COLD
         if not request.resuming:
-            own = directory.options  # has copies of its own, and sees from there what lies beside it
-            options = request.options = replace(options.with_files(own.files()), dedupe=own.dedupe)
+            options = request.options = options.with_files(directory.options.files())  # copies of its own
         self._kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
-            earlier = Earlier(options.dedupe, request.path) if options.dedupe else None
-            self.archive = directory.archive(
-                log, SOFTWARE, options.rotate, user_agent(options), earlier, request.notes.append
-            )
+            self.archive = directory.archive(log, SOFTWARE, options.rotate, user_agent(options))
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 
@@ -201,7 +197,7 @@ FOLDING, CHEAP = 0.002, 0.2  # CPU seconds to fold a visit, about; and to write 
 ASIDE = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once
-    render_trackers browser browser_pages headers cookies archive_to dedupe warc_prefix
+    render_trackers browser browser_pages headers cookies warc_prefix
     operator log_file
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule

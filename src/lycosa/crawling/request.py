@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +25,6 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import located
-from lycosa.store.earlier import sources_of
-from lycosa.store.moving import check_address
 from lycosa.text.keywords import keywords
 from lycosa.topics import TOPICS
 from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
@@ -74,14 +71,6 @@ class Request:
             wanted_by(options)
         Scope.of(options)
         guard_of(options)
-        if options.archive_to:
-            check_address(options.archive_to)
-        if "" in options.dedupe:
-            raise InputError("--dedupe is empty: name an earlier crawl's directory, or an index (CDXJ)")
-        if not self.resuming:
-            options.dedupe = [os.path.abspath(name) for name in options.dedupe]
-            for source in sources_of(options.dedupe, Path()):
-                source.check()
         user_agent(options)
         signer_of(options)
         Credentials(options.headers, options.cookies)

@@ -28,7 +28,7 @@ from lycosa.core.protocols import NEVER, Space
 from lycosa.core.state import State
 from lycosa.core.table import Table
 from lycosa.core.types import Exchange, Kind, Page, Rows, Task, Visit
-from lycosa.store.earlier import Versions
+from lycosa.store.versions import Versions
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
 from lycosa.web.rendering import Asked

@@ -31,7 +31,7 @@ from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedule
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, NEVER_CACHED, proves
-from lycosa.store.earlier import Versions
+from lycosa.store.versions import Versions
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.reading import read_again
 

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest as hash64
 
-from lycosa.store.cdxj import REVISIT as REVISITS
-from lycosa.store.cdxj import Entry
 from lycosa.web.urls import canonical, lane, parse
 
 # flags: its body lies elsewhere; its address is https; it is HTML that was found; it has any content
@@ -103,25 +101,6 @@ class Captures:
         self._ids.append(next(_ids(headers, "WARC-Record-ID"), 0))
         self._partners.append(next(_ids(headers, "WARC-Concurrent-To"), 0))
         self._open = True
-
-    def know(self, entry: Entry) -> None:
-        """Take in a capture by what a CDXJ says of it."""
-        key, exact, address = identify(entry.url)
-        content = entry.status.startswith("2") or entry.mime == REVISITS or not entry.status
-        page = content and entry.mime.startswith(("text/html", "application/xhtml"))
-        moment_of = datetime.strptime(entry.date, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-        row = {
-            "key": key, "date": round(moment_of.timestamp() * 1e6), "offset": entry.offset, "length": entry.length,
-            "digest": digest_key(entry.digest), "exact": exact,
-            "host": self._host(lane(address), address if page and address.isprintable() else ""),
-            "flags": REVISIT * (entry.mime == REVISITS) | SECURE * address.startswith("https://") | PAGE * page
-            | CONTENT * content,
-        }  # fmt: skip
-        for name, value in row.items():
-            self.columns[name].append(value)
-        self._ids.append(0)
-        self._partners.append(0)
-        self.records += 1
 
     def close(self, end: int) -> None:
         if self._open:

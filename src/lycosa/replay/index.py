@@ -32,7 +32,6 @@ from lycosa.core.files import replacing
 from lycosa.replay.captures import PAGE, REVISIT, Captures
 from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
-from lycosa.store.cdxj import index_of, read
 
 MAGIC = b"LYCOSA-INDEX-003"
 COLUMNS = {
@@ -153,14 +152,6 @@ def open_index(path: Path, tell: Tell) -> Index:
         kept.parent.mkdir(parents=True, exist_ok=True)
         index.save(kept)
     return index
-
-
-def index_elsewhere(path: Path) -> Index:
-    """The index of a file that was moved, from the CDXJ that was left behind."""
-    captures = Captures()
-    for entry in read(index_of(path)):
-        captures.know(entry)
-    return _assembled(captures, {})
 
 
 def _assembled(captures: Captures, about: dict[str, Any]) -> Index:

@@ -7,10 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
-from lycosa.store.directory import CONFIG
-from lycosa.store.earlier import sources_of
-from lycosa.store.moving import manifest
 
 ENDINGS = (".warc", ".warc.gz", ".wacz")
 
@@ -30,19 +26,6 @@ def _home(variable: str, usual: str) -> Path:
     return Path(named) if os.path.isabs(named) else Path.home() / usual
 
 
-def earlier_archives(named: Iterable[Path], known: Iterable[Path]) -> list[Path]:
-    """The files of earlier crawls to which those of some crawls' directories refer, as far as they are there."""
-    files: dict[Path, None] = {}
-    for path in named:
-        if (path / CONFIG).is_file():
-            for source in sources_of(Options.load(path / CONFIG).dedupe, path):
-                for index, archive in source.files():
-                    file = archive / (index.name.removesuffix(".cdxj") + ".warc.gz")
-                    if file.exists() or file.name in manifest(archive):
-                        files[file] = None
-    return [file for file in files if file not in set(known)]
-
-
 def archives(named: Iterable[Path]) -> list[Path]:
     """The files that some files and directories stand for, each once; a crawl's directory stands for its archive."""
     files: dict[Path, None] = {}
@@ -54,7 +37,6 @@ def archives(named: Iterable[Path]) -> list[Path]:
             continue
         inside = path / "archive" if (path / "archive").is_dir() else path
         listing = sorted(file for file in inside.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
-        listing += [inside / name for name in manifest(inside) if not (inside / name).exists()]
         if not listing:
             raise InputError(f"no WARC files in {inside}: their names end in {', '.join(ENDINGS)}")
         files.update(dict.fromkeys(listing))

@@ -24,10 +24,9 @@ import numpy as np
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, identify
-from lycosa.replay.index import index_elsewhere, open_index
-from lycosa.replay.places import archives, earlier_archives
+from lycosa.replay.index import open_index
+from lycosa.replay.places import archives
 from lycosa.replay.records import Answer, Damaged, read
-from lycosa.store.moving import read_elsewhere
 from lycosa.web.urls import canonical, resolve
 
 
@@ -49,10 +48,6 @@ class Archive:
 
     def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
         self.path = path
-        self._file = -1
-        if not path.exists():  # moved: there is an index, and records are asked for one by one
-            self.index = index_elsewhere(path)
-            return
         self.index = open_index(path, tell)
         try:
             self._file = os.open(path, os.O_RDONLY)
@@ -63,17 +58,13 @@ class Archive:
         columns = self.index.columns
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
-            data = (
-                os.pread(self._file, length, offset) if self._file >= 0 else read_elsewhere(self.path, offset, length)
-            )
-            return read(data)
+            return read(os.pread(self._file, length, offset))
         # The index itself may be what is damaged.
-        except (OSError, OverflowError, MemoryError, Damaged, StoreError) as error:
+        except (OSError, OverflowError, MemoryError, Damaged) as error:
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
+        os.close(self._file)
 
 
 @dataclass(slots=True)
@@ -97,7 +88,6 @@ class Recording:
     ) -> None:
         self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
         self.archives: list[Archive] = []
-        self.earlier: list[Archive] = []  # of earlier crawls, to which these refer: only for bodies
         self.notes: list[str] = []
         try:
             named = list(named)
@@ -110,8 +100,6 @@ class Recording:
                     self.notes.append(f"left out: {error}")
                 else:
                     self.archives.append(archive)
-            for path in earlier_archives(named, [archive.path for archive in self.archives]):
-                self.earlier.append(Archive(path, lambda reached, captures, path=path: tell(path, reached, captures)))  # type: ignore[misc]
             if not len(self):
                 raise InputError(f"no page is recorded in {', '.join(str(path) for path in archives(named))}")
         except BaseException:
@@ -128,9 +116,9 @@ class Recording:
         self.close()
 
     def close(self) -> None:
-        for archive in (*self.archives, *self.earlier):
+        for archive in self.archives:
             archive.close()
-        self.archives, self.earlier = [], []
+        self.archives = []
 
     @property
     def start(self) -> str:
@@ -160,12 +148,12 @@ class Recording:
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
-    def locate(self, url: str, at: int | None = None, *, earlier: bool = False) -> list[Spot]:
-        """Where captures of an address may lie, the best first; those of earlier crawls if asked for."""
+    def locate(self, url: str, at: int | None = None) -> list[Spot]:
+        """Where captures of an address may lie, the best first."""
         key, exact, address = identify(url)
         secure, at = address.startswith("https://"), self.at if at is None else at
         ranked: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
-        for archive in (*self.archives, *self.earlier) if earlier else self.archives:
+        for archive in self.archives:
             columns = archive.index.columns
             for row in archive.index.rows(key):
                 date = int(columns["date"][row])
@@ -206,14 +194,13 @@ class Recording:
             revisit.body = original.body
             return revisit
         raise Damaged(
-            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files, nor in "
-            "those of an earlier crawl that are still there"
+            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files"
         )
 
     def _originals(self, revisit: Answer) -> Iterable[Answer]:
         """Records that have the body: the one it refers to, or any with the same digest."""
         date = revisit.refers_to_date or revisit.date
-        for spot in self.locate(revisit.refers_to or revisit.url, date, earlier=True):
+        for spot in self.locate(revisit.refers_to or revisit.url, date):
             original = spot.archive.read(spot.row)
             if original.revisit:
                 # What still stands may itself be told by reference, as its bytes had come from elsewhere before.
@@ -222,7 +209,7 @@ class Recording:
             elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
                 yield original
         if revisit.digest:
-            for archive in (*self.archives, *self.earlier):
+            for archive in self.archives:
                 for row in archive.index.with_digest(digest_key(revisit.digest)):
                     original = archive.read(row)
                     if original.digest.upper() == revisit.digest.upper():

@@ -7,7 +7,6 @@ from __future__ import annotations
 import filecmp
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace as with_changes
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import STRATEGY, Options
 from lycosa.store.log import NAME, Lock, SqliteLog
-from lycosa.store.moving import Mover
 from lycosa.store.naming import host_name
-from lycosa.store.warc import Known, WarcArchive
+from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
 
@@ -66,7 +64,7 @@ class Directory:
         except OSError as error:
             raise InputError(f"cannot create {path}: {error.strerror}; choose another directory with --out") from error
         lock = Lock(path)
-        directory = cls(path, with_changes(options, dedupe=[_beside(name, path) for name in options.dedupe]), lock)
+        directory = cls(path, options, lock)
         try:
             directory._keep_files()
             directory.save()
@@ -152,10 +150,8 @@ class Directory:
         software: str,
         rotate: int,
         user_agent: str = "",
-        earlier: Known | None = None,
-        note: Callable[[str], None] = lambda text: None,
     ) -> WarcArchive:
-        """The archive, brought to where the log ends. `note` hears of files that could not be moved."""
+        """The archive, brought to where the log ends."""
         options = self.options
         about = {
             "software": software,
@@ -166,27 +162,13 @@ class Directory:
             "isPartOf": self.path.absolute().name,
             "description": f"topic: {options.topic}" if options.topic else "",
         }
-        place = self.path / "archive"
-        mover = Mover(place, options.archive_to, note) if options.archive_to else None
-        archive = WarcArchive(
-            place, rotate=rotate, prefix=options.warc_prefix, about=about, earlier=earlier, mover=mover
-        )
+        archive = WarcArchive(self.path / "archive", rotate=rotate, prefix=options.warc_prefix, about=about)
         self.moved = archive.recover(log.archived())
         return archive
 
     def close(self) -> None:
         """Let others write."""
         self._lock.release()
-
-
-def _beside(name: str, directory: Path) -> str:
-    """What lies beside a directory, as it is seen from there: both may be moved together.
-
-    >>> _beside("/srv/reefs", Path("/srv/reefs-spring")), _beside("/mnt/reefs", Path("/srv/reefs-spring"))
-    ('../reefs', '/mnt/reefs')
-    """
-    path = Path(name)
-    return f"../{path.name}" if path.parent == directory.absolute().parent else name
 
 
 def is_running(directory: Path) -> bool:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from zlib_ng import zlib_ng as zlib
@@ -33,24 +33,14 @@ from lycosa.core.nodes import Fingerprints, Nodes
 from lycosa.core.options import WARC_PREFIX
 from lycosa.core.state import State, Untold
 from lycosa.core.types import Exchange, Place, Visit
-from lycosa.store import cdxj, moving
-from lycosa.store.moving import Mover
+from lycosa.store import cdxj
 from lycosa.store.naming import file_name, serial_of
 
 LARGEST = 1 << 30  # bytes of a record, inflated: a larger one is a bomb
 UNINDEXED = 10_000  # records that the index of a file may lack while the file is written
-_OPTIONAL = re.compile(r"(?:WARC-Warcinfo-ID|WARC-IP-Address): [^\r\n]*\r\n")
 _STORED_BLOCK = 65535
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
-
-
-class Original(NamedTuple):
-    """A record that has a body, as a revisit names it."""
-
-    url: str
-    date: str
-    head: bytes = b""  # status line and headers, where the record was looked at
 
 
 class _Noted(NamedTuple):
@@ -72,14 +62,6 @@ class _Noted(NamedTuple):
         return cdxj.Entry(key, date, self.url, self.mime, self.status, digest, self.offset, self.length, name)
 
 
-class Known(Protocol):
-    """Payloads that other archives hold."""
-
-    def find(self, exchange: Exchange) -> Original | None: ...
-
-    def close(self) -> None: ...
-
-
 class WarcArchive:
     """Append records to files in a directory; naming.py says how they are called.
 
@@ -94,15 +76,12 @@ class WarcArchive:
         rotate: int = 1_000_000_000,
         prefix: str = WARC_PREFIX,
         about: Mapping[str, str] | None = None,
-        earlier: Known | None = None,
-        mover: Mover | None = None,
     ) -> None:
         self.directory = directory
         self.command = "resume"  # continues the crawl when there is room again: for messages
         self.rotate = rotate
         self.prefix = prefix
         self.about = {"software": "Lycosa", **(about or {})}  # written into each file: software, operator, ...
-        self.earlier, self.mover = earlier, mover
         self._number = 0
         self._file = -1
         self._size = 0
@@ -118,12 +97,8 @@ class WarcArchive:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             on_disk = {path.name: path for path in sorted(self.directory.glob("*.warc.gz"))}
-            elsewhere = moving.manifest(self.directory)
-            for name in elsewhere:
-                if name in on_disk and on_disk[name].stat().st_size == elsewhere[name]["size"]:
-                    on_disk.pop(name).unlink()  # killed when it was moved and noted, and not yet deleted
             for name, end in archived.items():
-                size = on_disk[name].stat().st_size if name in on_disk else elsewhere.get(name, {"size": 0})["size"]
+                size = on_disk[name].stat().st_size if name in on_disk else 0
                 if size < end:
                     raise DamagedError(
                         f"{self.directory / name} holds {size} bytes, but the log knows of {end}: restore the file "
@@ -136,21 +111,19 @@ class WarcArchive:
                 elif path.stat().st_size > end:
                     moved.append(self._set_aside(path, end))
             self._number = max(map(serial_of, (*on_disk, *archived)), default=0)
-            self._take_up({name: end for name, end in archived.items() if name in on_disk})
+            self._take_up(archived)
         except OSError as error:
             raise self._explained(error) from error
         return moved
 
     def _take_up(self, archived: Mapping[str, int]) -> None:
-        """Go on in the last file; those that are full get an index, and are moved, if they were not yet."""
+        """Continue the last file; note which of the full ones lack an index."""
         last = max(archived, key=serial_of, default="")
         if last and serial_of(last) == self._number:
             self._open(last)
         for name, end in archived.items():
             if name != self._name and not cdxj.index_of(self.directory / name).exists():
                 self._unindexed[name] = end
-            elif name != self._name and self.mover is not None:
-                self.mover.move(name)
 
     def remember(self, visit: Visit) -> None:
         """A recorded visit, so that its payload is known when it comes again."""
@@ -185,36 +158,27 @@ class WarcArchive:
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        known = self.earlier.find(exchange) if self.earlier is not None and exchange.body else None
-        original = known or (self._original(exchange) if exchange.body else None)
+        original = self._seen.get(exchange.digest) if exchange.body else None
         profile = "identical-payload-digest"
         if unmodified:
-            original, profile = Original(visit.node, _date(visit.follows)), "server-not-modified"
+            original, profile = (visit.node, visit.follows), "server-not-modified"
         if original is not None:
             fields = (
                 "WARC-Type: revisit\r\n"
                 f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
-                f"WARC-Refers-To-Target-URI: {original.url}\r\nWARC-Refers-To-Date: {original.date}\r\n"
+                f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
             )
-            if known is not None and _lasting(known.head) == _lasting(head):
-                head = b""  # as it was then
-                common = _OPTIONAL.sub("", common)  # so is where it came from; the warcinfo is that of the file
-            response = _member(response_id, fields + common, "response" if head else "", head, b"", packed)
+            response = _member(response_id, fields + common, "response", head, b"", packed)
         else:
             response = _member(response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed)
-        # Of what an earlier crawl has, next to nothing is to be kept: how it was asked for is told by the warcinfo.
-        request = (
-            b""
-            if known is not None
-            else _member(
-                _record_id(),
-                f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-                f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
-                "request",
-                exchange.request,
-                b"",
-                False,
-            )
+        request = _member(
+            _record_id(),
+            f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
+            f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
+            "request",
+            exchange.request,
+            b"",
+            False,
         )
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
@@ -271,23 +235,13 @@ class WarcArchive:
         asked = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
         return response, _member(_record_id(), asked, "request", exchange.request, b"", False)
 
-    def _original(self, exchange: Exchange) -> Original | None:
-        """The record of this crawl that has this body already."""
-        seen = self._seen.get(exchange.digest)
-        return Original(seen[0], _date(seen[1])) if seen is not None else None
-
     def close(self) -> None:
-        """End the present file; what is in it can be looked up, and is moved if files are."""
+        """End the present file, and index what is not indexed yet."""
         self._end_file()
         until = time.monotonic() + 30.0  # seconds that a run may take at its end to make missing indexes
         while self._unindexed and time.monotonic() < until:  # what is left is made when a later run ends
             name, end = self._unindexed.popitem()
             self._make_index(name, end)
-            if self.mover is not None:
-                self.mover.move(name)
-        for part in (self.earlier, self.mover):
-            if part is not None:
-                part.close()
 
     def _end_file(self) -> None:
         if self._file < 0:
@@ -296,8 +250,6 @@ class WarcArchive:
         os.close(self._file)
         self._file = -1
         self._index()
-        if self.mover is not None:
-            self.mover.move(self._name)
 
     def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, told: bool) -> None:
         kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
@@ -389,7 +341,9 @@ class WarcArchive:
 def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
     """The first record at a place, unpacked; the same as it is stored; and what is stored behind it."""
     try:
-        packed = _stored(path, place.offset, min(place.length, LARGEST))
+        with open(path, "rb") as file:
+            file.seek(place.offset)
+            packed = file.read(min(place.length, LARGEST))
         member = zlib.decompressobj(31)
         record = member.decompress(packed, LARGEST)
     except OSError as error:
@@ -401,16 +355,6 @@ def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
     if not member.eof:
         raise DamagedError(f"{path}: no whole record at byte {place.offset}; restore the file from a backup")
     return record, packed[: len(packed) - len(member.unused_data)], member.unused_data
-
-
-def _stored(path: Path, offset: int, length: int) -> bytes:
-    """Bytes of a file, wherever it is by now."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(offset)
-            return file.read(length)
-    except FileNotFoundError:
-        return moving.read_elsewhere(path, offset, length)
 
 
 def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
@@ -492,11 +436,6 @@ def http_head(exchange: Exchange) -> bytes:
         # A stray line break in a header would end it early in the archive.
         lines.append(key + b": " + value.replace(b"\r", b" ").replace(b"\n", b" "))
     return b"\r\n".join(lines) + b"\r\n\r\n"
-
-
-def _lasting(head: bytes) -> list[bytes]:
-    """A head without what says only when it was sent."""
-    return [line for line in head.split(b"\r\n") if not line.lower().startswith((b"date:", b"age:", b"expires:"))]
 
 
 def _record_id() -> str:

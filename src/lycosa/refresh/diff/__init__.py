@@ -17,7 +17,7 @@ from lycosa.refresh.change import Change
 from lycosa.refresh.diff.rows import BREAK, Diff, Row, Run, diff, joined
 from lycosa.refresh.ledger import Told, plain
 from lycosa.refresh.snapshot import Snapshot
-from lycosa.store.earlier import Versions
+from lycosa.store.versions import Versions
 from lycosa.web.inflate import BadEncoding, inflate
 
 __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff"]

@@ -27,7 +27,7 @@ from lycosa.refresh.rates import Floats, Histories
 from lycosa.refresh.schedules import Known
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
-from lycosa.store.earlier import Versions
+from lycosa.store.versions import Versions
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testing.web import Web
