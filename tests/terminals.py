@@ -50,15 +50,13 @@ class Task:
     terminals: dict[str, Terminal]
     commands: dict[str, dict[str, list[str]]]
     unread: dict[str, list[str]]
-    environment: dict[str, str]
 
 
 def run_all(task: Task, place: Path) -> tuple[dict[str, dict[str, str]], dict[str, tuple[int, str]]]:
     """What each command wrote, by kind and name; and code and complaints of those that nobody reads."""
     (place / "task.json").write_text(json.dumps(asdict(task)))
     command = [sys.executable, __file__, str(place / "task.json"), str(place / "answer.json")]
-    environment = {**Terminal().environment, **task.environment}
-    subprocess.run(command, check=True, env=environment, stdin=subprocess.DEVNULL, timeout=500)
+    subprocess.run(command, check=True, env=Terminal().environment, stdin=subprocess.DEVNULL, timeout=500)
     answer = json.loads((place / "answer.json").read_text())
     unread = {name: (code, text) for name, (code, text) in answer["unread"].items()}
     return answer["told"], unread

@@ -2,7 +2,7 @@
 
     python tools/background.py SOURCE... --source "what they are, and whose"
 
-SOURCE is what `lycosa train background` takes: WARC files, crawl directories, directories of pages. Shipped are the
+SOURCE is WARC files, crawl directories, directories of pages. Shipped are the
 counts of Wikipedia for Schools (2007), as the Wikispeedia corpus has it.
 """
 

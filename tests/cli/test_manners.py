@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import typer
 
-import tiny_wordnet
 from commands import Command
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
@@ -37,12 +36,9 @@ RUN = {
     "list strategies": ["list", "strategies"],
     "list one": ["list", "strategies", "otie"],
     "list a space": ["list", "social"],
-    "wordnet": ["wordnet"],
-    "wordnet two": ["wordnet", "dog", "cat"],
     "train rules": ["train", "rules", "{rules}", "--target", "Science"],
     "train rules --matrix": ["train", "rules", "{rules}", "--matrix", "--level", "1"],
     "train taxonomy": ["train", "taxonomy", "{topics}"],
-    "seeds": ["seeds", "{seeds}"],
     "doctor": ["doctor"],
     "search": ["search", "{crawl}", "coral"],
     "page": ["page", "{crawl}", "{seed}"],
@@ -88,7 +84,7 @@ KINDS = {
     "dumb": Terminal(100, "dumb"),
     "narrow": Terminal(40, extra={"NO_COLOR": "1"}),
 }
-COLOURED = ("crawl", "show", "seeds")
+COLOURED = ("crawl", "show")
 """Where colours are looked for at all."""
 
 MOVING = (*COLOURED, "search", "train", "lab index", "lab run", "watch")
@@ -106,10 +102,6 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     accounts = Database(home / "data" / "lycosa.sqlite")
     migrate(accounts)
     accounts.close()
-    (home / "marks.html").write_text(
-        "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL>"
-        + "".join(f"<DT><A HREF='https://a.example/{n}/{'reef' * 20}'>Reef {n} {'coral ' * 20}</A>" for n in range(9))
-    )
     for label in ("a", "b", "c", "a rather long name of a class with many words"):
         (home / "pages" / label).mkdir(parents=True)
         for number in range(9):  # nothing to tell them apart by: some are mistaken
@@ -127,7 +119,6 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     with serve(Web(slowness=0.01), record=False) as server:
         words = {
             "crawl": str(home / "crawl"),
-            "seeds": str(home / "marks.html"),
             "pages": str(home / "pages"),
             "rules": str(home / "rules.tsv"),
             "topics": str(home / "topics.tsv"),
@@ -148,8 +139,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
                 if name in ONLY.get(kind, RUN)
             }
         unread = {name: [part.format(**words) for part in RUN.get(name, name.split())] for name in UNREAD}
-        wordnet = {"LYCOSA_WORDNET": str(tiny_wordnet.write(home / "wordnet"))}
-        return run_all(Task({"before": Terminal(), **KINDS}, commands, unread, wordnet), home)
+        return run_all(Task({"before": Terminal(), **KINDS}, commands, unread), home)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +236,7 @@ def test_bash_completes(tmp_path: Path) -> None:
     assert "" == done.stderr
     *offered, spec = done.stdout.strip().split("\n")
     assert "complete -o default -F _lycosa_completion lycosa" == spec
-    assert {"show", "search", "seeds", "serve"} == set(offered)
+    assert {"show", "search", "serve"} == set(offered)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commands import run
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page, Seed, Terms, Visit
@@ -101,7 +100,7 @@ def test_the_threshold_has_to_be_exceeded(crawled: Path, tmp_path: Path) -> None
     assert 1.0 == done.similarities[1]
     assert 1 == done.rows()[-1][1]
     for wrong in (1.0, -0.1, math.nan):
-        with pytest.raises(InputError, match="--threshold is"):
+        with pytest.raises(InputError, match="the threshold is"):
             evaluate(crawled, named, threshold=wrong)
 
 
@@ -235,26 +234,7 @@ def test_checkpoints() -> None:
     assert all(not places or pages == places[-1] for pages, places in points.items())
 
 
-# -- the command -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.paper("batsakis-evaluator")
-def test_the_command_tells_the_table(
-    crawled: Path, good: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Pages, relevant ones, fraction, average; what was left out; the same for machines."""
-    monkeypatch.setattr(Background, "load", lambda: BACKGROUND)
-    words = ("lab", "evaluate", str(crawled), "--relevant", str(good))
-    assert 0 == run(monkeypatch, *words)
-    told = capsys.readouterr().out
-    assert "Of 4 pages 2 (50.0%) are more similar than 0.75 to one of 2 relevant pages" in told
-    assert "- left out: 1 neither HTML nor text" in told
-    assert 0 == run(monkeypatch, *words, "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert [4, 2, 0.5] == found["parts"][0]["rows"][0][:3]
-    assert BY_HAND[3] == pytest.approx(found["similarities"]["http://a.test/4"], abs=1e-5)
-
-
 def test_findings_have_a_table_and_two_curves(crawled: Path, good: Path) -> None:
     """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
     findings = evaluate(crawled, good, background=BACKGROUND).findings()
@@ -263,4 +243,6 @@ def test_findings_have_a_table_and_two_curves(crawled: Path, good: Path) -> None
     assert [2.0] == harvest.curves[0].y  # type: ignore[union-attr]
     assert sum(BY_HAND) / 4 == pytest.approx(similarity.curves[0].y[-1])  # type: ignore[union-attr]
     assert any("without text" in remark for remark in findings.remarks)
+    assert any("left out: 1 neither HTML nor text" in remark for remark in findings.remarks)
+    assert "Of 4 pages 2 (50.0%) are more similar than 0.75 to one of 2 relevant pages" in findings.summary
     json.dumps(findings.as_dict())

@@ -22,7 +22,7 @@ def test_a_directory_is_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert known is ontology(str(tiny)) is ontology("tiny")
     assert known.source == f"WordNet 9.9 in {tiny}"
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"no directory with WordNet's files.*empty; get them with 'lycosa wordnet"):
+    with pytest.raises(InputError, match=r"no directory with WordNet's files.*empty; name one that has them"):
         ontology(str(tmp_path / "empty"))
 
 
@@ -32,7 +32,7 @@ def test_nothing_named_is_wordnet_where_it_is(tmp_path: Path, monkeypatch: pytes
     assert ontology().is_word("beast")
     monkeypatch.delenv("LYCOSA_WORDNET")
     monkeypatch.setattr(places, "usual_places", lambda: iter(()))
-    with pytest.raises(InputError, match="not on this machine; get it with 'lycosa wordnet --fetch'"):
+    with pytest.raises(InputError, match="not on this machine; install it"):
         ontology()
 
 

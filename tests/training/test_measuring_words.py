@@ -9,8 +9,7 @@ from typing import NoReturn
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.text.background import Background
-from lycosa.training.background import FEWEST, measure, run
+from lycosa.training.background import FEWEST, measure
 
 
 def write(directory: Path, **pages: str) -> None:
@@ -79,26 +78,6 @@ def test_warc_files_and_text_files(tmp_path: Path) -> None:
     assert {"coral": 1, "sea": 1} == measure([str(tmp_path / "a.warc")]).frequency
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It writes the file, and says how much it found and how to use it."""
-    write(tmp_path / "d", a="coral", b="sea coral")
-    run([str(tmp_path / "d")], tmp_path / "words")
-    assert {"coral": 2, "sea": 1} == Background.load(tmp_path / "words").frequency
-    told = capsys.readouterr().out
-    assert "2 words of 2 pages in language en" in told
-    assert f"--background {tmp_path / 'words'}" in told
-    run([str(tmp_path / "d")], tmp_path / "words")  # its own file may be made anew
-
-
-def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
-    """What is no file of word statistics stays as it is."""
-    write(tmp_path / "d", a="coral", b="sea coral")
-    (tmp_path / "thesis").write_text("precious")
-    with pytest.raises(InputError, match="it is left as it is; choose another --out"):
-        run([str(tmp_path / "d")], tmp_path / "thesis")
-    assert "precious" == (tmp_path / "thesis").read_text()
-
-
 @pytest.mark.parametrize(
     ("names", "told"),
     [
@@ -119,13 +98,6 @@ def test_what_can_not_be_counted(tmp_path: Path, names: list[str], told: str) ->
         measure([str(tmp_path / name) for name in names])
 
 
-@pytest.mark.parametrize(("name", "told"), [("", "is a directory"), ("no/words", "there is no directory")])
-def test_where_it_can_not_be_written(tmp_path: Path, name: str, told: str) -> None:
-    """That is said before anything is counted."""
-    with pytest.raises(InputError, match=told):
-        run(["never read"], tmp_path / name)
-
-
 def test_no_terms_at_all(tmp_path: Path) -> None:
     """To keep no words is refused."""
     with pytest.raises(InputError, match="0 terms are to be kept"):
@@ -133,15 +105,13 @@ def test_no_terms_at_all(tmp_path: Path) -> None:
 
 
 def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
-    """Neither as a source nor as a place to write to."""
+    """A named pipe is no source."""
     write(tmp_path / "pages", a="coral reef", b="coral sea")
-    for name in ("a.html", "a.warc", "out"):
+    for name in ("a.html", "a.warc"):
         os.mkfifo(tmp_path / name)
     for name in ("a.html", "a.warc"):
         with pytest.raises(InputError, match="it is not a WARC"):
             measure([str(tmp_path / name)])
-    with pytest.raises(InputError, match="is not a file"):
-        run([str(tmp_path / "pages")], tmp_path / "out")
 
 
 def test_no_room_for_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,11 +25,11 @@ class Lycosa(Commands):
     """All commands."""
 
     sections: ClassVar = {
-        "Collect pages": "crawl resume seeds demo",
+        "Collect pages": "crawl resume demo",
         "Read and export them": "show report search page why export replay",
         "Keep them fresh": "refresh watch changes",
         "Teach the judge": "label judge train",
-        "Look up what can be chosen": "list wordnet",
+        "Look up what can be chosen": "list",
         "Serve people and agents": "serve backup restore mcp identity",
         "Maintain": "doctor check",
         "Experiment": "lab",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it m
 class Training(Commands):
     """The commands of `lycosa train`; a word that is none of them is a source of pages."""
 
-    names = "pages background rules browse taxonomy"
-    places: ClassVar = {"pages": "train", "background": "train", "rules": "rules:train_rules"}
+    names = "pages rules browse taxonomy"
+    places: ClassVar = {"pages": "train", "rules": "rules:train_rules"}
     usual = "pages"
 
     def __init__(self, **more: Any) -> None:
@@ -131,21 +131,6 @@ def pages(
         "quality": done.quality,
     }
     give(facts, _parts(done), json=json, quiet=quiet)
-
-
-def background(
-    sources: Annotated[list[str], "SOURCE", "Pages: WARC files, crawls, directories of HTML or text."],
-    *,
-    out: Annotated[Path, "-o", "FILE", "File to write the statistics to."],
-    terms: Annotated[int, "Number of words to keep, the most frequent ones."] = 30_000,
-) -> None:
-    """Count words in your pages, to weight words by rarity.
-
-    With 'lycosa crawl --background FILE', words count more the fewer of these pages contain them.
-    """
-    from lycosa.training import background as counting
-
-    counting.run(sources, out, terms)
 
 
 def _parts(done: Trained) -> Iterator[Part]:

@@ -116,7 +116,7 @@ def evaluate(
     text files, or a file with an address of the crawl a line (or in the first column of a table).
     """
     if not 0 <= threshold < 1:
-        raise InputError(f"--threshold is {threshold:g}: it is a cosine, from 0 to below 1")
+        raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
     account, words = Account(), Vocabulary()
     fetched = list(pages_of(crawl, words, tell))
     if not fetched:

@@ -11,7 +11,7 @@ from lycosa.text.ontology import Ontology
 def ontology(place: str = "") -> Ontology:
     """WordNet where it is found; of a directory, WordNet's files there; of a file, a table of relations (TSV).
 
-    It is read once in a process, a file again when it has changed. `lycosa wordnet --fetch` gets WordNet.
+    It is read once in a process, a file again when it has changed.
     """
     if place and not Path(place).is_dir():
         return _thesaurus(str(Path(place).absolute()), _changed(Path(place)))

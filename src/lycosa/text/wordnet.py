@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.ontology import Edges, Ontology, acyclic, depths, left_out
 
 KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
+REMEDY = "install it again, or name a directory that has its files with --ontology DIR"
 FILES = tuple(name for kind in KINDS for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"))
 
 # Morphy's rules of detachment: ending and replacement (manual page morphy(7WN))
@@ -73,21 +73,20 @@ def find_wordnet(place: str = "") -> Path:
             )
             if existing is None:
                 raise InputError(
-                    f"{what} no directory with WordNet's files, such as data.noun: {named}; "
-                    f"get them with 'lycosa wordnet --fetch --to {shlex.quote(named)}'"
+                    f"{what} no directory with WordNet's files, such as data.noun: {named}; name one that has them"
                 )
             return existing
     for directory in usual_places():
         if _is_there(directory):
             return directory
     raise InputError(
-        "WordNet is not on this machine; get it with 'lycosa wordnet --fetch', "
+        "WordNet is not on this machine; install it (on Debian and Ubuntu: apt-get install wordnet-base), "
         "or name a directory that has its files (data.noun and others) with --ontology DIR"
     )
 
 
 def home() -> Path:
-    """Where `lycosa wordnet --fetch` puts it: in the user's data directory."""
+    """Return the place for it in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME", "")
     return Path(data if os.path.isabs(data) else os.path.expanduser("~/.local/share"), "lycosa", "wordnet")
 
@@ -503,15 +502,10 @@ def _content(path: Path) -> bytes:
     try:
         return read_whole(path, 200_000_000)  # bytes; the file of nouns has 15 million
     except FileNotFoundError:
-        raise InputError(f"WordNet is not complete: {path} is missing; {remedy(path.parent)}") from None
+        raise InputError(f"WordNet is not complete: {path} is missing; {REMEDY}") from None
     except OSError as error:
-        raise InputError(f"cannot read {path} of WordNet: {error.strerror}; {remedy(path.parent)}") from error
+        raise InputError(f"cannot read {path} of WordNet: {error.strerror}; {REMEDY}") from error
 
 
 def damaged(path: Path, line: int, what: str) -> InputError:
-    return InputError(f"WordNet is damaged: {path}, line {line:,}: {what}; {remedy(path.parent)}")
-
-
-def remedy(directory: Path) -> str:
-    to = "" if directory == home() or not os.access(directory, os.W_OK) else f" --to {shlex.quote(str(directory))}"
-    return f"get it again with 'lycosa wordnet --fetch{to}'"
+    return InputError(f"WordNet is damaged: {path}, line {line:,}: {what}; {REMEDY}")

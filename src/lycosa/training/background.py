@@ -24,7 +24,6 @@ from lycosa.replay.records import ArchiveIterator
 from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.pages import check_out
 from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
@@ -33,33 +32,6 @@ TERMS = 30_000  # the most frequent; rarer stems count as met once
 ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: words in a row, on this share of the pages, and on at least so many
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
-
-
-def run(sources: list[str], out: Path, terms: int = TERMS) -> None:
-    """`lycosa train background`: measure, write, and say what was found."""
-    _check(out)
-    background = measure(sources, terms)
-    background.save(out)
-    language = f"in language {background.language}" if background.language else "in languages without a stemmer"
-    print(
-        f"{out}: {len(background.frequency):,} words of {background.documents:,} pages {language}, "
-        f"{out.stat().st_size:,} bytes"
-    )
-    ranked = sorted(background.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
-    for what, some in (("most pages have", ranked[:8]), ("the rarest kept", ranked[-8:])):
-        print(f"  {what}: {', '.join(f'{stem} ({count:,})' for stem, count in some)}")
-    print(f"use it with: lycosa crawl TOPIC --background {out}")
-
-
-def _check(out: Path) -> None:
-    check_out(out, b"", "")
-    if out.exists():
-        try:
-            Background.load(out)
-        except InputError as error:
-            raise InputError(
-                f"{out} exists and has no word statistics in it: it is left as it is; choose another --out"
-            ) from error
 
 
 def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Background:

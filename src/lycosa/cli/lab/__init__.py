@@ -8,7 +8,7 @@ from lycosa.cli.commands import Commands
 class Laboratory(Commands):
     """The commands of `lycosa lab`, as they are needed, one after the other."""
 
-    names = "index run evaluate paper benchmark"
+    names = "index run paper benchmark"
     package = "lycosa.cli.lab"
 
 

@@ -68,7 +68,7 @@ def findings(bench: Bench) -> Findings:
     if not _has_wordnet():
         plan.strategies = [name for name in plan.strategies if name not in ("ehrig", SSRM, SYNSETS)]
         remarks.append(
-            "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa wordnet --fetch' gets it)."
+            "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa doctor' says how to get it)."
         )
     words, learned = bench.run(plan), bench.run(browsing)
     remarks += remarks_of([words, learned])
