@@ -28,7 +28,6 @@ from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.crawler.running import recorded
 from lycosa.server.models import digest_of
 from lycosa.server.settings import Settings
-from lycosa.server.validation import harmless_directory
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testing.reply import Response
@@ -846,22 +845,6 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(bench.process.database, "_execute", ask)
         assert running.pages == (await bench.until_state(crawl, "finished"))["pages"]
         assert 1 == len(bench.database.rows("SELECT * FROM notice"))
-
-    on_bench(tmp_path, work)
-
-
-def test_harmless_directory_that_refers_to_a_path(tmp_path: Path) -> None:
-    """A crawl cannot name a file that is none of its own."""
-
-    async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", budget=2)
-        bench.start()
-        await bench.until_state(crawl, "finished")
-        await bench.stop()
-        config = bench.settings.crawl_directory(crawl) / "crawl.toml"
-        config.write_text(f'{config.read_text()}\nproxy_ca = "/etc"\n')
-        with pytest.raises(InputError, match="none of this server's"):
-            harmless_directory(config.parent)
 
     on_bench(tmp_path, work)
 

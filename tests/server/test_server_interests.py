@@ -62,8 +62,8 @@ def test_a_reader_makes_none(site: SiteUnderTest) -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "os:system"}, "there is no strategy"),
-    ({"strategy": "rules,file=/etc/passwd"}, "takes no file here"),
-    ({"strategy": "context-graph,file=/etc/passwd"}, "takes no file here"),
+    ({"strategy": "rules,file=/etc/passwd"}, "has no parameter 'file'"),
+    ({"strategy": "context-graph,file=/etc/passwd"}, "has no parameter 'file'"),
     ({"detect": ["os:system"]}, "there is no detector"),
     ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
     ({"strategy": "oracle,scores=/etc/passwd"}, "there is no strategy"),

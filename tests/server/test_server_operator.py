@@ -1,14 +1,11 @@
-"""Messages to the operator: what is sent, what is retried, and that no member can have any sent."""
+"""Messages to the operator: what is sent, and what is retried."""
 
 from __future__ import annotations
 
 import pytest
 
-from lycosa.core.errors import InputError
-from lycosa.core.options import Options
 from lycosa.refresh.notify import Channel
 from lycosa.server.crawler.operator import OperatorMessages
-from lycosa.server.validation import harmless
 from lycosa.testing.simulation import run_virtual
 
 
@@ -28,9 +25,3 @@ def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:
             messages.add(line)
         run_virtual(messages.send())
     assert ["a\nb", "a\nb\nc", "d"] == sent
-
-
-def test_harmless_refuses_notify() -> None:
-    """The addresses of apprise are the operator's."""
-    with pytest.raises(InputError, match="notify"):
-        harmless(Options(topic="reefs", notify=["json://127.0.0.1:1"]))

@@ -11,13 +11,12 @@ import json
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options, default_of
+from lycosa.core.options import Options
 from lycosa.core.spec import describe_type, parameters, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.crawling.seeds import bare
@@ -26,9 +25,8 @@ from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue, models
 from lycosa.people.database import Database
-from lycosa.people.wishes import AUTOMATIC, PIECES, Wishes, options
+from lycosa.people.wishes import AUTOMATIC, Wishes, options
 from lycosa.refresh.detectors import parse_detectors
-from lycosa.store.directory import KEPT, Directory
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
@@ -110,72 +108,10 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
         raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
 
 
-def harmless(chosen: Options) -> None:
-    """Refuse options that no member could have wished for: a file, class, network, proxy or expression of anybody's. A
-    directory may have come from elsewhere; so who opens one asks here.
-    """
-    for item in fields(Options):
-        if item.name not in _wished() and getattr(chosen, item.name) != default_of(item):
-            told = ascii(getattr(chosen, item.name))[:100]
-            raise InputError(f"its option {item.name} is nothing that a member may wish for: {told}")
-    for name in ("seeds", "examples"):
-        for text in getattr(chosen, name):
-            if check_seed(text) is None:
-                raise InputError(f"one of its {name} is not a web address: {text[:100]!a}")
-    _plain(chosen)
-    if chosen.model not in ("", KEPT["model"]):
-        raise InputError(f"its option model is none of its own files: {chosen.model[:100]!a}")
-    if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
-        check_strategy(chosen.strategy, build=False)
-    by_model = bool(chosen.model) and chosen.judge == "model"
-    if chosen.judge and not by_model and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
-        check_judge(chosen.judge)
-    chosen.check()
-
-
-def _plain(chosen: Options) -> None:
-    """Whether what says which addresses, and when, is no expression and no class."""
-    for name in PIECES:
-        for pattern in getattr(chosen, name):
-            if re.escape(re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)) != pattern:
-                raise InputError(f"its option {name} is an expression, where plain text is allowed: {pattern[:100]!a}")
-    if not re.fullmatch(r"automatic|fixed,every=[0-9]{1,12}s", chosen.schedule, re.ASCII):
-        raise InputError(f"its option schedule is nothing that a member may wish for: {chosen.schedule[:100]!a}")
-    if chosen.detect:
-        parse_detectors(chosen.detect)
-
-
-def harmless_directory(directory: Path) -> None:
-    """The same for the crawl in a directory."""
-    try:
-        harmless(Directory.read_options(directory))
-    except InputError as error:
-        raise InputError(f"the crawl in {directory} is none of this server's: {error}") from error
-
-
-def harmless_wishes(text: str) -> None:
-    """The same for wishes as the database keeps them."""
-    harmless(Options.from_mapping(options(Wishes.of_json(text), ["https://example.org/"]), "the wishes"))
-
-
-@cache
-def _wished() -> frozenset[str]:
-    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule"))
-
-
-def _is_name(text: str) -> bool:
-    """Whether it can be nothing but a name, perhaps one of another version: it leads to no file and no class."""
-    return re.fullmatch("[a-z0-9_-]{1,40}", text, re.ASCII) is not None
-
-
 @lru_cache(1_000)
-def check_strategy(text: str, build: bool = True) -> None:
-    """Refuse a strategy that a member may not choose, as it is told, or that cannot be made; one that takes a file is
-    not made here.
-    """
+def check_strategy(text: str) -> None:
+    """Refuse a strategy or parameters that a member may not choose, or that cannot be made."""
     name, given = parse(text)
-    if name in TAUGHT and given.pop("file", KEPT["strategy"]) != KEPT["strategy"]:
-        raise InputError(f"{name} takes no file here: choose a model of yours")
     if name not in GUIDES and name not in TAUGHT:
         raise InputError(f"there is no strategy {name[:60]!r} to choose: see the list of strategies, or take automatic")
     takes = strategy_parameters(name)
@@ -187,7 +123,7 @@ def check_strategy(text: str, build: bool = True) -> None:
                     raise InputError(f"{name} can't play {arm!r}: its arms are names of strategies, with + in between")
         else:
             _check_parameter(name, key, value, {**takes, **steering})
-    if build and name not in TAUGHT:
+    if name not in TAUGHT:
         _build(text, "coral reefs")
 
 

@@ -38,7 +38,7 @@ from lycosa.server.crawler import live
 from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
-from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
+from lycosa.server.validation import OPERATORS
 from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
 from lycosa.topics import DEFAULT
@@ -174,14 +174,12 @@ class Running:
     async def _open(self) -> Crawl | ClusterCrawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
-        harmless_wishes(self.row["wishes"])
         begun = (self._directory / CONFIG).exists()  # else never, or killed before there was anything to go on with
         async with around.opening if begun else nullcontext():
             if self.stopped_at:
                 return None
             now = around.clock()
             if begun:
-                harmless_directory(self._directory)
                 if not self.on_cluster:
                     await uninterrupted(join, self._directory)  # it may have run there before
                 await self._judge(now)
@@ -369,9 +367,7 @@ def judge_again(
     """
     if not (directory / NAME).exists():
         return None
-    harmless_directory(directory)
     bring_together(directory)
-    harmless_wishes(row["wishes"])
     what, wishes = row["judging"], Wishes.of_json(row["wishes"])
     if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):
