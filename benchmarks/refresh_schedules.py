@@ -9,9 +9,6 @@ first day; then each schedule says what is due, and of that what has the largest
 budget of looks a day goes. What is not spent can be caught up with for four steps, of 16 looks or of eleven minutes.
 Rates are unknown, and learned on the way.
 
-`known` is told the true mean rates. That is the optimum for constant rates (--kinds constant never). A bursty page is
-quiet for longer than its mean rate tells, which schedules that watch it find out, and `known` does not.
-
 Told is the share of time in which our copy was as the page was, weighted by relevance, over all days from the first
 fetch on, and over the last third of them. Margins are of `automatic` over the others, on the same webs (paired), with
 95 % intervals (Student's t) over seeds. Seeds below 100 were used to tune; the default is not to report on those.
@@ -34,7 +31,7 @@ KINDS = ("constant", "daily", "bursty", "never")
 SHARES = (0.5, 0.15, 0.15, 0.2)
 HOSTS = 40
 BATCH = 16
-SCHEDULES = ("automatic", "fixed", "adaptive", "adaptive,spend=yes", "proportional", "known")
+SCHEDULES = ("automatic", "fixed")
 STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26, 12: 2.20, 16: 2.13}
 
 
@@ -45,8 +42,6 @@ class World:
     kind: NDArray[np.intp]
     host: NDArray[np.intp]
     weight: NDArray[np.float64]
-    rate: NDArray[np.float64]
-    """The true mean rate, a second."""
     changes: NDArray[np.float64]
     """Times of all changes of all pages, page by page, each shifted by its page's number times `apart`."""
     apart: float
@@ -67,23 +62,20 @@ def make_world(seed: int, pages: int, days: float, kinds: Sequence[str] = KINDS)
     busy = chance.normal(0.0, 1.0, HOSTS)
     weight = chance.beta(1.0, 2.0, pages)
     apart = 2 * days * DAY
-    rate = np.zeros(pages)
     changes = []
     for page in range(pages):
         end = days * DAY
         if KINDS[kind[page]] == "constant":
-            rate[page] = min(np.exp(chance.normal(np.log(1 / 10), 1.8) + busy[host[page]]), 200.0) / DAY
-            times = np.sort(chance.uniform(0, end, chance.poisson(rate[page] * end)))
+            rate = min(np.exp(chance.normal(np.log(1 / 10), 1.8) + busy[host[page]]), 200.0) / DAY
+            times = np.sort(chance.uniform(0, end, chance.poisson(rate * end)))
         elif KINDS[kind[page]] == "daily":
-            rate[page] = 1 / DAY
             times = np.arange(chance.uniform(0, DAY), end, DAY)
         elif KINDS[kind[page]] == "bursty":  # twelve a day for a day or so, then quiet for five or so
-            rate[page] = 2 / DAY
             times = bursts(chance, end)
         else:
             times = np.zeros(0)
         changes.append(times + page * apart)
-    return World(kind, host, weight, rate, np.concatenate([*changes, [np.inf]]), apart)
+    return World(kind, host, weight, np.concatenate([*changes, [np.inf]]), apart)
 
 
 def bursts(chance: np.random.Generator, end: float) -> NDArray[np.float64]:
@@ -102,8 +94,7 @@ def simulate(world: World, text: str, per_day: float, days: float) -> tuple[floa
     """Freshness over all days, over the last third, share of the budget that was used, and freshness by kind."""
     pages, end, late = len(world.kind), days * DAY, days * DAY * 2 / 3
     per_second = per_day / DAY
-    told = {"rates": world.rate} if text.startswith("known") else {}
-    schedule = make_schedule(text, per_second, **told)
+    schedule = make_schedule(text, per_second)
     histories = Histories()
     started = np.arange(pages) * DAY / pages
     for page in range(pages):

@@ -18,11 +18,10 @@ def test_a_look_keeps_how_long_it_was_and_what_it_found() -> None:
     assert [30.0, 40.0] == histories.span[page, :2].tolist()
     assert [UNCHANGED, UNKNOWN] == histories.since[page, :2].tolist()
     assert (170.0, 100.0, 2, 2) == (histories.last[page], histories.first[page], histories.looks[page], histories.total)
-    assert 0b01 == histories.marks[page]
 
 
 def test_only_the_last_looks_are_kept() -> None:
-    """Look 17 takes the place of look 1; the marks remember 64."""
+    """Look 17 takes the place of look 1."""
     histories = Histories()
     page = histories.add(0.0)
     for number in range(1, KEPT + 3):
@@ -30,10 +29,6 @@ def test_only_the_last_looks_are_kept() -> None:
     kept = sorted(histories.span[page].tolist())
     assert [float(number**2 - (number - 1) ** 2) for number in range(3, KEPT + 3)] == kept
     assert not (histories.since[page] == UNKNOWN).any()
-    assert 1 << (KEPT + 1) == histories.marks[page]
-    for number in range(70):
-        histories.look(page, 1e6 + number, changed=True)
-    assert 2**64 - 1 == int(histories.marks[page])
 
 
 def test_a_last_modified_counts_only_within_the_interval() -> None:

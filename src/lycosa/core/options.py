@@ -361,8 +361,7 @@ class Options:
     )
     schedule: str = option(
         "automatic",
-        "When pages are due for a revisit: automatic, adaptive, fixed or proportional, with parameters as "
-        "in fixed,every=1d.",
+        "When pages are due for a revisit: automatic or fixed, with parameters as in fixed,every=1d.",
         metavar="NAME",
     )
     detect: list[str] = option(

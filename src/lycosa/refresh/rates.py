@@ -234,7 +234,6 @@ _COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # type, shape of on
     "failures": (np.int32, (), 0),
     "looks": (np.int32, (), 0),
     "dropped": (np.bool_, (), False),
-    "marks": (np.uint64, (), 0),
     "span": (np.float64, (KEPT,), 0),
     "since": (np.float64, (KEPT,), UNCHANGED),
 }
@@ -245,8 +244,7 @@ class Histories:
 
     One row for each page, columns that grow by doubling as those of core/table.py. All of it is a fold over the log. Of
     the looks of a page the last 16 are kept, each in the slot `number % 16`, where it takes the place of an older one:
-    what a page did 17 looks ago says little of what it does now. The 64 bits of `marks` reach further back, but say
-    only whether, not when.
+    what a page did 17 looks ago says little of what it does now.
 
     >>> histories = Histories()
     >>> page = histories.add(0.0, host=3, weight=0.5)
@@ -263,7 +261,6 @@ class Histories:
     failures: NDArray[np.int32]  # requests in a row that taught nothing
     looks: NDArray[np.int32]  # after the first
     dropped: NDArray[np.bool_]  # it has vanished
-    marks: NDArray[np.uint64]  # the last 64 looks, the latest in the lowest bit: 1 if it had changed
     span: NDArray[np.float64]  # of each look that is kept, the time since the one before; 0: none
     since: NDArray[np.float64]  # of each look that is kept, the time since the last change, UNCHANGED or UNKNOWN
 
@@ -295,18 +292,14 @@ class Histories:
         since = UNCHANGED
         if changed:
             since = at - modified if last <= modified <= at and modified > 0 else UNKNOWN
-        self._keep(i, span, since, changed)
+        slot = int(self.looks[i]) % KEPT
+        self.span[i, slot], self.since[i, slot] = span, since
+        self.looks[i] += 1
+        self.total += 1
         self._asked(i, at)
         self.last[i] = max(at, last)
         self.failures[i] = 0
         self.dropped[i] = False
-
-    def _keep(self, i: int, span: float, since: float, changed: bool) -> None:
-        slot = int(self.looks[i]) % KEPT
-        self.span[i, slot], self.since[i, slot] = span, since
-        self.marks[i] = (int(self.marks[i]) << 1 | changed) % 2**64
-        self.looks[i] += 1
-        self.total += 1
 
     def failed(self, i: int, at: float) -> None:
         self._asked(i, at)
@@ -336,24 +329,10 @@ class Histories:
 
 # -- how often to look -------------------------------------------------------------------------------------
 
-# How often to look at each page, given how often each changes and how many looks there are.
+# How often to look at each page, given what is known of its rate and how many looks there are.
 #
-# **The rate is known.** A page that changes at rate lambda and is looked at f times a second, evenly, is fresh for the
-# share of time
-#
-#     F(lambda, f) = (1 - exp(-r)) / r        r = lambda/f
-#
-# Looks are given out so that the sum of w F is largest. The last look at every page then brings as much as at any
-# other, the price mu:
-#
-#     w/lambda (1 - (1 + r) exp(-r)) = mu
-#
-# The left side is never more than w/lambda: a page with w/lambda <= mu is not looked at at all. It changes faster than
-# it is worth following, and the looks do more good elsewhere. So visits do not grow with the rate of change: they first
-# rise, then fall to nothing.
-#
-# **The rate is guessed.** With lambda known, a page is still as we saw it after a time t with probability exp(-lambda
-# t). Where lambda is Gamma distributed with shape k and mean m, that is, with theta = k/m,
+# With lambda known, a page is still as we saw it after a time t with probability exp(-lambda t). Where lambda is Gamma
+# distributed with shape k and mean m, that is, with theta = k/m,
 #
 #     S(t) = (1 + t/theta)^-k
 #
@@ -367,112 +346,6 @@ class Histories:
 # quiet page after all. So what little is known of is looked at now and then, and no chance has to be drawn.
 #
 # Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers".
-
-
-def _table() -> tuple[Floats, Floats]:
-    r = np.exp(np.linspace(np.log(1e-8), np.log(45.0), 4_096))
-    return np.log(gain(r)), np.log(r)
-
-
-def gain(r: Floats) -> Floats:
-    """1 - (1 + r) exp(-r), also for small r, where it is r^2/2 - r^3/3 + ...
-
-    >>> gain(np.array([1e-6, 1.0])).tolist() == [5e-13 - 1e-18 / 3 + 1e-24 / 8, 1 - 2 * np.exp(-1)]
-    True
-    """
-    small = r * r * (0.5 - r * (1 / 3 - r * (1 / 8 - r * (1 / 30 - r / 144))))
-    result: Floats = np.where(r < 1e-3, small, -np.expm1(-r) - r * np.exp(-r))
-    return result
-
-
-def inverse_gain(y: Floats) -> Floats:
-    """The r with gain(r) = y; infinite where y >= 1.
-
-    From a table, then Newton in log r, where log gain is nearly straight.
-
-    >>> float(inverse_gain(gain(np.array([2.5])))[0]).__round__(12)
-    2.5
-    """
-    y = np.asarray(y, np.float64)
-    inside = np.clip(y, 1e-300, 1 - 2.0**-53)
-    r = np.where(inside < 1e-12, np.sqrt(2 * inside), np.exp(np.interp(np.log(inside), *_TABLE)))
-    for _ in range(2):
-        slope = r * r * np.exp(-r)  # of gain by log r
-        r = r * np.exp(np.clip((inside - gain(r)) / np.maximum(slope, 1e-300), -0.5, 0.5))
-    return np.where(y >= 1, np.inf, np.where(y <= 0, 0.0, r))
-
-
-_TABLE = _table()
-
-
-class Allocation(NamedTuple):
-    """Visits a second for each page, and the price: what one more look a second would bring."""
-
-    visits: Floats
-    price: float
-
-
-def allocate(
-    weight: ArrayLike, rate: ArrayLike, budget: float, least: ArrayLike = 0.0, most: float = np.inf, price: float = 0.0
-) -> Allocation:
-    """The visits that keep most fresh, `budget` in all.
-
-    `least` and `most` are bounds on the visits of each page. Least visits that the budget does not suffice for are cut,
-    all by the same factor; a budget that is more than all may have is not spent, and the price is then 0. `price` is
-    where to begin to look for it.
-
-    >>> visits, price = allocate([1, 1, 1], [0.1, 1.0, 100.0], budget=1.0)
-    >>> visits.round(3).tolist()
-    [0.309, 0.691, 0.0]
-    """
-    w, rate = np.broadcast_arrays(np.asarray(weight, np.float64), np.asarray(rate, np.float64))
-    floor = np.minimum(np.broadcast_to(np.asarray(least, np.float64), w.shape), most)
-    if floor.sum() >= budget:
-        return Allocation(floor * (budget / max(floor.sum(), 1e-300)), np.inf)
-    live = (w > 0) & (rate > 0)
-    ceiling = floor.copy()
-    ceiling[live] = most
-    if ceiling.sum() <= budget:
-        return Allocation(ceiling, 0.0)
-    dear = rate[live] / w[live]
-    lam, low_end = rate[live], floor[live]
-    spare = budget - floor[~live].sum()
-
-    def demand(price: float) -> tuple[Floats, float]:
-        """Visits at a price, and the slope of their sum by log(price)."""
-        r = np.maximum(inverse_gain(price * dear), 1e-300)
-        f = np.clip(lam / r, low_end, most)
-        moving = (f > low_end) & (f < most)
-        bent = np.exp(-np.minimum(r, 700.0)) * r**3  # exp(-r) is 0 beyond
-        slope = np.divide(lam * price * dear, bent, out=np.zeros(len(r)), where=moving & (bent > 0))
-        return f, -float(slope.sum())
-
-    # The bracket, in log price: nothing is worth more than 1/dear, and at a price of nothing all want the most.
-    low, high = -np.inf, float(np.log(1 / dear.min()))
-    many, few = np.full(len(lam), most), low_end
-    at, stride = (np.log(price) if price > 0 else high - 1.0), 1.0
-    for turn in range(300):
-        if not low < at < high or turn % 8 == 7:
-            at = (low + high) / 2 if low > -np.inf else min(high, at if at == at else high) - stride
-            stride *= 2
-        f, slope = demand(float(np.exp(at)))
-        total = float(f.sum())
-        if abs(total - spare) <= 1e-13 * spare:
-            many = few = f
-            break
-        if total > spare:
-            low, many = at, f
-        else:
-            high, few = at, f
-        if high - low <= 4e-16 * abs(high):
-            break
-        # Newton on log(total) against log(price), a nearly straight line
-        at += np.log(spare / total) * total / slope if slope < 0 and total > 0 else np.nan
-    # Of pages with w/lambda = price to all digits some looks more or fewer are as good: they make up the difference.
-    gap = float((many - few).sum())
-    visits = floor.copy()
-    visits[live] = few + (many - few) * ((spare - float(few.sum())) / gap if gap > 0 else 0.0)
-    return Allocation(visits, float(np.exp(high)) if gap > 0 else float(np.exp(at)))
 
 
 def guessed_gain(u: Floats, k: Floats) -> Floats:

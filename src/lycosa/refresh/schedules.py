@@ -1,8 +1,6 @@
 """When to look at each page again. `SCHEDULES` names what `--schedule` accepts; `make_schedule` makes one.
 
-What all schedules have in common is the budget, the bounds, and what becomes of pages that fail or have vanished. Three
-are those that others have, for comparison; ours looks where a look keeps most fresh, with rates that are learned; and
-one, for experiments, is told the true ones.
+All schedules share the budget, the bounds, and the treatment of pages that fail or have vanished.
 
 >>> make_schedule("fixed,every=1d", per_second=0.1).every
 86400.0
@@ -12,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +21,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import Entry, Registry, check_parts, parse
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
-from lycosa.refresh.rates import Floats, Histories, Posterior, Rates, allocate, claim, gain, waiting
+from lycosa.refresh.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compiled
 
 LEAST = 600.0  # seconds; no page is looked at more often
@@ -36,24 +34,15 @@ ENTRIES = {
         "schedules", "Automatic", "learns how often each page changes and revisits where that keeps most pages fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "adaptive": Entry("schedules", "Adaptive", "revisits sooner after a change and later after none, as Nutch does"),
     "fixed": Entry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
-    "proportional": Entry("schedules", "Proportional", "revisits pages in proportion to how often they change"),
-    "known": Entry(
-        "schedules", "Known", "knows how often each page changes: the optimum, for experiments",
-        "Cho, Garcia-Molina 2003",
-    ),
 }  # fmt: skip
 SCHEDULES = Registry("schedule", "lycosa.refresh", ENTRIES)
 
 
-def make_schedule(text: str, per_second: float, **known: Any) -> Schedule:
-    """The schedule of a name with parameters, or of a class of the user's own, `module:Class`.
-
-    `known` is what a schedule is given and no one can type: the true rates, for `known`.
-    """
+def make_schedule(text: str, per_second: float) -> Schedule:
+    """The schedule of a name with parameters, or of a class of the user's own, `module:Class`."""
     name, given = parse(text)
-    schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second, **known)
+    schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second)
     if name not in SCHEDULES:
         check_parts(schedule, ("due", "claim", "per_second"), name)
     return schedule
@@ -161,75 +150,6 @@ class Fixed(Schedule):
         return np.full(len(rows), self.every or max(self.least, self.share(histories)))
 
 
-class Adaptive(Schedule):
-    """The interval of a page is multiplied by (1 - rate) after a change, by (1 + rate) after none.
-
-    As Apache Nutch's AdaptiveFetchSchedule does, which has .2 for both. It knows of no budget: where more is due than
-    the budget allows, looks come late, those longest overdue first. It finds intervals in which a page changes with a
-    certain probability, whatever the page is worth, and follows what cannot be followed.
-
-    With `spend` pages are looked at earlier than that where a budget would be left.
-
-    The interval is that of the last 64 looks, from `start` on: what was before has been forgotten by then.
-
-    >>> histories = Histories(); page = histories.add(0.0)
-    >>> histories.look(page, 100.0, changed=True); histories.look(page, 200.0, changed=False)
-    >>> (Adaptive(start="1d").due(histories) - 200.0).round(6).tolist()  # 86400 * .8 * 1.2
-    [82944.0]
-    """
-
-    def __init__(
-        self,
-        per_second: float = 0.0,
-        rate: float = 0.2,
-        start: float | str = "1d",
-        least: float | str = "1h",
-        most: float | str = "30d",
-        spend: bool = False,
-    ) -> None:
-        super().__init__(per_second, least, most)
-        self.spending = spend
-        if not 0 < rate < 1:
-            raise ValueError(f"rate is {rate}: it must be between 0 and 1")
-        self.rate = rate
-        self.start = min(max(seconds(start, "start"), self.least), self.most)
-
-    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        interval = np.full(len(rows), self.start)
-        looks, marks = histories.looks[rows], histories.marks[rows]
-        for age in range(min(64, int(looks.max(initial=0))) - 1, -1, -1):
-            changed = (marks >> np.uint64(age)) & np.uint64(1)
-            moved = np.clip(interval * np.where(changed, 1 - self.rate, 1 + self.rate), self.least, self.most)
-            interval = np.where(looks > age, moved, interval)
-        return interval
-
-
-class Proportional(Schedule):
-    """Visits in proportion to the rate at which a page changes: f = budget * lambda / (sum of lambda).
-
-    What everyone thinks of first, and worse than treating all alike: the fastest pages take the budget and are never
-    fresh. Rates are estimated as for `automatic`.
-
-    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers".
-    """
-
-    def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
-        super().__init__(per_second, least, most)
-        self._rates = Rates()
-        self._sum = 0.0
-
-    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        if everything:
-            self._rates.review(histories)
-        rate, _ = self._rates.posterior(histories, rows)
-        if everything:
-            self._sum = float(rate[~histories.dropped[rows]].sum())
-        wait = np.full(len(rows), self.most)
-        np.divide(self._sum, self.per_second * rate, out=wait, where=self.per_second * rate > 0)
-        bounded: Floats = np.clip(wait, self.least, self.most)
-        return bounded
-
-
 class Automatic(Schedule):
     """A look at a page when its claim has reached the price at which the budget is spent.
 
@@ -322,47 +242,6 @@ class Automatic(Schedule):
             if not low < at < high:
                 at = (low + high) / 2
         self.price = float(np.exp(at))
-
-
-class Known(Schedule):
-    """Visits as rates.py gives them out, with the true rates, one for each page of the histories.
-
-    No schedule that learns can be better for long, if pages change at constant rates. Where they change by the clock
-    or in bursts, it is the best that can be done by someone who does not know when.
-    """
-
-    def __init__(
-        self,
-        rates: NDArray[np.float64] | None = None,
-        per_second: float = 0.0,
-        least: float | str = LEAST,
-        most: float | str = MOST,
-    ) -> None:
-        super().__init__(per_second, least, most)
-        if rates is None:
-            raise InputError("the schedule 'known' must be told the true rates: it is for experiments, take automatic")
-        self.rates = rates
-        self._visits: Floats = np.zeros(0)
-        self._price = 0.0
-
-    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        if everything or len(self._visits) < len(histories):
-            weight = np.where(histories.dropped[: len(histories)], 0.0, histories.weight[: len(histories)])
-            allocation = allocate(
-                weight, self.rates[: len(histories)], self.per_second, 0.0, 1 / self.least, self._price
-            )
-            self._visits, self._price = allocation
-        visits = self._visits[rows]
-        wait = np.full(len(rows), np.inf)
-        np.divide(1.0, visits, out=wait, where=visits > 0)
-        return wait
-
-    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """w/lambda (1 - (1 + r) exp(-r)) with r = lambda times the time since the last look."""
-        rows = histories.rows(which)
-        rate = np.maximum(self.rates[rows], 1e-300)
-        worth: Floats = histories.weight[rows] / rate * gain(rate * np.maximum(now - histories.last[rows], 0.0))
-        return worth
 
 
 # -- behaviours --------------------------------------------------------------------------------------------

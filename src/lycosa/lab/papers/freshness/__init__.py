@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
 
 from lycosa.core.durations import spoken
 from lycosa.lab.certainty import Difference, Interval, curve, interval, paired
-from lycosa.lab.findings import Cell, Curve, Figure, Findings, Ruling, Table, ruled, says
+from lycosa.lab.findings import Cell, Figure, Findings, Ruling, Table, ruled, says
 from lycosa.lab.papers import OURS, TOO_SMALL, Bench
 from lycosa.lab.papers.freshness.detecting import DEFAULT, SORTS, Detection, detect_world, pooled
 from lycosa.lab.papers.freshness.measuring import FATES, Upkeep
-from lycosa.lab.papers.freshness.watching import AUTOMATIC, KNOWN, SCHEDULES, Trial, World, crawl_world, watch_world
+from lycosa.lab.papers.freshness.watching import AUTOMATIC, SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
 from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DEFAULT as TOGETHER
-from lycosa.refresh.rates import allocate
 from lycosa.testing.change_history import KINDS
 
 SOURCE = "docs/freshness.md"
 FIRST = 100  # seed of the first web; those below it were developed on
-OTHERS = tuple(name for name in SCHEDULES if name not in (AUTOMATIC, KNOWN))
+OTHERS = tuple(name for name in SCHEDULES if name != AUTOMATIC)
 HOUR = 3600.0
 
 Seen = Mapping[str, Detection]  # by detector
@@ -67,17 +66,17 @@ def findings(bench: Bench) -> Findings:
     return Findings(
         "freshness", OURS["freshness"],
         [
-            table_freshness(runs), *(figure_days(runs, every) for every in runs.budgets), figure_allocation(),
+            table_freshness(runs), *(figure_days(runs, every) for every in runs.budgets),
             table_detection(seen), table_kinds(seen), table_fates(runs),
         ],
-        [ahead_of_all(runs, bench.quick), near_the_known(runs, bench.quick), default_is_best(seen, bench.quick)],
+        [ahead_of_all(runs, bench.quick), default_is_best(seen, bench.quick)],
         f"{size.webs} changing webs of {size.pages} pages, crawled for a topic each; "
         f"{sum(len(one.pages) for one in crawled)} relevant pages and seeds in all are watched for {size.days:g} days "
         f"of virtual time by the engine itself, with {len(SCHEDULES)} schedules and {len(size.hours)} budgets: "
         f"{sum(one.looks for one in watched):,} looks. Hosts tell the truth and lies in headers (ETag, Last-Modified), "
         "and pages change for good and cosmetically: never, at constant rates, daily and in bursts.",
         {"quick": bench.quick, "random_seed": bench.random_seed, "size": asdict(size),
-         "webs": [asdict(world) for world in worlds], "schedules": [trial.text for trial in trials[: len(SCHEDULES)]]},
+         "webs": [asdict(world) for world in worlds], "schedules": list(SCHEDULES)},
         {"source": "the embedded web that changes", "pages": size.pages, "hosts": size.hosts},
     )  # fmt: skip
 
@@ -132,30 +131,27 @@ def table_freshness(runs: Runs) -> Table:
         rows,
         note="Freshness: the share of the watched pages, by relevance, whose copy lacks no real change, mean over all "
         "moments of the watch, with 95 % intervals over webs; differences are paired. Unweighted: each page alike. "
-        "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Known is told how often "
-        "each page changes: what no schedule can beat that is not told more, such as when. Adaptive knows no budget, "
-        "and does not use all of it; it begins with the interval of the budget. Adaptive, spending: what is left of "
-        "the budget makes its next pages due earlier. Other requests (robots.txt, probes) come out of the budget. "
-        "A page that moves or vanishes counts until then, one that turns to another topic until it turns back. "
-        "Lost to false 304s: the share that was out of date after its host had said that nothing had changed.",
+        "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Other requests "
+        "(robots.txt, probes) come out of the budget. A page that moves or vanishes counts until then, one that turns "
+        "to another topic until it turns back. Lost to false 304s: the share that was out of date after its host had "
+        "said that nothing had changed.",
     )  # fmt: skip
 
 
 def table_fates(runs: Runs) -> Table:
-    """Pages that moved, vanished, came back: ours, and all schedules of a budget together."""
+    """Pages that moved, vanished, came back, by the automatic schedule."""
 
     def over(part: int, whole: int) -> float | None:
         return part / whole if whole else None
 
     rows: list[list[Cell]] = []
     for every in runs.budgets:
-        for title, names in ((AUTOMATIC, [AUTOMATIC]), ("all schedules", SCHEDULES)):
-            for fate in FATES:
-                count = np.sum([one.fates[fate] for name in names for one in runs.of(name, every)], 0).tolist()
-                happened, looked, told, otherwise, wrong = count
-                alarms = [None, None] if fate == "soft-404" else [wrong, over(told, told + wrong)]
-                shares = [over(told, looked), over(told, happened)]
-                rows.append([spoken(every), title, fate, happened, looked, told, otherwise, *shares, *alarms])
+        for fate in FATES:
+            count = np.sum([one.fates[fate] for one in runs.of(AUTOMATIC, every)], 0).tolist()
+            happened, looked, told, otherwise, wrong = count
+            alarms = [None, None] if fate == "soft-404" else [wrong, over(told, told + wrong)]
+            shares = [over(told, looked), over(told, happened)]
+            rows.append([spoken(every), AUTOMATIC, fate, happened, looked, told, otherwise, *shares, *alarms])
     return Table(
         "freshness-fates", "Pages that moved, vanished, came back",
         (
@@ -172,29 +168,12 @@ def figure_days(runs: Runs, every: float) -> Figure:
     curves = []
     for name in SCHEDULES:
         days = [one.days for one in runs.of(name, every)]
-        drawn = curve(name, [float(day) for day in range(1, len(days[0]) + 1)], days)
-        banded = name in (AUTOMATIC, KNOWN)  # bands of all would hide each other
-        curves.append(drawn if banded else replace(drawn, low=(), high=()))
+        curves.append(curve(name, [float(day) for day in range(1, len(days[0]) + 1)], days))
     return Figure(
         f"freshness-figure-days-{every / HOUR:g}h", f"Freshness day by day, a look a page every {spoken(every)}",
         "day", "share of relevance that is fresh", curves,
         note="At first all pages have just been fetched; then schedules that learn get better. Bands: 95 %, bootstrap "
         "over webs.",
-    )  # fmt: skip
-
-
-def figure_allocation() -> Figure:
-    """The optimum: visits by rate of change, all pages alike in relevance. A hump, and then nothing."""
-    rates = np.exp(np.linspace(np.log(0.01), np.log(100.0), 240))
-    curves = []
-    for looks, label in ((2.0, "two looks a page a day"), (1.0, "one look a day"), (1 / 3, "one look in three days")):
-        visits, _ = allocate(np.ones(len(rates)), rates, looks * len(rates))
-        curves.append(Curve(label, rates.tolist(), visits.tolist()))
-    return Figure(
-        "freshness-figure-allocation", "The best visits, by how often pages change", "changes a day", "visits a day",
-        curves, log_x=True,
-        note="240 pages of equal relevance, their rates evenly spread on the logarithmic axis. Visits rise with the "
-        "rate, and fall to nothing for what changes too fast to be followed.",
     )  # fmt: skip
 
 
@@ -235,28 +214,12 @@ def table_kinds(seen: Seen) -> Table:
     )  # fmt: skip
 
 
-@says(SOURCE, "At every budget automatic keeps more fresh than fixed, adaptive and proportional")
+@says(SOURCE, "At every budget automatic keeps more fresh than fixed")
 def ahead_of_all(runs: Runs, quick: bool) -> Ruling:
-    """The mean difference to each of them is above 0 at each budget."""
+    """The mean difference is above 0 at each budget."""
     ahead = {(every, name): runs.ahead(AUTOMATIC, name, every) for every in runs.budgets for name in OTHERS}
     evidence = [f"{_budget(every)}: automatic less {name} {one}." for (every, name), one in ahead.items()]
     return ruled(all(one.mean > 0 for one in ahead.values()), evidence, TOO_SMALL if quick else "")
-
-
-@says(SOURCE, "Of the way from the best other schedule to the one that knows the rates, automatic goes at least a half")
-def near_the_known(runs: Runs, quick: bool) -> Ruling:
-    """So it is at each budget."""
-    evidence, near = [], True
-    for every in runs.budgets:
-        best = max(runs.interval(name, every).mean for name in OTHERS)
-        ours, most = runs.interval(AUTOMATIC, every).mean, runs.interval(KNOWN, every).mean
-        way = (ours - best) / (most - best) if most > best else 1.0
-        near &= way >= 0.5
-        evidence.append(
-            f"{_budget(every)}: {ours:.3f} of {most:.3f}, the best other one {best:.3f}: {way:.0%} of the way; "
-            f"known less automatic {runs.ahead(KNOWN, AUTOMATIC, every)}."
-        )
-    return ruled(near, evidence, TOO_SMALL if quick else "")
 
 
 def _budget(every: float) -> str:

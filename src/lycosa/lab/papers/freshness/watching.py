@@ -5,37 +5,29 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from lycosa.core.errors import LycosaError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Space
-from lycosa.core.types import Rows
 from lycosa.crawling import Crawl, crawl
 from lycosa.crawling.request import Request
 from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, count_fates, measure, timeline
 from lycosa.refresh.change import change_of
-from lycosa.refresh.keeper import Keeper, Keeping
-from lycosa.refresh.rates import Floats, Histories
-from lycosa.refresh.schedules import Known
+from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
-from lycosa.store.versions import Versions
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testing.web import Web
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
 
-AUTOMATIC, KNOWN, ADAPTIVE, SPENDING = "automatic", "known", "adaptive", "adaptive, spending"
-SCHEDULES = ("fixed", ADAPTIVE, SPENDING, "proportional", AUTOMATIC, KNOWN)
+AUTOMATIC = "automatic"
+SCHEDULES = ("fixed", AUTOMATIC)
 
 
 @dataclass(frozen=True)
@@ -72,14 +64,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        return f"{self.world.key}-{self.schedule.replace(', ', '-')}-{self.every:g}"
-
-    @property
-    def text(self) -> str:
-        """As `--schedule` takes it. Adaptive knows no budget: it begins where all pages have their share of it."""
-        if self.schedule in (ADAPTIVE, SPENDING):
-            return f"adaptive,start={self.every / 3600:g}h" + (",spend=true" if self.schedule == SPENDING else "")
-        return self.schedule
+        return f"{self.world.key}-{self.schedule}-{self.every:g}"
 
 
 class Crawled(NamedTuple):
@@ -120,40 +105,6 @@ def _crawl(world: World, place: Path) -> Crawled:
     return Crawled(run_virtual(run()), pages)
 
 
-class TrueRates(Known):
-    """The schedule that knows: it asks the truth for the rate of each page that joins."""
-
-    def __init__(self, keeper: Keeper, rate: Callable[[str], float], per_second: float) -> None:
-        super().__init__(np.zeros(0), per_second)
-        self._keeper, self._rate = keeper, rate
-
-    def _join(self) -> None:
-        """The pages are watched in the order of their numbers, and none ever leaves."""
-        new = list(islice(self._keeper.watched, len(self.rates), None))
-        if new:
-            self.rates = np.append(self.rates, [self._rate(node) for node in new])
-
-    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        self._join()
-        return super().intervals(histories, rows, everything)
-
-    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        self._join()
-        return super().claim(histories, which, now)
-
-
-@dataclass
-class KeepingKnown(Keeping):
-    """A watch whose schedule is told the true rates, a second, of the pages by address."""
-
-    rate: Callable[[str], float] = lambda url: 0.0
-
-    def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
-        made = super().keeper(options, versions, space, threshold, now)
-        made.schedule = TrueRates(made, self.rate, made.schedule.per_second)
-        return made
-
-
 def watch_world(trial: Trial, out: Path) -> Upkeep:
     """Run a watch and measure it; what was measured before is read."""
     of = {"software": SOFTWARE, "trial": asdict(trial)}
@@ -168,7 +119,7 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(out / "crawls" / world.key / "crawl", place)
     changes: dict[str, Any] = {
-        "schedule": AUTOMATIC if trial.schedule == KNOWN else trial.text,
+        "schedule": trial.schedule,
         "per_hour": len(crawled.pages) * 3600.0 / trial.every,
         "max_time": world.days * DAY,
         "feeds": False,  # nobody reads them here, and they are half of the time
@@ -177,12 +128,8 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
     looks: dict[str, list[Look]] = {url: [] for url in crawled.pages}
     sent: defaultdict[str, int] = defaultdict(int)
 
-    def rate(url: str) -> float:
-        return web.rate(url) / DAY if web.version(url, clock()) >= 0 else 0.0
-
     async def run() -> str:
-        keeping = KeepingKnown(rate=rate) if trial.schedule == KNOWN else Keeping()
-        asked = Request(options, place, space=world.space(web), clock=clock, resuming=True, keeping=keeping)
+        asked = Request(options, place, space=world.space(web), clock=clock, resuming=True, keeping=Keeping())
         going = Crawl(asked)
         async for visit in going:
             if visit.node not in looks or visit.kind != "revisit":
