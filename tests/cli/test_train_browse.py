@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -120,34 +119,6 @@ def test_a_crawl_as_the_record(here: Path, command: Command) -> None:
     assert told["steps"] > 1000
 
 
-def test_a_history_with_labels(here: Path, server: Server, command: Command) -> None:
-    """A browser's history and a table of labels teach the same as the record."""
-    record = [json.loads(line) for line in (here / "record.jsonl").read_text().splitlines()]
-    database = sqlite3.connect(here / "places.sqlite")
-    database.executescript(
-        "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT);"
-        "CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, from_visit, place_id, visit_date, visit_type);"
-    )
-    places = {url: number for number, url in enumerate(dict.fromkeys(line["url"] for line in record), 1)}
-    database.executemany("INSERT INTO moz_places VALUES (?, ?)", [(number, url) for url, number in places.items()])
-    last: dict[str, int] = {}
-    for number, line in enumerate(record, 1):
-        row = (number, last.get(line["referrer"], 0), places[line["url"]], number * 1_000_000, 1)
-        database.execute("INSERT INTO moz_historyvisits VALUES (?, ?, ?, ?, ?)", row)
-        last[line["url"]] = number
-    database.commit()
-    database.close()
-    labels = {line["url"]: "yes" if line["relevant"] else "no" for line in record}
-    (here / "labels.tsv").write_text("".join(f"{url}\t{said}\n" for url, said in labels.items()))
-    words = ("train", "browse", "places.sqlite", "--labels", "labels.tsv", "--pages", "crawl", "--out", "h.browsing")
-    command.out(*words, "--quiet")
-    mine, theirs = Browsing.load(here / "h.browsing"), Browsing.load(here / "my.browsing")
-    assert (theirs.urls, theirs.state.tolist()) == (mine.urls, mine.state.tolist())
-    assert theirs.steps.tolist() == mine.steps.tolist()
-    words = ("train", "browse", "places.sqlite", "--pages", "crawl", "--out", "h2.browsing")
-    assert "no page of places.sqlite is labelled as relevant" in command.complaint(*words)
-
-
 @pytest.mark.parametrize("more", [(), ("--positives-only",)])
 def test_a_crawl_by_what_was_learned(
     here: Path, server: Server, tmp_path: Path, more: tuple[str, ...], command: Command
@@ -175,12 +146,9 @@ def but(place: str, value: str) -> tuple[str, ...]:
         (but("record.jsonl", "empty"), "empty is not a crawl: name a browsing record"),
         (but("record.jsonl", "pipe"), "the record pipe is a pipe or a device: save it as a file first"),
         (but("record.jsonl", "broken.jsonl"), "broken.jsonl has no visits: all of its 2 lines are broken"),
-        (but("record.jsonl", "torn.sqlite"), "cannot read the history torn.sqlite ("),
         (but("crawl", "nowhere"), "there is no nowhere"),
         (but("new.browsing", "record.jsonl"), "record.jsonl exists and is not a browsing model: it is left as it is"),
         (but("new.browsing", "no/new.browsing"), "there is no directory no: make it, or choose another --out"),
-        ((*TRAIN, "--labels", "nowhere.tsv"), "cannot read the labels nowhere.tsv: No such file"),
-        ((*TRAIN, "--labels", "broken.jsonl"), "names no address with a class"),
         ((*TRAIN, "--states", "1"), "--states is 1: it must be 2 to 100"),
         ((*TRAIN, "--clusters", "1"), "--clusters is 1: it must be 2 to 1,000"),
         ((*TRAIN, "--unlabelled", "maybe"), "--unlabelled is maybe: it is path"),
@@ -193,6 +161,5 @@ def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], tol
     if not (here / "pipe").exists():
         os.mkfifo(here / "pipe")
     (here / "broken.jsonl").write_text("{\n}\n")
-    (here / "torn.sqlite").write_bytes(b"SQLite format 3\0 and nothing")
     assert told in command.complaint(*words, "--quiet")
     assert not (here / "new.browsing").exists()

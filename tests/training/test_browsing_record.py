@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.training import record as module
-from lycosa.training.record import Record, Visited, add_labels, read_record, seconds
+from lycosa.training.record import Record, Visited, read_record, seconds
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -87,13 +87,10 @@ def test_labels_that_are_none(tmp_path: Path, label: str) -> None:
 
 
 def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """Neither as the record, nor as labels."""
+    """It is refused at once."""
     os.mkfifo(tmp_path / "pipe")
-    record = read_record(lines(tmp_path / "r.jsonl", {"url": A}))
     with pytest.raises(InputError, match=r"the record .*pipe is a pipe or a device: save it as a file first"):
         read_record(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"the labels .*pipe is a pipe or a device"):
-        add_labels(record, tmp_path / "pipe")
 
 
 def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
@@ -131,8 +128,8 @@ def test_a_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ),
         (b'{"url": 5}\n', "all of its 1 lines are broken, the first as it has no url"),
         (b"just some words\n", "all of its 1 lines are broken, the first as it is not JSON"),
-        (b"\x00\x01\x02", "is neither UTF-8 text nor a browser's history"),
-        (b"\xff\xfe{\x00", "is neither UTF-8 text"),
+        (b"\x00\x01\x02", "is not UTF-8 text"),
+        (b"\xff\xfe{\x00", "is not UTF-8 text"),
         (b"[3]", "all of its 1 lines are broken"),
     ],
 )
@@ -170,24 +167,3 @@ def test_labels_after_the_visits(tmp_path: Path) -> None:
     record = read_record(path)
     assert [None, True] == [visit.relevant for visit in record.visits]
     assert {"labelled, but never visited": 1} == dict(record.left_out)
-
-
-# -- labels ----------------------------------------------------------------------------------------------------
-
-
-def test_labels_of_a_table(tmp_path: Path) -> None:
-    """They count more than those of the record; what can't be used is counted."""
-    (tmp_path / "l.tsv").write_text(f"url\trelevant\n{A}\tyes\n{B}\tno\n{C}\tperhaps\nhttp://z.test/\tyes\n")
-    record = Record(visits=[Visited(A, False), Visited(B), Visited(C, True), Visited(A)])
-    add_labels(record, tmp_path / "l.tsv")
-    assert [True, False, True, True] == [visit.relevant for visit in record.visits]
-    assert {"labels that are neither yes nor no": 1, "labelled, but never visited": 1} == dict(record.left_out)
-
-
-def test_a_table_without_labels(tmp_path: Path) -> None:
-    """It is said how to write one."""
-    (tmp_path / "l.tsv").write_text(f"{A}\tblue\n")
-    with pytest.raises(InputError, match="has no labels: write an address, a tab, and yes or no"):
-        add_labels(Record(visits=[Visited(A)]), tmp_path / "l.tsv")
-    with pytest.raises(InputError, match=r"cannot read the labels .*nowhere: No such file"):
-        add_labels(Record(visits=[Visited(A)]), tmp_path / "nowhere")

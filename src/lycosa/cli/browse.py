@@ -27,14 +27,10 @@ def browse(
     record: Annotated[
         Path,
         "RECORD",
-        "A file with one visited page per line as JSON (url, relevant, referrer), a browser's history "
-        "(Firefox's places.sqlite, Chromium's History), or a crawl's directory.",
+        "A file with one visited page per line as JSON (url, relevant, referrer), or a crawl's directory.",
     ],
     *,
     out: Annotated[Path, "-o", "FILE", "File to write the model to."],
-    labels: Annotated[
-        Path | None, "FILE", "Which pages are relevant: an address, a tab, and yes or no, one per line."
-    ] = None,
     unlabelled: Annotated[
         str,
         "HOW",
@@ -61,7 +57,6 @@ def browse(
             out,
             recorded(pages) if pages else fetched(options),
             tell=tell,
-            labels=labels,
             unlabelled=unlabelled,
             positives_only=positives_only,
             states=states,

@@ -19,7 +19,7 @@ from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
 from lycosa.training.pages import check_out
-from lycosa.training.record import Record, Visited, add_labels, is_history, read_crawl, read_history, read_record
+from lycosa.training.record import Record, Visited, read_crawl, read_record
 from lycosa.training.sources import Look
 
 MOST_CLUSTERS = 1000
@@ -46,7 +46,6 @@ def train_browse(
     out: Path,
     look: Look,
     *,
-    labels: Path | None = None,
     unlabelled: str = "path",
     positives_only: bool = False,
     states: int = 4,  # hidden states: relevant, one step away, two, farther
@@ -77,8 +76,6 @@ def train_browse(
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
     record = _read(source, language, tell)  # 1
-    if labels is not None:
-        add_labels(record, labels)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
     is_relevant = trail.said == 1
@@ -224,13 +221,13 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
 
 def _read(source: Path, language: str, tell: Tell) -> Record:
     if not source.exists():
-        raise InputError(f"there is no file or directory {source}: name a browsing record, a history, or a crawl")
+        raise InputError(f"there is no file or directory {source}: name a browsing record, or a crawl")
     if source.is_dir():
         if not (source / CONFIG).is_file():
-            raise InputError(f"{source} is not a crawl: name a browsing record, a browser's history, or a crawl")
+            raise InputError(f"{source} is not a crawl: name a browsing record, or a crawl")
         return read_crawl(source, language, tell)
     tell("reading the record", 0, 0)
-    return read_history(source, language) if is_history(source) else read_record(source, language)
+    return read_record(source, language)
 
 
 def _check_words(
@@ -247,10 +244,7 @@ def _check_words(
 
 def _check_labels(trail: Trail, source: Path) -> None:
     if not (trail.said == 1).any():
-        raise InputError(
-            f"no page of {source} is labelled as relevant: say in the record which are "
-            '("relevant": true), or give --labels FILE with an address, a tab and yes or no on each line'
-        )
+        raise InputError(f'no page of {source} is labelled as relevant: say in the record which are ("relevant": true)')
 
 
 def _no_negatives(source: Path) -> str:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sqlite3
 import stat
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
@@ -21,7 +17,7 @@ from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import end_of, events_of, page_of, read_table
+from lycosa.training.sources import end_of, events_of, page_of
 from lycosa.web.html import extract, plain
 from lycosa.web.urls import canonical
 
@@ -105,7 +101,10 @@ def read_record(path: Path, language: str = "en") -> Record:
                 broken += [number] if len(broken) < SHOWN else []
     except OSError as error:
         raise InputError(f"cannot read the record {path}: {error.strerror}") from error
-    _apply(record, record.labels)
+    for visit in record.visits:
+        visit.relevant = record.labels.get(visit.url, visit.relevant)
+    if missing := len(record.labels.keys() - {visit.url for visit in record.visits}):
+        record.left_out["labelled, but never visited"] += missing
     numbers = ", ".join(map(str, broken)) + (", ..." if bad > SHOWN else "")
     if not record.visits:
         why = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
@@ -123,7 +122,7 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
     size = number = 0
     with open(path, "rb") as file:
         if b"\0" in file.peek(2):
-            raise InputError(f"{path} is neither UTF-8 text nor a browser's history: save it as UTF-8, or name another")
+            raise InputError(f"{path} is not UTF-8 text: save it as UTF-8")
         while line := file.readline(MOST_LINE + 1):
             number += 1
             size += len(line)
@@ -220,38 +219,6 @@ def seconds(value: Any) -> float | None:
     return float(value) if number else None
 
 
-# -- labels ----------------------------------------------------------------------------------------------------
-
-
-def add_labels(record: Record, path: Path) -> None:
-    """Take in a table of addresses and labels (yes or no); they count more than what the record says."""
-    check_file(path, "the labels")
-    labels: dict[str, bool] = {}
-    strange = 0
-    for url, word in read_table(path, record.corpus):
-        try:
-            label = _label(word)
-        except BadLine:
-            label = None
-        if label is None:
-            strange += 1
-        else:
-            labels[url] = label
-    if not labels:
-        raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, one per line")
-    if strange:
-        record.left_out["labels that are neither yes nor no"] += strange
-    _apply(record, labels)
-
-
-def _apply(record: Record, labels: Mapping[str, bool]) -> None:
-    for visit in record.visits:
-        visit.relevant = labels.get(visit.url, visit.relevant)
-    missing = len(labels.keys() - {visit.url for visit in record.visits})
-    if missing:
-        record.left_out["labelled, but never visited"] += missing
-
-
 # -- crawls -----------------------------------------------------------------------------------------------------
 
 
@@ -295,128 +262,3 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
         f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
     )
     return record
-
-
-# -- what browsers keep ------------------------------------------------------------------------------------
-
-MAGIC = b"SQLite format 3\0"
-
-MOST_BYTES = 4_000_000_000
-
-# visits of type 5 and 6 came by a redirect; 4, 7 and 8 are embedded objects, downloads and frames
-_FIREFOX = """
-SELECT v.id, p.url, v.visit_date / 1e6, v.from_visit, 0, v.visit_type IN (5, 6), v.visit_type IN (4, 7, 8)
-FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id ORDER BY v.visit_date, v.id
-"""
-# its clock starts in 1601; a transition's highest bit is a server redirect; kinds 3 and 4 are frames
-_CHROMIUM = """
-SELECT v.id, u.url, v.visit_time / 1e6 - 11644473600, v.from_visit, {opener},
-       (v.transition & 0x80000000) != 0, (v.transition & 255) IN (3, 4)
-FROM visits v JOIN urls u ON u.id = v.url ORDER BY v.visit_time, v.id
-"""
-
-
-class _Visit(NamedTuple):
-    number: int
-    url: str
-    time: object
-    from_visit: int
-    opener: int  # visit whose page opened this one in a new tab
-    redirected: int
-    inside: int  # part of another page, or a download
-
-
-def is_history(path: Path) -> bool:
-    check_file(path, "the record")
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise InputError(f"cannot read the record {path}: {error.strerror}") from error
-
-
-def read_history(path: Path, language: str = "en") -> Record:
-    """The visits in their order, each with the page whose link led there, as far as the browser knows.
-
-    The file is copied first, with what lies beside it: a browser that runs holds a lock on it. Visits that were only
-    sent on (redirects) are left out, and what they led to counts as visited from where they were.
-    """
-    record = Record(Corpus(Vocabulary(language)))
-    with tempfile.TemporaryDirectory(prefix="lycosa-") as place:
-        copy = Path(place, "history")
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise InputError(f"{path} has more than {MOST_BYTES:,} bytes: no browser's history is that large")
-            shutil.copyfile(path, copy)
-            for ending in ("-wal", "-journal"):  # what a running browser has not merged yet
-                beside = path.with_name(path.name + ending)
-                if beside.is_file():
-                    shutil.copyfile(beside, copy.with_name(copy.name + ending))
-        except OSError as error:
-            raise InputError(f"cannot copy the history {path}: {error.strerror}") from error
-        try:
-            with closing(sqlite3.connect(copy)) as database:
-                database.execute("PRAGMA trusted_schema = OFF")
-                database.text_factory = lambda text: text.decode("utf-8", "replace")  # one bad address is not all
-                _fill(record, _visits(path, database))
-        except sqlite3.Error as error:
-            raise InputError(
-                f"cannot read the history {path} ({error}): close the browser and copy the file again"
-            ) from error
-    if not record.visits:
-        raise InputError(f"the history {path} has no visits of web pages in it")
-    return record
-
-
-def _visits(path: Path, database: sqlite3.Connection) -> Iterator[_Visit]:
-    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if {"moz_historyvisits", "moz_places"} <= tables:
-        query = _FIREFOX
-    elif {"visits", "urls"} <= tables:
-        columns = {row[1] for row in database.execute("PRAGMA table_info(visits)")}
-        query = _CHROMIUM.format(opener="v.opener_visit" if "opener_visit" in columns else "0")
-    else:
-        raise InputError(
-            f"{path} is a database, but no history that is known here: name Firefox's places.sqlite or the file "
-            "History of Chromium and browsers made of it"
-        )
-    return map(_Visit._make, database.execute(query))
-
-
-def _fill(record: Record, visits: Iterator[_Visit]) -> None:
-    pages: dict[object, tuple[str, object]] = {}  # page of each visit, and the visit it came from
-    passed: set[object] = set()  # visits that were redirected
-    looked_at: list[_Visit] = []
-    lost = 0
-    for visit in visits:
-        url = canonical(visit.url) if isinstance(visit.url, str) else None
-        came_from = visit.from_visit or visit.opener
-        pages[visit.number] = (url or "", came_from)
-        if visit.redirected and came_from:
-            passed.add(came_from)
-        if url is None:
-            record.left_out["addresses that are not of the web"] += 1
-        elif visit.inside:
-            record.left_out["frames and downloads"] += 1
-        else:
-            looked_at.append(visit._replace(url=url))
-    for visit in looked_at:
-        if visit.number in passed:
-            record.left_out["redirects"] += 1
-            continue
-        origin = _origin(visit, pages, passed)
-        lost += bool(origin) and origin not in pages
-        referrer = pages.get(origin, ("", 0))[0]
-        record.add(Visited(visit.url, None, referrer, visit.time if isinstance(visit.time, float) else None))
-    if lost:
-        record.notes.append(f"{lost:,} visits came from others that the browser has forgotten: they start a path")
-
-
-def _origin(visit: _Visit, pages: dict[object, tuple[str, object]], passed: set[object]) -> object:
-    """The visit that led to this one, over all that were sent on; 0 where they turn in a circle."""
-    origin: object = visit.from_visit or visit.opener
-    seen: set[object] = {visit.number}
-    while origin in passed and origin in pages and origin not in seen:
-        seen.add(origin)
-        origin = pages[origin][1]
-    return 0 if origin in passed else origin
