@@ -1,15 +1,13 @@
 """Seeds and words that a person might like to add to an interest, each with the reason in words and numbers.
 
-All of it comes from what is the person's own: the interest, its feedback, the results that they opened. A page is liked
-that got a yes; one that was opened more than once counts a little, a find that scores well less; one that got a no not
-at all. Everything here but the answers is arithmetic on plain data.
+All of it comes from what is the person's own: the interest, its labels, and the results that they opened.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,7 +18,7 @@ from lycosa.drawing.formats import many
 from lycosa.people.database import Database
 from lycosa.text.tokens import stem_all
 
-OPENED, OPENED_ONCE, FOUND = 0.3, 0.1, 0.2  # what it counts that a page was opened, opened once, found; a yes is 1
+OPENED = 0.3  # what it counts that a page was opened more than once; a yes is 1
 SEEDS, TERMS = 8, 10  # how many are suggested at most
 CERTAIN = 2.0  # standard errors that a word has to be more frequent by on liked pages
 PRIOR = 2.0  # pages as the crawl has them on average, that are added to both sides
@@ -35,11 +33,15 @@ class Known(NamedTuple):
     title: str
     host: str
     label: bool | None = None
-    opened: int = 0
-    """How often the person opened it."""
-    score: float = 0.0
-    copy: bool = False
-    """Whether it only repeats another page: then it is neither suggested nor counted."""
+    opened: int = 0  # how often by the person
+    copy: bool = False  # it only repeats another page: then it is neither suggested nor counted
+
+    @property
+    def liking(self) -> float:
+        """How much the page is liked, from 0 to 1."""
+        if self.copy or self.label is False:
+            return 0.0
+        return 1.0 if self.label else OPENED * (self.opened > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,118 +49,63 @@ class Idea:
     url: str
     title: str
     why: str
-    weight: float = field(metadata={"exclude": True})
-    """What they are ordered by: nothing that the API tells."""
 
 
 class Word(NamedTuple):
-    """A term that is more frequent on liked pages: its number, how sure that is, and on how many pages it is."""
+    """A term that is more frequent on liked pages: its number, how sure that is, and the reason."""
 
     term: int
     weight: float
-    here: int
-    """Liked pages with it, and others."""
-    there: int
-
-
-def liking(page: Known, threshold: float) -> float:
-    """How much a page is liked, from 0 to 1.
-
-    >>> [liking(Known("u", "", "", label, opened, score), .1)
-    ...  for label, opened, score in ((True, 0, 0), (None, 2, 0), (None, 0, .4), (None, 2, .1), (False, 9, .9))]
-    [1.0, 0.3, 0.2, 0.4, 0.0]
-    """
-    if page.label is not None:
-        return float(page.label)
-    opened = OPENED if page.opened > 1 else OPENED_ONCE if page.opened else 0.0
-    relevant = FOUND * min(1.0, page.score / (2.0 * (threshold or 0.1))) if page.score >= threshold else 0.0
-    return round(opened + relevant, 6)
-
-
-def is_liked(page: Known) -> bool:
-    """Whether to call it liked: it got a yes, or was opened more than once and got no answer.
-
-    >>> [is_liked(Known("u", "", "", label, times)) for label, times in ((True, 0), (None, 2), (None, 1), (False, 9))]
-    [True, True, False, False]
-    """
-    return page.opened > 1 if page.label is None else page.label
-
-
-# -- seeds -----------------------------------------------------------------------------------------------------
+    why: str
 
 
 def seeds(
-    pages: Sequence[Known],
-    starts: NDArray[Any],
-    targets: NDArray[Any],
-    threshold: float,
-    left_out: Collection[str] = (),
+    pages: Sequence[Known], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
 ) -> list[Idea]:
     """Hubs and hosts that lead to liked pages, the best first; `left_out`: seeds already, answered already.
 
-    The links of page i to other pages are `targets[starts[i]:starts[i + 1]]`.
+    A hub links to several liked pages: the more of its links are liked, the better. A host is suggested by its front
+    page if half of its pages are liked, unless a seed lies there already. The links of page i to other pages are
+    `targets[starts[i]:starts[i + 1]]`.
     """
-    likings = np.array([0.0 if page.copy else liking(page, threshold) for page in pages])
-    ideas = [*_hubs(pages, likings, starts, targets), *_hosts(pages, likings, left_out)]
-    refused = {page.url for page in pages if page.label is False} | set(left_out)
-    best: dict[str, Idea] = {}
-    for idea in sorted(ideas, key=lambda idea: (-idea.weight, idea.url)):
-        if idea.url not in refused:
-            best.setdefault(idea.url, idea)
-    return list(best.values())[:SEEDS]
+    likings = np.array([page.liking for page in pages])
+    refused = {page.url for page in pages if page.label is False or page.copy} | set(left_out)
+    best: dict[str, tuple[float, Idea]] = {}
 
-
-def _hubs(pages: Sequence[Known], likings: Column, starts: NDArray[Any], targets: NDArray[Any]) -> Iterable[Idea]:
-    """Pages with links to several liked ones: the more of their links are, the better."""
-    for at, page in enumerate(pages):
-        if page.copy:
-            continue
-        linked = np.unique(targets[starts[at] : starts[at + 1]])
-        linked = linked[linked != at]
-        good = linked[likings[linked] > 0.0]
+    def consider(url: str, title: str, members: NDArray[Any], why: str, share: float = 0.0) -> None:
+        good = members[likings[members] > 0.0]
         weight = float(likings[good].sum())
-        if len(good) < 2 or weight < 1.0:
-            continue
-        why = f"links to {_told([pages[at] for at in good.tolist()])}, of {len(linked)} fetched pages that it links to"
-        yield Idea(page.url, page.title, why, weight / float(np.sqrt(len(linked) + 4)))
+        if url in refused or len(good) < 2 or weight < 1.0 or len(good) < share * len(members):
+            return
+        told = why.replace("LIKED", _told([pages[at] for at in good.tolist()])).replace("ALL", str(len(members)))
+        weight /= float(np.sqrt(len(members) + 4))
+        if url not in best or best[url][0] < weight:
+            best[url] = weight, Idea(url, title, told)
 
-
-def _hosts(pages: Sequence[Known], likings: Column, left_out: Collection[str]) -> Iterable[Idea]:
-    """Front pages of hosts half of whose pages, and at least two, are liked; not where a seed lies already."""
-    members: dict[str, list[int]] = defaultdict(list)
+    hosts: dict[str, list[int]] = defaultdict(list)
     for at, page in enumerate(pages):
+        linked = np.unique(targets[starts[at] : starts[at + 1]])
+        why = "links to LIKED, of ALL fetched pages that it links to"
+        consider(page.url, page.title, linked[linked != at], why)
         if not page.copy:
-            members[page.host].append(at)
+            hosts[page.host].append(at)
     known = {urlsplit(url).netloc for url in left_out}
     titles = {page.url: page.title for page in pages}
-    for host, own in members.items():
-        some = np.array(own)
-        good = some[likings[some] > 0.0]
-        weight = float(likings[good].sum())
+    for host, own in hosts.items():
         parts = urlsplit(pages[own[0]].url)
-        if len(good) < 2 or weight < 1.0 or 2 * len(good) < len(own) or parts.netloc in known or not parts.netloc:
-            continue
         root = f"{parts.scheme}://{parts.netloc}/"
-        why = f"{_told([pages[at] for at in good.tolist()])}, of {len(own)} fetched from {host}"
-        yield Idea(root, titles.get(root) or host, why, weight / float(np.sqrt(len(own) + 4)))
+        if parts.netloc and parts.netloc not in known:
+            consider(root, titles.get(root) or host, np.array(own), f"LIKED, of ALL fetched from {host}", share=0.5)
+    ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].url))
+    return [idea for _, idea in ranked[:SEEDS]]
 
 
 def _told(good: Sequence[Known]) -> str:
-    """Pages that count in words: each once, by the best that is known of it."""
+    """Liked pages in words, each once."""
     yes = sum(page.label is True for page in good)
-    often = sum(page.label is None and page.opened > 1 for page in good)
-    once = sum(page.label is None and page.opened == 1 for page in good)
-    rest = len(good) - yes - often - once
-    said = [
-        f"{many(yes, 'page')} you labelled yes" if yes else "",
-        f"{often} that you opened more than once" if often else "",
-        f"{once} that you opened once" if once else "",
-        f"{rest} that {'scores' if rest == 1 else 'score'} well" if rest else "",
-    ]
-    return ", ".join(filter(None, said))
-
-
-# -- words -----------------------------------------------------------------------------------------------------
+    opened = len(good) - yes
+    said = [f"{many(yes, 'page')} you labelled yes"] if yes else []
+    return ", ".join(said + ([f"{opened} that you opened more than once"] if opened else []))
 
 
 def words(here: Column, pages_here: int, there: Column, pages_there: int) -> list[Word]:
@@ -166,12 +113,12 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
 
     The log odds of both, each with PRIOR average pages added, are compared by their standard error, the root of
     1 / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the word and m without. A word has to be on two liked pages and
-    on three in ten of them.
+    on three in ten of them, and there are none for fewer than three liked pages.
 
-    >>> words(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0][:1]
-    (0,)
+    >>> words(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0].why
+    'on 4 of 4 pages you liked, on 2 of 100 others'
     """
-    if pages_here < 2 or pages_there < 1:
+    if pages_here < 3 or pages_there < 1:
         return []
     added = PRIOR * (here + there) / (pages_here + pages_there)
     n1, n2 = here + added, there + added
@@ -181,19 +128,14 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= CERTAIN)
     chosen = np.flatnonzero(kept)
     order = chosen[np.lexsort((chosen, -z[chosen]))]
-    return [Word(int(term), round(float(z[term]), 3), int(here[term]), int(there[term])) for term in order.tolist()]
-
-
-def because(word: Word, pages_here: int, pages_there: int, liked: bool) -> str:
-    """Why a word is suggested.
-
-    >>> because(Word(0, 3.1, 7, 3), 9, 120, True)
-    'on 7 of 9 pages you liked, on 3 of 120 others'
-    """
-    return (
-        f"on {word.here} of {'' if liked else 'the '}{pages_here} {'pages you liked' if liked else 'best pages'}, on "
-        + (f"{word.there} of {pages_there} others")
-    )
+    return [
+        Word(
+            term,
+            round(float(z[term]), 3),
+            f"on {here[term]:.0f} of {pages_here} pages you liked, on {there[term]:.0f} of {pages_there} others",
+        )
+        for term in order.tolist()
+    ]
 
 
 def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[str, str]:

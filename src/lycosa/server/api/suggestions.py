@@ -110,10 +110,10 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
         return kept
     wishes = interests.wishes_of(interest)
     with view.lock:
-        pages, scores = cached.scores(labels)
+        pages, _ = cached.scores(labels)
         known = [
-            Known(page.node, page.title, page.host, labels.get(page.node), opened.get(page.node, 0), score, page.copy)
-            for page, score in zip(pages, scores.tolist(), strict=True)
+            Known(page.node, page.title, page.host, labels.get(page.node), opened.get(page.node, 0), page.copy)
+            for page in pages
         ]
         starts, targets = _links(view, pages)
     chosen = catalogue.seeds_of(database, wishes.preferences, wishes.words)
@@ -121,7 +121,7 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term")}
     made = Suggestions(
         allowed=True,
-        seeds=ideas.seeds(known, starts, targets, view.threshold, taken | answered["seed"]),
+        seeds=ideas.seeds(known, starts, targets, taken | answered["seed"]),
         terms=_terms(cached, pages, known, wishes.words, answered["term"]),
     )
     cached.remember(key, made)
@@ -144,15 +144,10 @@ def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], ND
 
 
 def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[TermIdea]:
-    """Words that are typical of liked pages; of the best finds where fewer than three are liked."""
+    """Words that are typical of liked pages."""
     view = cached.view
-    likings = [ideas.liking(page, view.threshold) for page in known]
-    fresh = [at for at, page in enumerate(pages) if not page.copy]
-    mine = [at for at in fresh if ideas.is_liked(known[at])]
-    liked = len(mine) >= 3
-    if not liked:
-        finds = [at for at in fresh if likings[at] > 0.0]
-        mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:10]
+    fresh = [at for at, page in enumerate(known) if not page.copy]
+    mine = [at for at in fresh if known[at].liking]
     others = len(fresh) - len(mine)
     with view.lock:
         size = len(view.words)
@@ -165,10 +160,10 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
         named = {view.words[word.term]: word for word in chosen}
     taken = {stem for code in languages for stem in stems(query, code_of(code))}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
-    best = sorted(mine, key=lambda at: -likings[at])[:20]
+    best = sorted(mine, key=lambda at: -known[at].liking)[:20]
     spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
     return [
-        TermIdea(term=spelled[stem], weight=word.weight, why=ideas.because(word, len(mine), others, liked))
+        TermIdea(term=spelled[stem], weight=word.weight, why=word.why)
         for stem, word in named.items()
         if stem in spelled and spelled[stem] not in done
     ][: ideas.TERMS]
