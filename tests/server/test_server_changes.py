@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.people.ids import new_id
-from lycosa.server import news
 from lycosa.server.api import changes
+from lycosa.server.news import changes_since
 from revisited_crawl import DAY, EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -195,27 +194,16 @@ def test_a_feed_dies_with_the_right_to_read(site: SiteUnderTest, end: str) -> No
     assert 404 == nobody.get(feed).status_code
 
 
-def test_a_log_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting what is new reads a log only when it has grown, and then only what came since."""
-    asked: list[int] = []
-    real = news.changes
-
-    def counted(log: Any, *, after: int, upto: int) -> Any:
-        asked.append(after)
-        return real(log, after=after, upto=upto)
-
-    monkeypatch.setattr(news, "changes", counted)
-    known = news.News()
+def test_changes_since_a_time(tmp_path: Path) -> None:
+    """There are none before a page is revisited; then those after the time are counted, as the log grows."""
     crawl = tmp_path / "crawl"
-    assert known.count(crawl, 0.0) is None
+    assert changes_since(crawl, 0.0) is None
     made = Revisited(crawl)
     made.seed(ONE)
     made.page(ONE, html("One", "coral"), 0.1)
-    assert (None, -1) == (known.count(crawl, 0.0), known.begins(crawl))
+    assert changes_since(crawl, 0.0) is None
     made.changed(ONE, html("One", "kelp"), 1.0)
-    assert [1, 1, 3] == [known.count(crawl, 0.0), known.count(crawl, 0.0), known.begins(crawl)]
+    assert [1, 1] == [changes_since(crawl, 0.0), changes_since(crawl, 0.0)]
     made.changed(ONE, html("One", "squid"), 2.0)
-    assert known.count(crawl, 0.0, until=0.0) == 1  # no time to look: as far as is known
-    assert [2, 1] == [known.count(crawl, 0.0), known.count(crawl, EPOCH + 1.5 * DAY)]
+    assert [2, 1] == [changes_since(crawl, 0.0), changes_since(crawl, EPOCH + 1.5 * DAY)]
     made.close()
-    assert [3, 4] == asked

@@ -26,7 +26,6 @@ from lycosa.people import audit, feedback, permissions, sessions, tokens
 from lycosa.people.credentials import Passwords, same
 from lycosa.people.database import Database, Row
 from lycosa.people.permissions import ROLES, SCOPES, Mode
-from lycosa.server.news import News
 from lycosa.server.results import CachedView, ViewCache
 from lycosa.server.settings import Settings
 from lycosa.server.streaming import Quota
@@ -247,7 +246,6 @@ class Site:
     database: Database
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
-    news: News = field(default_factory=News)  # how many changes there are, by crawl
     # exports being sent: each takes a thread, and most of a core
     writers: Quota = field(default_factory=lambda: Quota(2, 8))
     streams: Quota = field(default_factory=lambda: Quota(STREAMS))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -126,9 +125,9 @@ def list_changes(
     crawl = interests.newest_crawl(site.database, interest)
     changes: list[ChangeTold] = []
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
-    if directory is not None and site.news.begins(directory) >= 0:
+    if directory is not None and (directory / NAME).exists():
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            changes = [_change(log, told) for told in islice(_newest_first(site, directory, log, after), limit)]
+            changes = [_change(log, told) for told in islice(_newest_first(log, after), limit)]
     return Changes(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
 
 
@@ -172,7 +171,7 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
     if directory is not None and (directory / NAME).exists():
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            told = list(islice(_newest_first(site, directory, log), FEED))
+            told = list(islice(_newest_first(log), FEED))
             identity = ledger.identity(log).urn  # what it is called for ever
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
     body = atom(
@@ -186,11 +185,8 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     return Response(body, media_type=ATOM)
 
 
-def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
-    begins = site.news.begins(directory)
-    for told in ledger.changes(log, after=begins, since=since, newest_first=True) if begins >= 0 else ():
-        if told.at > since:
-            yield told
+def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
+    return (told for told in ledger.changes(log, since=since, newest_first=True) if told.at > since)
 
 
 def _change(log: SqliteLog, told: Told) -> ChangeTold:

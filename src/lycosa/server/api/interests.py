@@ -15,6 +15,7 @@ from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body, Named
 from lycosa.server.api.crawls import Crawl, crawl_as_told, crawl_seen
 from lycosa.server.guards import InterestAccess, Person, interest_to, needs, sharer
+from lycosa.server.news import changes_since
 from lycosa.server.validation import checked
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.urls import check_seed
@@ -160,8 +161,8 @@ def _interests(person: Person, interest: str = "") -> list[Interest]:
                 "wishes": interests.wishes_of(row),
                 "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
                 "labels": Labels(**row),
-                "unseen": site.news.count(site.settings.crawl_directory(crawl["id"]), row["seen"], until)
-                if crawl
+                "unseen": changes_since(site.settings.crawl_directory(crawl["id"]), row["seen"])
+                if crawl and time.monotonic() < until
                 else None,
             }
         )

@@ -36,7 +36,7 @@ from lycosa.refresh.keeper import Keeping
 from lycosa.server import messages
 from lycosa.server.crawler import live
 from lycosa.server.logs import log
-from lycosa.server.news import News
+from lycosa.server.news import changes_since
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS
 from lycosa.store.directory import CONFIG, KEPT, Directory
@@ -323,7 +323,7 @@ class Running:
 
     def _seen_changes(self) -> int:
         """Changes that a reader cares for since this look at the pages began, however often it was broken off."""
-        return News().count(self._directory, self.row["started"] or 0.0) or 0
+        return changes_since(self._directory, self.row["started"] or 0.0) or 0
 
     def _said(self) -> tuple[str, str, Mapping[str, int]]:
         """How it ended, the last complaint, and what requests went to."""
