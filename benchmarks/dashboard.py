@@ -86,7 +86,6 @@ def questions(directory: Path, interest: str, crawl: str) -> dict[str, str]:
         "the interest": f"/interests/{interest}",
         "progress": f"/crawls/{crawl}/progress",
         "results": f"/crawls/{crawl}/pages?limit=20",
-        "results by novelty": f"/crawls/{crawl}/pages?limit=20&order=novelty",
         "results at another threshold": f"/crawls/{crawl}/pages?limit=20&threshold=0.3",
         "results, page 500": f"/crawls/{crawl}/pages?limit=20&offset=10000",
         "search": f"/crawls/{crawl}/search?q=coral%20bleaching&limit=20",

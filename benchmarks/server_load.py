@@ -157,11 +157,10 @@ class Browser:
                 "search",
                 "graph",
                 "progress",
-                "novelty",
                 "changes",
                 "page",
                 "feedback",
-            )[turn % 10]
+            )[turn % 9]
             if kind == "list":
                 await self.ask(kind, "GET", "/interests")
             elif kind == "progress":
@@ -169,8 +168,6 @@ class Browser:
                 self.count(told)
             elif kind == "pages":
                 await self.ask(kind, "GET", f"{crawl}/pages")
-            elif kind == "novelty":
-                await self.ask(kind, "GET", f"{crawl}/pages?order=novelty")
             elif kind == "search":
                 await self.ask(kind, "GET", f"{crawl}/search", params={"q": self.web.query(self.topic).split()[0]})
             elif kind == "graph":

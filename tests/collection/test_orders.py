@@ -8,7 +8,6 @@ import pytest
 
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
-from lycosa.server import results as module
 from lycosa.server.results import Order, arrange
 from lycosa.topics.counting import WordFrequency
 from revisited_crawl import html, revisited
@@ -39,9 +38,9 @@ def view(tmp_path: Path) -> CrawlView:
     return made
 
 
-def names(view: CrawlView, order: str, known: frozenset[str] = frozenset()) -> list[str]:
+def names(view: CrawlView, order: Order) -> list[str]:
     pages = view.pages()
-    places, _ = arrange(pages, np.array([page.beta for page in pages]), order, known)  # type: ignore[arg-type]
+    places = arrange(pages, np.array([page.beta for page in pages]), order)
     return [pages[at].node.removeprefix(HOME) for at in places]
 
 
@@ -61,38 +60,10 @@ def test_word_frequency_is_the_papers(view: CrawlView) -> None:
         assert judge.judge(text, None).beta == page.frequency
 
 
-def test_novelty_puts_what_says_the_same_last(view: CrawlView) -> None:
-    """The best page comes first, the one that repeats it last, although it scores higher than the others."""
-    assert ["coral", "again"] == [name for name in names(view, "novelty") if name in ("coral", "again")]
-    assert "again" == names(view, "novelty")[-1]
-
-
-def test_novelty_is_small_for_what_repeats(view: CrawlView) -> None:
-    """How new a page is says how little it shares with those above it."""
-    pages = view.pages()
-    _, fresh = arrange(pages, np.array([page.beta for page in pages]), "novelty", frozenset())
-    by_name = {page.node.removeprefix(HOME): float(value) for page, value in zip(pages, fresh, strict=True)}
-    assert 1.0 == by_name["coral"]
-    assert by_name["again"] < 0.5 < by_name["sponge"]
-
-
-def test_what_was_opened_is_not_new(view: CrawlView) -> None:
-    """A page that the reader knows comes last, and what is like it counts as less new."""
-    assert ["again", "coral"] == names(view, "novelty", frozenset([HOME + "coral"]))[-2:]
-
-
-def test_novelty_is_bounded(view: CrawlView, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With fewer choices than pages, every page is there once still."""
-    monkeypatch.setattr(module, "CANDIDATES", 3)
-    monkeypatch.setattr(module, "CHOSEN", 1)
-    assert sorted(TEXTS) == sorted(names(view, "novelty"))
-    assert "coral" == names(view, "novelty")[0]
-
-
 @pytest.mark.parametrize("order", get_args(Order))
-def test_nothing_to_arrange(order: str) -> None:
+def test_nothing_to_arrange(order: Order) -> None:
     """No pages are no pages in every order."""
-    assert [] == arrange([], np.zeros(0), order, frozenset())[0]  # type: ignore[arg-type]
+    assert [] == arrange([], np.zeros(0), order)
 
 
 def test_pages_without_words(tmp_path: Path) -> None:
@@ -102,7 +73,7 @@ def test_pages_without_words(tmp_path: Path) -> None:
             crawl.log.append(Visit(f"{HOME}{number}", "page", "ok", number, beta=number / 10))
     view = CrawlView(tmp_path / "c")
     view.catch_up()
-    assert ["2", "1", "0"] == names(view, "novelty")
+    assert ["2", "1", "0"] == names(view, "frequency")
 
 
 def test_the_ways_to_the_best_pages(view: CrawlView) -> None:

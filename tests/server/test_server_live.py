@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from fastapi.sse import ServerSentEvent, format_sse_event
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
 from lycosa.people.database import DatabaseAway
 from lycosa.server.api import live as module
-from lycosa.server.api.live import EventStream, Feed
+from lycosa.server.api.live import Feed
 from lycosa.server.crawler.running import recorded
 from lycosa.server.guards import CrawlAccess, Person
 from revisited_crawl import EPOCH, Revisited, html
@@ -56,6 +58,13 @@ def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
         made.site.app.state.site, session["person"], "Ada", "member", frozenset({"read"}), session=session["id"]
     )
     return Feed(CrawlAccess(person, interest, crawl, made.directory), after, tick=0.01)
+
+
+def wire(events: Iterable[ServerSentEvent]) -> str:
+    """Events as they are sent."""
+    return "".join(
+        format_sse_event(data_str=one.raw_data, event=one.event, id=one.id, retry=one.retry).decode() for one in events
+    )
 
 
 def parsed(text: str) -> list[tuple[str, Any, str]]:
@@ -161,7 +170,7 @@ def test_a_stream_that_stays(world: CrawlOnSite) -> None:
     def look() -> dict[str, Any]:
         events, _, over = feed.look()
         assert not over
-        return {name: data for name, data, _ in parsed("".join(events))}
+        return {name: data for name, data, _ in parsed(wire(events))}
 
     told, state = look(), dict[str, Any]()
     assert ({"yes": 0, "no": 0, "changed": []}, 2) == (told["labels"], told["state"]["found"])
@@ -192,7 +201,7 @@ def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
             world.label(url, relevant)
         listed, told = world.get("pages"), world.get("progress")
         row = world.client.get(f"{API}/interests/{world.interest}").json()["crawl"]
-        streamed = next(data for name, data, _ in parsed("".join(feed_of(world).look()[0])) if name == "state")
+        streamed = next(data for name, data, _ in parsed(wire(feed_of(world).look()[0])) if name == "state")
         counts = {
             listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], told["crawl"]["found"],
             told["curve"]["found"][-1], sum(host["found"] for host in told["hosts"]), row["found"], streamed["found"],
@@ -223,12 +232,12 @@ def test_no_visit_is_sent_twice_or_left_out(world: CrawlOnSite, monkeypatch: pyt
     for number in range(20):
         crawl.page(f"{HOME}more/{number}", html("More", "coral"), 1.0)
         if number % 4 == 0:
-            text += "".join(feed.look()[0])
+            text += wire(feed.look()[0])
     crawl.close()
     more = True
     while more:
         events, more, over = feed.look()
-        text += "".join(events)
+        text += wire(events)
         assert not over
     assert [3, 4, 5, *range(7, 28)] == seqs(text)
 
@@ -251,7 +260,7 @@ def test_the_database_goes_away_in_the_middle_of_a_look(
     monkeypatch.setattr(database, "_execute", away)
     assert ([], False, False) == feed.look()
     monkeypatch.setattr(database, "_execute", ask)
-    assert [3, 4, 5, 7] == seqs("".join(feed.look()[0]))
+    assert [3, 4, 5, 7] == seqs(wire(feed.look()[0]))
 
 
 def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
@@ -263,7 +272,7 @@ def test_rights_are_looked_at_while_a_stream_runs(world: CrawlOnSite) -> None:
     assert 204 == world.client.delete(f"{API}/session").status_code
     feed.checked = -1e9
     events, _, over = feed.look()
-    assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed("".join(events)))
+    assert (True, [("end", {"reason": "signed out"}, "")]) == (over, parsed(wire(events)))
 
 
 def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
@@ -272,7 +281,7 @@ def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
     feed.look()
     world.site.database.run("DELETE FROM crawl WHERE id = :id", id=world.crawl)
     events, _, over = feed.look()
-    assert (True, "deleted") == (over, parsed("".join(events))[0][1]["reason"])
+    assert (True, "deleted") == (over, parsed(wire(events))[0][1]["reason"])
 
 
 def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
@@ -281,53 +290,55 @@ def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
     other = Person(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
     feed.access = CrawlAccess(other, feed.access.interest, feed.access.crawl, feed.access.directory)
     feed.checked = -1e9
-    assert [("end", {"reason": "not shared any more"}, "")] == parsed("".join(feed.look()[0]))
+    assert [("end", {"reason": "not shared any more"}, "")] == parsed(wire(feed.look()[0]))
 
 
-def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing to tell, a comment is sent now and then; when the server stops, the stream ends."""
-    monkeypatch.setattr(module, "HEARTBEAT", 0.02)
+def test_a_stream_ends_with_the_server(world: CrawlOnSite) -> None:
+    """When the server stops, the stream says so and ends."""
     feed = feed_of(world, after=100)
+    feed.site.views.stopping.set()
 
-    async def listen() -> list[str]:
-        found = []
-        async for piece in module.stream(feed):
-            found.append(piece)
-            if piece.startswith(":"):
-                feed.site.views.stopping.set()
-        return found
+    async def listen() -> str:
+        return wire([event async for event in module.stream(feed)])
 
-    pieces = asyncio.run(listen())
-    assert ": still here\n\n" in pieces
-    assert ("end", {"reason": "the server stops"}, "") == parsed(pieces[-1])[0]
+    assert [("end", {"reason": "the server stops"}, "")] == parsed(asyncio.run(listen()))
 
 
 def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     """The stream ends at once, is no longer counted, and no task is left."""
-    feed = feed_of(world)
-    counted = ExitStack()
-    counted.enter_context(feed.site.streams.one(feed.access.person.id))
+    streams = world.site.app.state.site.streams
+    cookies = "; ".join(f"{name}={value}" for name, value in world.client.cookies.items())
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "server": ("testserver", 80),
+        "path": f"{API}/crawls/{world.crawl}/events", "raw_path": b"", "query_string": b"", "client": ("127.0.0.1", 9),
+        "headers": [(b"host", b"testserver"), (b"cookie", cookies.encode())],
+    }  # fmt: skip
 
     async def visit() -> tuple[int, int, list[dict[str, Any]]]:
-        began, sent = asyncio.Event(), list[dict[str, Any]]()
+        began, asked, sent = asyncio.Event(), 0, list[dict[str, Any]]()
 
         async def receive() -> dict[str, Any]:
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                return {"type": "http.request", "body": b""}
             await began.wait()
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
             sent.append(dict(message))
             if b"visit" in message.get("body", b""):
+                assert streams.running
                 began.set()
 
         before = len(asyncio.all_tasks())
-        await EventStream(feed, counted)({"type": "http"}, receive, send)
+        await world.site.app(scope, receive, send)
         return before, len(asyncio.all_tasks()), sent
 
     before, after, sent = asyncio.run(visit())
     assert before == after
     assert 200 == sent[0]["status"]
-    assert not feed.site.streams.running
+    assert not streams.running
 
 
 def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
@@ -349,12 +360,12 @@ def test_a_stream_beside_a_running_crawl(world: CrawlOnSite) -> None:
 
     async def listen() -> str:
         text, added = "", False
-        async for piece in module.stream(feed):
-            text += piece
-            if "\nevent: visit" in text and not added:
+        async for event in module.stream(feed):
+            text += wire([event])
+            if event.event == "visit" and not added:
                 added = True
                 _add(crawl)
-            if added and "late" in piece:
+            if added and "late" in (event.raw_data or ""):
                 world.set(state="finished")
         return text
 

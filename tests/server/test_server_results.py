@@ -60,7 +60,7 @@ def test_a_page_is_told_with_all_that_is_known(world: CrawlOnSite) -> None:
     assert ("Sponges", "reef.test", "de-AT", EPOCH + DAY) == (
         page["title"], page["host"], page["language"], page["fetched"],
     )  # fmt: skip
-    assert (None, "stands", None) == (page["changed"], page["standing"], page["novelty"])
+    assert (None, "stands") == (page["changed"], page["standing"])
     assert "sponges live beside coral" in page["excerpt"]
     assert {
         "kind": "link",
@@ -79,7 +79,6 @@ def test_orders_and_filters(world: CrawlOnSite) -> None:
     assert ["coral", "sponge"] == urls(world)
     assert ["sponge", "coral"] == urls(world, order="frequency")
     assert ["coral", "sponge"] == urls(world, order="date")
-    assert {"coral", "sponge"} == set(urls(world, order="novelty"))
     assert ["train"] == urls(world, found=False)
     assert ["sponge"] == urls(world, language="de")
     assert [] == urls(world, host="other.test")
@@ -103,15 +102,13 @@ def test_labels_filter_and_decide(world: CrawlOnSite) -> None:
     assert ["sponge"] == urls(world, labelled="none")
 
 
-def test_what_was_opened_is_less_new(world: CrawlOnSite) -> None:
-    """Opening is remembered for the person, once for each page, and novelty goes by it."""
-    assert "coral" == urls(world, order="novelty")[0]
+def test_what_was_opened_is_remembered(world: CrawlOnSite) -> None:
+    """For the person, once for each page, with how often."""
     for _ in range(2):
         answer = world.client.post(f"{API}/crawls/{world.crawl}/opened", json={"url": CORAL})
         assert 204 == answer.status_code
     rows = world.site.database.rows("SELECT url, times FROM opened")
     assert [{"url": CORAL, "times": 2}] == rows
-    assert ["sponge", "coral"] == urls(world, order="novelty")
 
 
 def test_opening_is_not_remembered_for_who_does_not_want_it(world: CrawlOnSite) -> None:
@@ -181,7 +178,7 @@ def test_the_reader_without_an_archive(world: CrawlOnSite) -> None:
 def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
     """Nothing is there, and that is no error."""
     made = crawl_on_site(site)
-    told = made.get("pages", order="novelty")
+    told = made.get("pages", order="frequency")
     assert {"total": 0, "threshold": 0.0, "taught": False, "pages": []}.items() <= told.items()
     assert "0 of 0 pages relevant" == told["estimate"]["text"]
     assert 404 == made.status("page", url=CORAL)

@@ -60,7 +60,7 @@ class Origin:
 
     kind: str  # "seed", "link", "redirect", "sitemap", or empty if the log does not say
     parent: str = ""
-    title: str = ""
+    parent_title: str = ""
     anchor: str = ""
     alpha: float = 0.0
 

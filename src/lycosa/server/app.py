@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from lycosa.core.errors import InputError, LycosaError, StoreError
+from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
 from lycosa.people.credentials import Busy, Passwords
@@ -70,6 +70,7 @@ def create_app(
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
+    app.add_exception_handler(OSError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)
     app.add_exception_handler(UnicodeEncodeError, _explain_half)
     return app
@@ -89,10 +90,12 @@ def _routes() -> tuple[BaseRoute, ...]:
 
 
 # errors whose own words are for the log alone: what it is called there, the status, and what people are told
-HIDDEN: dict[type[LycosaError], tuple[str, int, str]] = {
+HIDDEN: dict[type[Exception], tuple[str, int, str]] = {
     DatabaseAway: ("database away", 503, "the database does not respond: try again in a moment"),
     NoRoom: ("no room", 507, "the server's disk is full, and nothing was changed: contact the administrator"),
+    LockedError: ("log in use", 503, "the crawl's log is in use: try again in a moment"),
     StoreError: ("store failed", 503, "this can't be read now: contact the administrator"),
+    OSError: ("files failed", 503, "this can't be read or written now: contact the administrator"),
 }
 STATUSES = {Busy: 503, TooMany: 429, NotFound: 404, Forbidden: 403, Taken: 409, LastAdmin: 409, InputError: 422}
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field, computed_field
 
+from lycosa.core.errors import StoreError
 from lycosa.people import crawls, erasing, feedback, interests
 from lycosa.people.crawls import Gone
 from lycosa.people.database import Row
@@ -85,7 +86,7 @@ def crawl_seen(site: Site, row: Row) -> Crawl:
     """A crawl whose pages somebody may look at: then its counts are those of the pages."""
     now, directory = None, site.settings.crawl_directory(row["id"])
     if directory in site.views:
-        with suppress(HTTPException):  # it can't be read: whoever asks for its pages is told
+        with suppress(StoreError, OSError):  # it can't be read: whoever asks for its pages is told
             now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
     return crawl_as_told(site, row, now)
 

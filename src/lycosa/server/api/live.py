@@ -1,18 +1,4 @@
-"""A crawl as it goes: figures, events, and a graph of its best pages.
-
-Events are server-sent: visits with their numbers, progress, and what becomes of its state.
-
-    retry: 2000
-    id: 17                                 the number of a visit: what a browser sends back after a lost connection
-    event: visit
-    data: {"seq": 17, "url": ...}
-
-    : still here                           every 15 s without anything else
-
-A stream looks at the log once a second, which costs two `stat` calls when nothing is new. It ends with the event `end`
-when the crawl is over and everything was sent, when who asked may no longer see it, or when the server stops; and
-without a word when the client is gone.
-"""
+"""A crawl as it goes: figures, server-sent events, and a graph of its best pages."""
 
 from __future__ import annotations
 
@@ -20,23 +6,23 @@ import asyncio
 import heapq
 import json
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, aclosing
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Header, HTTPException, Query
+from fastapi import APIRouter, Depends, Header, HTTPException, Query
 from fastapi.responses import Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from numpy.typing import NDArray
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from lycosa.collection.rows import PageRow
 from lycosa.collection.view import CrawlView, Harvest
 from lycosa.collection.words import clean
+from lycosa.core.errors import StoreError
 from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
@@ -49,7 +35,7 @@ from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
 from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, still_there
-from lycosa.server.results import CachedView, Label, Now, explained, label_of, why_of
+from lycosa.server.results import CachedView, Label, Now, label_of, why_of
 from lycosa.server.streaming import Busy
 
 router = APIRouter(tags=["live"])
@@ -94,27 +80,24 @@ class Progress(BaseModel):
     in_flight: list[Flight]
     errors: list[Failure]
     hosts: list[HostNow]
-    curve: Harvest | None = None
+    curve: Harvest
 
 
-def progress_of(view: CrawlView, relevant: Found, crawl: Crawl, now: float, *, curve: bool) -> Progress:
-    """All of it, of a view that is up to date; the curve only if it is asked for."""
+def progress_of(view: CrawlView, relevant: Found, crawl: Crawl, now: float) -> Progress:
+    """All of it, of a view that is up to date."""
     live = Live.read(view.path, now)
-    harvest = view.harvest(relevant) if curve else None
+    curve = view.harvest(relevant)
     with view.lock:
-        failures = _failures(view)
-        hosts = _hosts(view, relevant, live, now)
-        seq = view.seq
-    return Progress(
-        crawl=crawl,
-        seq=seq,
-        rate=view.rate(now),
-        frontier=live.frontier,
-        in_flight=live.in_flight,
-        errors=failures,
-        hosts=hosts,
-        curve=harvest,
-    )
+        return Progress(
+            crawl=crawl,
+            seq=view.seq,
+            rate=view.rate(now),
+            frontier=live.frontier,
+            in_flight=live.in_flight,
+            errors=_failures(view),
+            hosts=_hosts(view, relevant, live, now),
+            curve=curve,
+        )
 
 
 def _failures(view: CrawlView) -> list[Failure]:
@@ -155,8 +138,7 @@ def _host(view: CrawlView, live: LiveHost, now: float) -> HostNow:
 
 # -- events ----------------------------------------------------------------------------------------------------
 
-# seconds between two looks at the log, two events of progress, two curves, two signs of life, two looks at rights
-POLL, PROGRESS, CURVE, HEARTBEAT, CHECK = 1.0, 2.0, 5.0, 15.0, 10.0
+POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between two looks at the log, reports of progress, checks of rights
 BATCH = 100  # visits sent at once; after that, others get their turn
 
 
@@ -170,38 +152,38 @@ class Feed:
     stay: bool = False  # whether it goes on when the crawl is over
     tick: float = POLL
     generation: int = -1
-    told: dict[str, Any] = field(default_factory=dict)  # the crawl's state, as it was sent last
-    counted: tuple[object, ...] = ()  # its counts, as they were sent last
+    state: object = None  # the crawl's state, as it was sent last
+    drawn: object = None  # the counts of the curve that was sent last
     number: int = -1  # of the last label that was sent
     labels: Mapping[str, bool] = field(default_factory=dict)
     newest: str = ""
     progressed: float = -1e9
-    drew: float = -1e9
-    drawn: tuple[object, ...] = ()
     checked: float = field(default_factory=time.monotonic)
 
     @property
     def site(self) -> Site:
         return self.access.site
 
-    def look(self) -> tuple[list[str], bool, bool]:
+    def look(self) -> tuple[list[ServerSentEvent], bool, bool]:
         """What is new as events, whether there is more to be had at once, and whether that was the end."""
         database, clock = self.site.database, time.monotonic()
-        if clock - self.checked >= CHECK:
-            self.checked = clock
-            if reason := self._refused():
-                return [_event("end", {"reason": reason})], False, True
         try:
+            if clock - self.checked >= CHECK:
+                self.checked = clock
+                if reason := self._refused():
+                    return [_ended(reason)], False, True
             row = crawls.get(database, self.access.crawl["id"])
             cached = self.access.cached
             if self.generation not in (-1, cached.view.generation):
-                return [_event("end", {"reason": "begun anew"})], False, True
+                return [_ended("begun anew")], False, True
             newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
             crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # the last that may fail
         except DatabaseAway:
             return [], False, False  # it comes back
         except crawls.Gone:
-            return [_event("end", {"reason": "deleted"})], False, True
+            return [_ended("deleted")], False, True
+        except (StoreError, OSError):
+            return [_ended("the crawl cannot be read now")], False, True
         self.generation, upto, now = cached.view.generation, cached.view.seq, cached.now(self.labels)
         crawl.pages, crawl.found = now.pages, int(now.found.sum())
         visits, more = self._visits(cached, upto) if self.visits else ([], False)
@@ -211,29 +193,25 @@ class Feed:
             events.append(_event("crawl", {"id": newest}))
         self.newest = newest
         if over and not self.stay:
-            events.append(_event("end", {"reason": crawl.state}))
+            events.append(_ended(crawl.state))
         return events, more, over and not self.stay
 
-    def _told(self, cached: CachedView, now: Now, crawl: Crawl, upto: int, *, over: bool) -> list[str]:
+    def _told(self, cached: CachedView, now: Now, crawl: Crawl, upto: int, *, over: bool) -> list[ServerSentEvent]:
         """How the crawl is, if that has changed; its counts at most once in a while, as long as it runs."""
-        events, clock, counts = list[str](), time.monotonic(), (crawl.pages, crawl.found, upto)
+        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.found, upto)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
-            curve = counts != self.drawn and (over or clock - self.drew >= CURVE)
-            data = progress_of(cached.view, now.found, crawl, self.site.clock(), curve=curve).model_dump()
-            if not curve:
-                del data["curve"]
-            else:
-                drawn = data["curve"]["pages"][-1:] + data["curve"]["found"][-1:]
-                self.drew, self.drawn = clock, counts if drawn in ([], [crawl.pages, crawl.found]) else ()
+            progress = progress_of(cached.view, now.found, crawl, self.site.clock())
+            ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # it may be an earlier one
+            self.drawn = counts if ends in ([], [crawl.pages, crawl.found]) else None
             self.progressed = clock
-            events.append(_event("progress", data))
-        told = crawl.model_dump(exclude={"pages", "found", "harvest"})
-        if told != self.told or (counts != self.counted and not self.visits):
-            self.told, self.counted = told, counts
+            events.append(_event("progress", progress.model_dump()))
+        told = crawl.model_dump(exclude={"pages", "found", "harvest"}), None if self.visits else counts
+        if told != self.state:
+            self.state = told
             events.append(_event("state", crawl.model_dump()))
         return events
 
-    def _labels(self, interest: str) -> list[str]:
+    def _labels(self, interest: str) -> list[ServerSentEvent]:
         """The labels that were given or taken back since the last look."""
         database = self.site.database
         number = feedback.last(database, interest)
@@ -249,17 +227,15 @@ class Feed:
 
     def _refused(self) -> str:
         """Why the stream may not go on; empty if it may."""
+        if not still_there(self.access.person):
+            return "signed out"
         try:
-            if not still_there(self.access.person):
-                return "signed out"
-            interest_for(self.access.site.database, self.access.person.id, self.access.interest["id"])
-        except DatabaseAway:
-            return ""  # it was allowed a moment ago; asked again in ten seconds
+            interest_for(self.site.database, self.access.person.id, self.access.interest["id"])
         except NotFound:
             return "not shared any more"
         return ""
 
-    def _visits(self, cached: CachedView, upto: int) -> tuple[list[str], bool]:
+    def _visits(self, cached: CachedView, upto: int) -> tuple[list[ServerSentEvent], bool]:
         view = cached.view
         if upto <= self.after:
             return [], False
@@ -279,75 +255,37 @@ class Feed:
                     "at": visit.started,
                     "kind": visit.kind,
                     "outcome": visit.outcome,
-                    "why": why_of(view.origin(log, visit.node), visit.score).model_dump(),
+                    "why": asdict(why_of(view.origin(log, visit.node), visit.score)),
                 }
-                events.append(_event("visit", event, seq))
+                events.append(_event("visit", event, str(seq)))
         more = len(events) == BATCH
         if not more:
             self.after = max(self.after, upto)
         return events, more
 
 
-async def stream(feed: Feed) -> AsyncGenerator[str, None]:
-    """The events of a feed, until it ends. Who consumes it closes it."""
-    views = feed.site.views
-    yield "retry: 2000\n\n"
-    spoke = time.monotonic()
-    while True:
-        if views.stopping.is_set():
-            yield _event("end", {"reason": "the server stops"})
+async def stream(feed: Feed) -> AsyncGenerator[ServerSentEvent, None]:
+    """The events of a feed, until it ends."""
+    yield ServerSentEvent(retry=2000)
+    over = False
+    while not over:
+        if feed.site.views.stopping.is_set():
+            yield _ended("the server stops")
             return
-        try:
-            events, more, over = await run_in_threadpool(feed.look)
-        except HTTPException as error:  # the directory can't be read now
-            yield _event("end", {"reason": str(error.detail)})
-            return
-        if events:
-            yield "".join(events)
-            spoke = time.monotonic()
-        elif time.monotonic() - spoke >= HEARTBEAT:
-            yield ": still here\n\n"
-            spoke = time.monotonic()
-        if over:
-            return
-        if not more:
+        events, more, over = await run_in_threadpool(feed.look)
+        for event in events:
+            yield event
+        if not (more or over):
             await asyncio.sleep(feed.tick)
 
 
-class EventStream(StreamingResponse):
-    """The response; whatever happens to the connection, the stream is closed and no longer counted."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, feed: Feed, counted: ExitStack) -> None:
-        self.counted = counted
-        self.events = stream(feed)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(self.events, headers=headers)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send, and watch for the client to leave."""
-        sending = asyncio.ensure_future(self.stream_response(send))
-        leaving = asyncio.ensure_future(_gone(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
-            await self.events.aclose()
-            self.counted.close()
+def _event(name: str, data: object, number: str | None = None) -> ServerSentEvent:
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return ServerSentEvent(event=name, raw_data=text, id=number)
 
 
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-def _event(name: str, data: object, number: int | None = None) -> str:
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {name}\ndata: {text}\n\n"
+def _ended(reason: str) -> ServerSentEvent:
+    return _event("end", {"reason": reason})
 
 
 # -- routes ----------------------------------------------------------------------------------------------------
@@ -387,10 +325,9 @@ class Graph(BaseModel):
 def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
     site, cached = access.site, access.cached
-    with explained():
-        now = cached.now(access.labels)
-        crawl = crawl_as_told(site, access.crawl, now)
-        return progress_of(cached.view, now.found, crawl, site.clock(), curve=True)
+    now = cached.now(access.labels)
+    crawl = crawl_as_told(site, access.crawl, now)
+    return progress_of(cached.view, now.found, crawl, site.clock())
 
 
 @router.get(
@@ -404,47 +341,55 @@ def draw_curve(
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:
     """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
-    with explained():
-        cached = access.cached
-        harvest = cached.view.harvest(cached.now(access.labels).found)
-    curves = [Curve("this crawl", harvest.pages, harvest.found)]
-    curves.append(Curve("the same pages, breadth-first", harvest.pages, harvest.breadth))
+    cached = access.cached
+    harvest = cached.view.harvest(cached.now(access.labels).found)
+    curves = [
+        Curve("this crawl", harvest.pages, harvest.found),
+        Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
+    ]
     figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
     return Response(svg(figure, width, alone=True, theme=theme), media_type="image/svg+xml")
 
 
+READER = crawl_to("read", "read")
+
+
+def one_more(access: CrawlAccess = READER) -> Iterator[None]:
+    """Count a stream among the person's, until it has ended."""
+    with ExitStack() as counted:
+        try:
+            counted.enter_context(access.site.streams.one(access.person.id))
+        except Busy:
+            told = f"you have {STREAMS} live views open already: close one of them first"
+            raise HTTPException(429, told, {"Retry-After": "5"}) from None
+        yield
+
+
 @router.get(
     "/crawls/{crawl}/events",
-    response_class=Response,
-    responses={
-        200: {"content": {"text/event-stream": {}}, "description": "Server-sent events"},
-        429: {"description": "Too many streams of one person"},
-    },
+    response_class=EventSourceResponse,
+    responses={429: {"description": "Too many streams of one person"}},
+    dependencies=[Depends(one_more)],
 )
 async def follow_events(
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     visits: Annotated[bool, Query(description="Without: only `state`, `labels` and `end`.")] = True,
     stay: Annotated[bool, Query(description="Go on when the crawl is over.")] = False,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
-    access: CrawlAccess = crawl_to("read", "read"),
-) -> Response:
+    access: CrawlAccess = READER,
+) -> AsyncIterator[ServerSentEvent]:
     """Server-sent events: `visit` with the number of each, `progress`, `state`, `labels` that were given or taken back,
     and `end`, after which nothing comes. One that stays has `crawl`, too, when a newer crawl was started.
 
     Begins behind the visit `after`, or the one that the header Last-Event-ID names. Close it at `end`: browsers would
     connect again.
     """
-    site = access.site
     last = last_event_id.strip()
     if last.isascii() and last.isdigit() and len(last) < 19:
         after = max(after, int(last))
-    counted = ExitStack()
-    try:
-        counted.enter_context(site.streams.one(access.person.id))
-    except Busy:
-        told = f"you have {STREAMS} live views open already: close one of them first"
-        raise HTTPException(429, told, {"Retry-After": "5"}) from None
-    return EventStream(Feed(access, after, visits, stay), counted)
+    async with aclosing(stream(Feed(access, after, visits, stay))) as events:
+        async for event in events:
+            yield event
 
 
 @router.get("/crawls/{crawl}/graph")
@@ -460,25 +405,24 @@ def show_graph(
         good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
         good.sort(key=lambda page: (-now.worths.item(page.number), page.first))
     ways = view.ways(good[:best], 400)  # more nodes can't be told apart
-    nodes = []
-    for page, depth in ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items()):
-        score = now.worths.item(page.number) if page.place >= 0 else 0.0
-        nodes.append(
-            GraphNode(
-                id=str(page.number),
-                url=page.node,
-                title=page.title,
-                score=round(score, 6),
-                found=now.found.item(page.number),
-                seed=view.graph.is_seed(page.node),
-                host=page.host,
-                depth=depth,
-                label=label_of(labels, page.node),
-            )
+    pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
+    nodes = [
+        GraphNode(
+            id=str(page.number),
+            url=page.node,
+            title=page.title,
+            score=round(now.worths.item(page.number), 6) if page.place >= 0 else 0.0,
+            found=now.found.item(page.number),
+            seed=view.graph.is_seed(page.node),
+            host=page.host,
+            depth=depth,
+            label=label_of(labels, page.node),
         )
+        for page, depth in pages
+    ]
     edges = []
     if ways.steps:
-        with explained(), view.reading() as log:
+        with view.reading() as log:
             for source, target in ways.steps:
                 anchor = view.origin(log, view.nodes[target]).anchor
                 edges.append(GraphEdge(source=str(source), target=str(target), anchor=anchor))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from lycosa.collection.best import questions
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.querying import Filters
 from lycosa.collection.reading import INFLATED, Collection
 from lycosa.collection.rows import PageRow
@@ -18,14 +19,14 @@ from lycosa.collection.view import CrawlView, Link
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.people.accounts import preferences
-from lycosa.people.suggestions import open_again, opened_by
+from lycosa.people.suggestions import open_again
 from lycosa.people.typed import line
 from lycosa.refresh.change import change_of
 from lycosa.server import reader
 from lycosa.server.api import Body
 from lycosa.server.guards import CrawlAccess, crawl_to
 from lycosa.server.pages import theme_of
-from lycosa.server.results import CachedView, Labelled, Page, PageFilter, Teller, choose, collection_of, explained
+from lycosa.server.results import CachedView, Labelled, Order, Page, PageFilter, Teller, choose, collection_of
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
@@ -53,14 +54,11 @@ def filters_of(
 Asked = Annotated[Filters, Depends(filters_of)]
 
 
-class Estimated(BaseModel):
-    """How many pages of a crawl are relevant, as far as the judge can tell; copies of others are not counted."""
+@dataclass(frozen=True, slots=True)
+class Estimated(Estimate):
+    """How many of the pages that were fetched are relevant, without copies: `low` to `high` in nine of ten cases."""
 
-    pages: int = Field(description="All that were fetched.")
-    relevant: int = Field(description="Those that reach the threshold.")
-    low: int = Field(description="The truth lies between this and `high` in nine of ten cases.")
-    high: int
-    text: str = Field(description="The same in words.")
+    text: str = ""
 
 
 class Pages(BaseModel):
@@ -102,7 +100,7 @@ class Opened(Body):
 @router.get("/crawls/{crawl}/pages")
 def list_pages(
     *,
-    order: Literal["relevance", "frequency", "date", "novelty"] = "relevance",
+    order: Order = "relevance",
     labelled: Labelled | None = None,
     found: bool | None = None,
     threshold: Threshold = None,
@@ -116,21 +114,17 @@ def list_pages(
     `found` is true unless labels are asked for. With a `threshold` of your own you see what would count as found by it,
     and how many that would be; nothing is changed. An excerpt may be null while it has not been read yet.
     """
-    site, interest, labels, cached = access.site, access.interest["id"], access.labels, access.cached
-    wanted = PageFilter(filters, labelled, found, threshold)
-    known = sorted(opened_by(site.database, interest, access.person.id)) if order == "novelty" else []
-    chosen = choose(cached, labels, wanted, order, known)
-    part = slice(offset, offset + limit)
+    labels, cached = access.labels, access.cached
+    chosen = choose(cached, labels, PageFilter(filters, labelled, found, threshold), order)
+    shown = chosen[offset : offset + limit]
     pages: list[Page] = []
-    collection = collection_of(cached.view) if chosen.pages[part] else None
+    collection = collection_of(cached.view) if shown else None
     if collection is not None:
-        with explained(), collection:
-            teller = Teller(cached, collection, labels, threshold)
-            rows = zip(chosen.pages[part], chosen.scores[part].tolist(), chosen.novelty[part], strict=True)
-            pages = [teller.page(page, score, novelty) for page, score, novelty in rows]
+        with collection:
+            pages = list(map(Teller(cached, collection, labels, threshold).page, shown))
     estimate = cached.estimate(labels, threshold)
     return Pages(
-        total=len(chosen.pages),
+        total=len(chosen),
         threshold=cached.view.threshold if threshold is None else threshold,
         kept=cached.view.threshold,
         probability=cached.view.probability,
@@ -150,12 +144,10 @@ def list_unsure(
     collection = collection_of(cached.view)
     if collection is None:
         return []
-    with explained(), collection:
-        _, scores = cached.scores(labels)
-        teller = Teller(cached, collection, labels)
+    with collection:
         nodes = [question.url for question in questions(collection, limit, labels)]
-        pages = [page for node in nodes if (page := cached.view.page(node)) is not None and page.place < len(scores)]
-        return [teller.page(page, float(scores[page.place]), None) for page in pages]
+        pages = [page for node in nodes if (page := cached.view.page(node)) is not None]
+        return list(map(Teller(cached, collection, labels).page, pages))
 
 
 @router.get("/crawls/{crawl}/page")
@@ -163,11 +155,8 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> W
     """One page: why it was fetched, what became of it, where it leads."""
     labels, cached = access.labels, access.cached
     page = _page(cached, url)
-    with cached.view.lock:
-        _, scores = cached.scores(labels)
-        score = float(scores[page.place])
-    with explained(), _collection(cached.view) as collection:
-        told = Teller(cached, collection, labels).page(page, score, None)
+    with _collection(cached.view) as collection:
+        told = Teller(cached, collection, labels).page(page)
         where = f"node = ? AND {VERSIONS}"
         found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
         versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
@@ -195,7 +184,7 @@ def read_page(
     """
     cached = access.cached
     page = _page(cached, url)
-    with explained(), _collection(cached.view) as collection:
+    with _collection(cached.view) as collection:
         seq = version or page.seq
         visit = next(collection.log.events(f"seq = ? AND node = ? AND {VERSIONS}", given=(seq, page.node)), None)
         if not isinstance(visit, Visit):
@@ -211,7 +200,7 @@ def read_page(
 
 @router.post("/crawls/{crawl}/opened", status_code=204)
 def note_opened(body: Opened, access: CrawlAccess = crawl_to("read", "read")) -> None:
-    """Note that a result was opened: for novelty and suggestions, and only if the person's preferences allow it."""
+    """Note that a result was opened: for suggestions, and only if the person's preferences allow it."""
     site, person = access.site, access.person.id
     page = _page(access.cached, line(body.url, "the address", 4_000, 1))
     if preferences(site.database, person).get("history") is not False:

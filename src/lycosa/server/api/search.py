@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Annotated
 
 import numpy as np
@@ -17,12 +18,11 @@ from lycosa.core.errors import LycosaError
 from lycosa.people.typed import line
 from lycosa.server.api.pages import Asked
 from lycosa.server.guards import CrawlAccess, crawl_to
-from lycosa.server.results import CachedView, Label, Labelled, collection_of, explained, fits, label_of
+from lycosa.server.results import CachedView, Label, Labelled, collection_of, fits, label_of
 
 router = APIRouter(tags=["search"])
 
-FEW = 300  # events that a request indexes itself
-PATIENCE = 5.0  # seconds that a request waits for more to be indexed: what takes longer goes on without it
+PATIENCE = 5.0  # seconds that a request spends on bringing the index up to date: a thread does what takes longer
 
 
 class Found(BaseModel):
@@ -74,15 +74,14 @@ def search(
     collection = collection_of(cached.view)
     if collection is None:
         return Results(total=0, loosened=False, pages=0, hits=[])
-    with explained(), collection:
-        whole = _keep_up(cached)
-        with Search(collection, patience=None if whole else 0.0) as searching:
-            takes = _takes(cached, labels, labelled) if labelled else None
-            found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
-        if not found.behind:
-            cached.indexed = max(cached.indexed, cached.view.seq)
-    _, scores = cached.scores(labels)
-    hits = [_found(cached, hit, labels, scores) for hit in found]
+    takes = _takes(cached, labels, labelled) if labelled else None
+    with collection, Search(collection, patience=PATIENCE) as searching:
+        found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
+    if found.behind and not cached.indexing:
+        cached.indexing = True
+        threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
+    worths = cached.now(labels).worths
+    hits = [_found(cached, hit, labels, worths) for hit in found]
     return Results(total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, hits=hits)
 
 
@@ -93,34 +92,15 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -
     return lambda seq: fits(labelled, known.get(seq))
 
 
-def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDArray[np.float64]) -> Found:
+def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], worths: NDArray[np.float64]) -> Found:
     page = cached.view.page(hit.url)
-    score = float(scores[page.place]) if page is not None and page.place < len(scores) else hit.score
+    score = worths.item(page.number) if page is not None and page.number < len(worths) else hit.score
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
     said = {"score": round(score, 6), "label": label_of(labels, hit.url)}
     return Found(**hit.as_dict() | times | said)
 
 
-def _keep_up(cached: CachedView) -> bool:
-    """Bring the index up to date: a little at once, a lot in a thread that goes on if the request can't wait; whether
-    that is done.
-    """
-    view = cached.view
-    with view.lock:
-        if view.seq - cached.indexed <= FEW:
-            return True
-        if cached.indexing is None or not cached.indexing.is_alive():
-            cached.indexing = threading.Thread(target=_index, args=(cached, view.seq), name="indexing", daemon=True)
-            cached.indexing.start()
-        thread = cached.indexing
-    thread.join(PATIENCE)
-    return not thread.is_alive()
-
-
-def _index(cached: CachedView, upto: int) -> None:
-    try:
-        with Collection(cached.view.path) as collection:
-            index_words(collection)
-    except (LycosaError, OSError):
-        return  # the search itself says what is wrong
-    cached.indexed = max(cached.indexed, upto)
+def _index(cached: CachedView) -> None:
+    with suppress(LycosaError, OSError), Collection(cached.view.path) as collection:  # else the next search says why
+        index_words(collection)
+    cached.indexing = False

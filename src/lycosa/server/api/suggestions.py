@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Literal
@@ -103,10 +102,9 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
     labels = feedback.labels_of(database, interest["id"])
     opened = ideas.opened_by(database, interest["id"], person) if history else {}
     done = ideas.answered(database, interest["id"], person)
-    key = ("suggested", person, view.generation, view.seq, interest["changed"], _frozen(labels), _frozen(opened),
-           frozenset(done))  # fmt: skip
-    kept = cached.arranged.get(key)
-    if isinstance(kept, Suggestions):
+    key = view.generation, view.seq, interest["changed"], labels, opened, done
+    before, kept = cached.suggested.get(person, (None, None))
+    if before == key and isinstance(kept, Suggestions):
         return kept
     wishes = interests.wishes_of(interest)
     with view.lock:
@@ -124,7 +122,7 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
         seeds=ideas.seeds(known, starts, targets, taken | answered["seed"]),
         terms=_terms(cached, pages, known, wishes.words, answered["term"]),
     )
-    cached.remember(key, made)
+    cached.suggested[person] = key, made
     return made
 
 
@@ -176,7 +174,3 @@ def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
             for visit in collection.history(page.node)[-1:]:
                 texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
     return texts
-
-
-def _frozen(mapping: Mapping[str, int]) -> frozenset[tuple[str, int]]:
-    return frozenset(mapping.items())

@@ -6,12 +6,11 @@ import { search } from "./search.js";
 import { slider, unsure } from "./threshold.js";
 
 const SIZE = 20;
-const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
+const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date" };
 const TEXTS = {
   relevance: "By the judge's current score, including what it learned from your labels.",
   frequency: "By how often the words of the interest occur in the page.",
   date: "Newest first.",
-  novelty: "Pages first that say what the pages above them, and pages you know, do not.",
 };
 
 function select(name, label, choices, chosen, more = {}) {
