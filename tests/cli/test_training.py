@@ -172,7 +172,7 @@ def test_many_classes_tell_the_worst_confusions(
 def test_help_teaches_all(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     """`lycosa train --help` has the sources, the options and the other commands."""
     told = command.out("train", "--help")
-    for word in "SOURCE --out --kind --pages --least --whole-tree --held-out background label".split():
+    for word in "SOURCE --out --kind --pages --least --whole-tree --held-out label".split():
         assert word in told
 
 

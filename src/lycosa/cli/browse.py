@@ -22,7 +22,7 @@ from lycosa.training.looking import fetched, recorded
 MOST_ROWS = 20  # clusters that are listed; --json has all
 
 
-@with_more(network_parameters())
+@with_more(network_parameters(), last=True)
 def browse(
     record: Annotated[
         Path,
@@ -40,7 +40,7 @@ def browse(
     positives_only: Annotated[bool, "Learn what relevant pages are like only; all others are one background."] = False,
     states: Annotated[int, "Distances to tell apart: 4 are relevant, one step away, two, and farther."] = 4,
     clusters: Annotated[int, "Clusters of K-Means, that of the relevant pages included."] = 5,
-    gap: Annotated[float, "Minutes of rest after which a new path begins, in a record without referrers."] = 30.0,
+    gap: Annotated[float, "Minutes of rest after which a new path begins, in a record without referrers."] = 30,
     most: Annotated[int, "Training pages at most; of more, some by chance."] = 3000,
     pages: Pages = None,
     random_seed: Annotated[int, "Where clusters start: another number, others."] = 0,

@@ -27,13 +27,22 @@ class Group(str):
     """A heading in the help of a command: `Annotated[bool, Group("Output"), "Print errors only."]`."""
 
 
+class Variable(str):
+    """An environment variable that sets an option."""
+
+
 def with_more(
-    more: Sequence[inspect.Parameter], rare: Collection[str] = ()
+    more: Sequence[inspect.Parameter], rare: Collection[str] = (), *, last: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator for a command whose `**options` are declared elsewhere; --help does not list `rare` ones."""
+    """Return a decorator for a command whose `**options` are declared elsewhere: before its own, unless `last`.
+
+    --help does not list `rare` ones, --help-all does.
+    """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        command.more, command.rare = more, rare  # type: ignore[attr-defined]
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[:-1]
+        command.declared = [*own, *more] if last else [*more, *own]  # type: ignore[attr-defined]
+        command.rare = {one.name for one in command.declared}.intersection(rare)  # type: ignore[attr-defined]
         return command
 
     return decorated
@@ -45,18 +54,16 @@ def make_command(name: str, function: Any) -> Any:
     `Annotated[str, "--out", "-o", "FILE", "File to write."]`: flags, where they do not follow from the name, then the
     metavar. Parameters before the `*` are arguments, unless they name a flag; a callable completes words.
     """
-    signature = inspect.signature(function, eval_str=True)
-    declared = [*getattr(function, "more", ()), *signature.parameters.values()]
-    rare = frozenset(getattr(function, "rare", ()))
+    own = inspect.signature(function, eval_str=True).parameters.values()
+    declared = sorted(getattr(function, "declared", own), key=lambda one: one.kind)  # arguments first
+    rare: set[str] = getattr(function, "rare", set())
     if rare:
         declared.append(optional("help_all", Annotated[bool, f"Show all options: {len(rare)} more."], False))
-    keep = [one for one in declared if one.kind != inspect.Parameter.VAR_KEYWORD]
-    keep.sort(key=lambda one: one.kind)  # arguments first
 
     def run(help_all: bool = False, **given: Any) -> None:
         function(**given)
 
-    run.__signature__ = inspect.Signature(list(map(_for_typer, keep)))  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(list(map(_for_typer, declared)))  # type: ignore[attr-defined]
     run.__doc__ = function.__doc__
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name, cls=_Command)(run)
@@ -75,13 +82,12 @@ def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
     about = getattr(one.annotation, "__metadata__", ())
     kind = getattr(one.annotation, "__origin__", None)
     texts = [text for text in about if type(text) is str]
-    if not texts:  # typer's own
-        return one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     flags, names = ([text for text in texts[:-1] if text.startswith("-") == wanted] for wanted in (True, False))
     more: dict[str, Any] = {
         "help": texts[-1],
         "metavar": names[0] if names else None if "bool" in str(kind) else "TEXT" if "str" in str(kind) else "N",
         "autocompletion": next((item for item in about if callable(item)), None),
+        "envvar": next((item for item in about if isinstance(item, Variable)), None),
         "rich_help_panel": next((item for item in about if isinstance(item, Group)), None),
         "show_default": one.default not in (None, "", False),
     }
@@ -99,7 +105,7 @@ def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
 
 def _show_all(ctx: typer.Context, asked: bool) -> None:
     if asked:
-        ctx.command.rare = frozenset()  # type: ignore[attr-defined]
+        ctx.command.rare = {"help_all"}  # type: ignore[attr-defined]
         print(ctx.get_help())
         raise typer.Exit
 
@@ -118,13 +124,22 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
-        if self.width >= 60 or 3 * widest <= self.width:  # below, an option stands above its explanation
-            super().write_dl(rows, col_max, col_spacing)
-            return
+        beside = self.width >= 60 or 3 * widest <= self.width  # else an option stands above its explanation
+        indent = self.current_indent
+        column = indent + (min(widest, col_max) + col_spacing if beside else 4)
         for first, second in rows:
-            for indent, text in ((self.current_indent, first), (self.current_indent + 4, second)):
-                for line in textwrap.wrap(text, self.width - indent, break_long_words=False, break_on_hyphens=False):
-                    self.write(f"{'':>{indent}}{line}\n")
+            names, lines = (
+                ([first] if beside else _wrapped(first, self.width - indent)),
+                _wrapped(second, self.width - column),
+            )
+            if beside and lines and len(first) <= column - indent - col_spacing:
+                names = [f"{first:<{column - indent}}{lines.pop(0)}"]
+            self.write("".join(f"{'':>{indent}}{name}\n" for name in names))
+            self.write("".join(f"{'':>{column}}{line}\n" for line in lines))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 class _Context(typer.Context):
@@ -134,7 +149,11 @@ class _Context(typer.Context):
 class _Command(TyperCommand):
     """A command whose help lists options in groups, the rare ones only on demand."""
 
-    rare: frozenset[str] = frozenset()
+    rare: Collection[str] = ()
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return DIR for typer's {DIR}."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -192,8 +211,8 @@ class Commands(TyperGroup):
         for heading, names in (self.sections or {"Commands": " ".join(self._all())}).items():
             with formatter.section(heading):
                 widest = max(map(len, self.commands))  # the same column under every heading
-                rows = [(f"{name:<{widest}}", self.commands[name].get_short_help_str(1_000)) for name in names.split()]
-                formatter.write_dl(rows)
+                listed = [self.commands[name] for name in names.split() if not self.commands[name].hidden]
+                formatter.write_dl([(f"{one.name:<{widest}}", one.get_short_help_str(1_000)) for one in listed])
 
     def _place(self, name: str) -> tuple[str, str]:
         module, _, attribute = self.places.get(name, name).partition(":")

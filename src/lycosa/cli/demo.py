@@ -45,7 +45,7 @@ def demo(
     pages: Annotated[int, SERVE, "Number of pages."] = 3000,
     hosts: Annotated[int, SERVE, "Number of hosts."] = 40,
     changing: Annotated[bool, SERVE, "Let the web change while it is served; it has no traps then."] = False,
-    day: Annotated[float, SERVE, "SECONDS", "Seconds that a day of the changing web takes."] = 60.0,
+    day: Annotated[float, SERVE, "SECONDS", "Seconds that a day of the changing web takes."] = 60,
     directory: Annotated[
         Path | None, SERVE, "FILE", "Write a web directory (RDF) with ten pages of each topic to this file."
     ] = None,

@@ -29,7 +29,7 @@ from lycosa.web.urls import canonical
 
 def judge(
     directory: Dir,
-    words: Annotated[list[str] | None, "[WORDS]", "New topic. Default: the topic of the crawl."] = None,
+    words: Annotated[list[str] | None, "WORDS", "New topic. Default: the topic of the crawl."] = None,
     *,
     example: Annotated[
         list[str] | None, "PAGE", "An example of a relevant page, from the crawl or a file; repeatable."

@@ -15,7 +15,7 @@ def mcp(
     most_pages: Annotated[int, "Maximum pages per collection."] = 500,
     most_at_once: Annotated[int, "Maximum collections running at the same time."] = 2,
     most_collections: Annotated[int, "Maximum number of collections."] = 100,
-    most_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60.0,
+    most_minutes: Annotated[float, "Maximum duration of a collection in minutes."] = 60,
     config: Annotated[Path | None, "FILE", "Options for all collections, in the format of crawl.toml."] = None,
     contact: Contact = "",
     delay: Annotated[float | None, "Seconds to leave a host alone after each answer."] = None,

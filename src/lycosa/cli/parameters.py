@@ -11,9 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import typer
-
-from lycosa.cli.commands import Group, optional
+from lycosa.cli.commands import Group, Variable, optional
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 
@@ -50,7 +48,7 @@ Pages = Annotated[
 Language = Annotated[str, "--language", "CODE", "The language of pages that do not declare one (en, de, ...)."]
 
 _NETWORK: dict[str, tuple[Any, Any]] = {
-    "delay": (Delay, 1.0),
+    "delay": (Delay, 1),
     "allow_network": (AllowNetwork, None),
     "proxy": (Annotated[str, "URL", "Send every request through this HTTP proxy."], ""),
     "proxy_ca": (Annotated[str, "FILE", "Trust the certificate authorities in this file."], ""),
@@ -60,7 +58,8 @@ _NETWORK: dict[str, tuple[Any, Any]] = {
 
 def network_parameters(*names: str) -> list[inspect.Parameter]:
     """Return the options of a command that fetches without being a crawl: all, or these."""
-    return [optional(name, *_NETWORK[name]) for name in names or _NETWORK]
+    group = Group("Fetching, without --pages")
+    return [optional(name, Annotated[_NETWORK[name][0], group], _NETWORK[name][1]) for name in names or _NETWORK]
 
 
 def network_options(**given: Any) -> Options:
@@ -91,15 +90,15 @@ _COMPLETIONS = {"judge": "judges", "strategy": "strategies", "space": "spaces"}
 
 
 def declared(settings: type[Any]) -> list[inspect.Parameter]:
-    """Return options for the fields of a dataclass that have a help; their metadata is for typer."""
+    """Return options for the fields of a dataclass that have texts: flag, metavar and help."""
     kinds, parameters = get_type_hints(settings), []
     for item in fields(settings):
-        if "help" in item.metadata:
+        if texts := item.metadata.get("texts"):
             several = isinstance(item.default, tuple)
-            about = dict(item.metadata)
-            option = typer.Option(about.pop("flag", "--" + item.name.replace("_", "-")), **about)
             kind = list[str] | None if several else kinds[item.name]
-            parameters.append(optional(item.name, Annotated[kind, option], None if several else item.default))
+            variable = [Variable(item.metadata["variable"])] if item.metadata["variable"] else []
+            annotation = Annotated[kind, *variable, *texts]  # type: ignore[valid-type]
+            parameters.append(optional(item.name, annotation, None if several else item.default))
     return parameters
 
 

@@ -90,9 +90,9 @@ def lively(console: Console) -> bool:
     return console.file.isatty() and not console.is_dumb_terminal
 
 
-def print_json(result: object, *, indent: int | None = None) -> None:
+def print_json(result: object) -> None:
     """Print one value, of dataclasses and whatever JSON knows."""
-    print(jsonlib.dumps(result, default=_as_data, indent=indent), flush=True)
+    print(jsonlib.dumps(result, default=_as_data), flush=True)
 
 
 def _as_data(value: Any) -> Any:

@@ -26,7 +26,7 @@ SHOW = Group("Show rules, without --model")
 MOST_SHOWN = 200  # classes of a matrix that is printed
 
 
-@with_more(network_parameters("delay", "allow_network"))
+@with_more(network_parameters("delay", "allow_network"), last=True)
 def train_rules(
     source: Annotated[
         str,

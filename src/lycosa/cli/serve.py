@@ -12,9 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from lycosa.cli.commands import with_more
+from lycosa.cli.commands import Variable, with_more
 from lycosa.cli.contact import NOTE
 from lycosa.cli.parameters import declared
 from lycosa.core.errors import InputError
@@ -23,14 +21,12 @@ from lycosa.server.settings import Settings
 
 NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "sqlalchemy", "alembic")
 
-
 ServerDatabase = Annotated[
     str,
-    typer.Option(
-        metavar="ADDRESS",
-        envvar="LYCOSA_DATABASE",
-        help="PostgreSQL database of the server. Default: SQLite in DATA.",
-    ),
+    Variable("LYCOSA_DATABASE"),
+    "--database",
+    "ADDRESS",
+    "PostgreSQL database of the server. Default: SQLite in DATA.",
 ]
 
 

@@ -71,7 +71,7 @@ _UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 MOST_ROWS = 60  # classes in the report; --json and the model have all
 
 
-@with_more(network_parameters())
+@with_more(network_parameters(), last=True)
 def pages(
     sources: Annotated[
         list[str], "SOURCE", "A directory of classes, a table, or a crawl with labels; several are combined."

@@ -100,8 +100,7 @@ class Options:
     ontology: str = option(
         "",
         "Word meanings, for judges and strategies that use them: a directory of WordNet's files, or your "
-        "own ontology (a TSV of relations). Default: WordNet, if installed (see 'lycosa "
-        "wordnet').",
+        "own ontology (a TSV of relations). Default: WordNet, if installed (see 'lycosa doctor').",
         metavar="FILE",
     )
     whole_text: bool = option(

@@ -23,9 +23,9 @@ from lycosa.web.signing import Identity
 VARIABLE = "LYCOSA_SETTINGS"
 
 
-def setting(default: Any, help: str, **more: Any) -> Any:
-    """A field that `lycosa serve` has an option for: its help, and what else typer is told of it."""
-    return field(default=default, metadata={"help": help, **more})
+def setting(default: Any, *texts: str, variable: str = "") -> Any:
+    """A field that `lycosa serve` has an option for: its flag and metavar, if they are not the usual ones, and help."""
+    return field(default=default, metadata={"texts": texts, "variable": variable})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,67 +35,66 @@ class Settings:
     data: Path  # the directory of everything that is kept: database (if it is SQLite) and crawls
     database: str = setting(
         "",
+        "ADDRESS",
         "postgresql://user:pass@host/name instead of SQLite in DATA. Prefer the environment variable "
         "LYCOSA_DATABASE: other users of this machine can read command lines.",
-        metavar="ADDRESS",
-        envvar="LYCOSA_DATABASE",
+        variable="LYCOSA_DATABASE",
     )
-    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 for all addresses of this machine.")
+    host: str = setting("127.0.0.1", "ADDRESS", "The address to listen on; 0.0.0.0 for all addresses of this machine.")
     port: int = setting(8000, "The port to listen on; 0 takes a free one.")
     url: str = setting(
         "",
+        "URL",
         "The public address, such as https://lycosa.example.org, if it differs from host and port; used "
         "for links and cookies.",
-        metavar="URL",
     )
-    crawls: int = setting(8, "Maximum concurrent crawls; others wait in a queue.", min=1)
-    crawls_per_person: int = setting(2, "Maximum concurrent crawls per person.", min=1)
-    max_budget: int = setting(10_000, "Maximum pages per crawl.", min=1)
+    crawls: int = setting(8, "Maximum concurrent crawls; others wait in a queue.")
+    crawls_per_person: int = setting(2, "Maximum concurrent crawls per person.")
+    max_budget: int = setting(10_000, "Maximum pages per crawl.")
     max_interests: int = 100  # per person
     max_models: int = 20
     concurrency: int = 8  # requests that one crawl has in flight
     delay: float = setting(1.0, "Seconds to wait after each response before the next request to the same host.")
-    allow_network: tuple[str, ...] = setting(
-        (), "A private network that requests may go to.", metavar="CIDR"
-    )  # the operator's word, never a member's
+    # set by the operator, never by a member
+    allow_network: tuple[str, ...] = setting((), "CIDR", "A private network that requests may go to; repeatable.")
     contact: str = setting("", "A URL or email address for site owners to contact you; sent with every request.")
-    operator: str = setting("", "Who runs this server, as recorded in WARC files.", metavar="NAME")
+    operator: str = setting("", "NAME", "Who runs this server, as recorded in WARC files.")
     identity: str = setting(
         "",
+        "FILE",
         "Sign every request with the identity in this file, so that sites can verify it: see 'lycosa identity'.",
-        metavar="FILE",
     )
     respect_opt_outs: str = setting(
         "",
+        "WHICH",
         "Leave out pages whose owners opted out of AI training (training) or of any other use (all); members may be "
         "stricter, but not less strict.",
-        metavar="WHICH",
     )
     render: str = setting(
         "never",
+        "WHEN",
         "Whether crawls render pages that need JavaScript: auto or never. Takes Chromium, the extra 'browser', and "
         "some 400 MB for each crawl that meets such pages.",
-        metavar="WHEN",
     )
     cluster: str = setting(
         "",
+        "WHERE",
         "Run crawls on Ray: local:4 (four shards on this machine), auto, or the address of a cluster; ,shards=N "
         "says how many.",
-        metavar="WHERE",
     )
     notify: tuple[str, ...] = setting(
         (),
+        "URL",
         "Send the endings of all crawls to this address of apprise, such as mailto://...; repeatable. Prefer the "
         "environment variable LYCOSA_NOTIFY, as addresses hold passwords.",
-        metavar="URL",
-        envvar="LYCOSA_NOTIFY",
+        variable="LYCOSA_NOTIFY",
     )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
+        "--trusted-proxy",
+        "ADDRESS",
         "A reverse proxy whose X-Forwarded-For header is trusted; repeatable.",
-        flag="--trusted-proxy",
-        metavar="ADDRESS",
     )
 
     def check(self) -> None:
@@ -106,8 +105,7 @@ class Settings:
                     ipaddress.ip_network(name, strict=False)  # a name could be anyone's tomorrow
                 except ValueError as error:
                     raise InputError(f"--{option} {name!r} is not an address: write it as in 192.168.0.0/16") from error
-        if not (math.isfinite(self.delay) and self.delay >= 0):
-            raise InputError(f"--delay {self.delay}: give seconds, 0 or more")
+        self._check_numbers()
         try:
             parts = urlsplit(self.url)
             wrong = bool(self.url) and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query)
@@ -129,6 +127,13 @@ class Settings:
         channels_of(self.notify)
         if self.cluster:
             check_cluster(self.cluster)
+
+    def _check_numbers(self) -> None:
+        for name in ("crawls", "crawls_per_person", "max_budget"):
+            if getattr(self, name) < 1:
+                raise InputError(f"--{name.replace('_', '-')} is {getattr(self, name)}: it must be 1 or more")
+        if not (math.isfinite(self.delay) and self.delay >= 0):
+            raise InputError(f"--delay {self.delay}: give seconds, 0 or more")
 
     def _check_browser(self) -> None:
         if self.render not in ("auto", "never"):

@@ -8,13 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from lycosa.cli.commands import with_more
-from lycosa.cli.lab.printing import kept, show
+from lycosa.cli.lab.printing import kept, parts
 from lycosa.cli.lab.run import settings
 from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import print_json
+from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.lab import benchmark as lab
@@ -27,31 +25,20 @@ from lycosa.lab.report import write_report
 
 @with_more(settings("strategies", "subject_count", "told", "judge", "seed_sets", "budgets"))
 def benchmark(
+    *,
     corpora: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Directory of the corpora (wikispeedia-blind, webkb, mdn, with labels)."),
+        Path | None, "DIR", "Directory of the corpora (wikispeedia-blind, webkb, mdn, with labels)."
     ] = None,
     corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Only this corpus, or an index of your own. Default: all in --corpora, and embedded."
-        ),
+        list[str] | None, "NAME", "Only this corpus, or an index of your own. Default: all in --corpora, and embedded."
     ] = None,
-    *,
     also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Strategies in addition to the default ones, or to those of --strategy."),
+        list[str] | None, "NAME", "Strategies in addition to the default ones, or to those of --strategy."
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small web and two topics, as a quick check.")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="All topics, seeds and published strategies, up to 5,000 pages; takes a day.")
-    ] = False,
-    develop: Annotated[
-        bool, typer.Option("--develop", help="Use the development half of the topics, not the half that is reported.")
-    ] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for runs and the report.")] = Path(
-        "benchmark"
-    ),
+    quick: Annotated[bool, "A small web and two topics, as a quick check."] = False,
+    full: Annotated[bool, "All topics, seeds and published strategies, up to 5,000 pages; takes a day."] = False,
+    develop: Annotated[bool, "Use the development half of the topics, not the half that is reported."] = False,
+    out: Annotated[Path, "-o", "DIR", "Directory for runs and the report."] = Path("benchmark"),
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -83,10 +70,6 @@ def benchmark(
         bench = Bench(there[0].index, out / "work", quick, workers=workers, tell=tell)
         known = lab.findings(bench, there, size, compared, half)
     page = write_report(known, out / "report", command=shlex.join(["lycosa", *sys.argv[1:]]))
-    if json:
-        print_json({"report": page, **known.as_dict()}, indent=1)
-    elif not quiet:
-        show(known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu")
-        print(f"The page: {page}")
-        if quick:
-            print(QUICK)
+    shown = parts(known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu")
+    told = [*shown, f"The page: {page}", *([QUICK] if quick else [])]
+    give({"report": page, **known.as_dict()}, told, json=json, quiet=quiet)

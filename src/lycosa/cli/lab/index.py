@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import Column, Json, Quiet
-from lycosa.cli.printing import output, print_json
+from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
 from lycosa.lab.anatomy import anatomy, lines
 from lycosa.lab.corpora.opening import make_index
@@ -18,28 +15,21 @@ from lycosa.lab.corpora.opening import make_index
 def index(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="WARC files or a directory of them, a crawl's directory, a directory of HTML files (directories are "
-            "classes), a table of links (.tsv, .tsv.gz or .parquet: node, node), embedded:pages=3000,seed=7, "
-            "public:wikispeedia (or webkb, web-google ...), or generated:bretagne,nodes=20000.",
-        ),
+        "SOURCE",
+        "WARC files or a directory of them, a crawl's directory, a directory of HTML files (directories are classes), "
+        "a table of links (.tsv, .tsv.gz or .parquet: node, node), embedded:pages=3000,seed=7, public:wikispeedia (or "
+        "webkb, web-google ...), or generated:bretagne,nodes=20000.",
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index.")],
+    *,
+    out: Annotated[Path, "-o", "DIR", "Where to write the index."],
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Classes of pages: on each line an address, a tab, and a class or its path."),
+        Path | None, "FILE", "Classes of pages: on each line an address, a tab, and a class or its path."
     ] = None,
     column: Column = "",
     exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Leave out pages whose address contains this, or matches it with * and ?."
-        ),
+        list[str] | None, "PATTERN", "Leave out pages whose address contains this, or matches it with * and ?."
     ] = None,
-    scores: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Scores of a graph's nodes (.tsv or .parquet: node, score).")
-    ] = None,
+    scores: Annotated[Path | None, "FILE", "Scores of a graph's nodes (.tsv or .parquet: node, score)."] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -51,8 +41,6 @@ def index(
     """
     with progress(quiet or json) as tell:
         made = make_index(sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, tell=tell)
-    if json:
-        print_json({"index": out, **anatomy(made)})
-    elif not quiet:
-        for line in [*lines(anatomy(made)), f"use it with: lycosa lab run --corpus {out}"]:
-            output().print(one_line(line), markup=False)
+    facts = anatomy(made)
+    told = [*lines(facts), f"use it with: lycosa lab run --corpus {out}"]
+    give({"index": out, **facts}, told, json=json, quiet=quiet)

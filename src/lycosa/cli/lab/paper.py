@@ -1,4 +1,4 @@
-"""`lycosa lab paper: the experiments of five papers, and our own`."""
+"""`lycosa lab paper`: the experiments of five papers, and our own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import typer
 from lycosa.cli.commands import one_line, with_more
 from lycosa.cli.lab.run import settings
 from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import print_json
+from lycosa.cli.printing import Part, give
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
-from lycosa.lab.findings import Findings
 from lycosa.lab.papers import PAPERS, QUICK
 from lycosa.lab.report import PAGE, tally
 from lycosa.lab.report.publishing import publish, write_front
@@ -25,24 +24,17 @@ ALL = "all"
 
 @with_more(settings("subject_count", "random_seed"))
 def paper(
-    name: Annotated[
-        str, typer.Argument(metavar="PAPER", help="otie, batsakis, personalized, gouriten or rules; all; freshness.")
-    ],
-    corpus: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="An index of 'lycosa lab index'. Default: the embedded web, 3,000 pages."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Minutes only: too small for reliable verdicts.")] = False,
+    name: Annotated[str, "PAPER", "otie, batsakis, personalized, gouriten or rules; all; freshness."],
     *,
-    large: Annotated[
-        bool, typer.Option("--large", help="Add crawls of 100,000 steps on 2.2 million nodes (gouriten).")
-    ] = False,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for reports and their data.")
-    ] = Path("papers"),
+    corpus: Annotated[
+        Path | None, "DIR", "An index of 'lycosa lab index'. Default: the embedded web, 3,000 pages."
+    ] = None,
+    quick: Annotated[bool, "Minutes only: too small for reliable verdicts."] = False,
+    large: Annotated[bool, "Add crawls of 100,000 steps on 2.2 million nodes (gouriten)."] = False,
+    out: Annotated[Path, "-o", "DIR", "Directory for reports and their data."] = Path("papers"),
     workers: Workers = 0,
-    json: Json = False,
     quiet: Quiet = False,
+    json: Json = False,
     **flags: Any,
 ) -> None:
     """Repeat a paper's experiments and check its claims.
@@ -60,20 +52,19 @@ def paper(
         made = publish(names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, tell=tell, **wanted)
     front = write_front(made, out, again, quick=quick) if name == ALL else None
     pages = {key: out / key / PAGE for key, found in made.items() if not isinstance(found, str)}
-    if json:
-        known = {
-            key: {"page": pages[key], "claims": found.claims} if isinstance(found, Findings) else {"failure": found}
-            for key, found in made.items()
-        }
-        print_json({"papers": known, "page": front}, indent=1)
-    for key, found in made.items() if not json else ():
+    facts, told = dict[str, Any](), list[Part]()
+    for key, found in made.items():
         if isinstance(found, str):
-            print(f"lycosa: {key} failed: {one_line(found)}", file=sys.stderr)
-        elif not quiet:
-            fare = f"of {many(len(found.claims), 'claim')} {tally(found.claims)}" if found.claims else "no claims"
-            print(f"{key}: {fare}; {pages[key]}")
-    if pages and not quiet and not json:
+            facts[key] = {"failure": found}
+            if not json:
+                print(f"lycosa: {key} failed: {one_line(found)}", file=sys.stderr)
+            continue
+        facts[key] = {"page": pages[key], "claims": found.claims}
+        fare = f"of {many(len(found.claims), 'claim')} {tally(found.claims)}" if found.claims else "no claims"
+        told.append(f"{key}: {fare}; {pages[key]}")
+    if pages:
         page = front or next(iter(pages.values()))
-        print(f"{page}: open it in a browser, {page.resolve().as_uri()}" + f"\n{QUICK}" * quick)
+        told += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
+    give({"papers": facts, "page": front}, told, json=json, quiet=quiet)
     if len(pages) < len(made):
         raise typer.Exit(2)

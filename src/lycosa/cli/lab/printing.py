@@ -12,32 +12,27 @@ from rich.markup import escape
 from rich.table import Column
 
 from lycosa.cli.commands import one_line
-from lycosa.cli.printing import listing, output
+from lycosa.cli.printing import Part, listing, squeezed
 from lycosa.lab.findings import AS_PUBLISHED, Findings, Table
 from lycosa.lab.report import BADGE, in_figures, shown
 
 
-def show(found: Findings, *keys: str) -> None:
-    """Print tables, those with these keys if any are given, then remarks, claims and the summary."""
-    for part in found.parts:
-        if isinstance(part, Table) and (not keys or part.key in keys):
-            show_table(part)
-    console = output()
-    for remark in found.remarks:
-        console.print(f"- {one_line(remark)}", markup=False)
-    for claim in found.claims:
-        console.print(f"{claim.verdict}: {claim.text}. {' '.join(claim.evidence.split())}", markup=False)
-    console.print(found.summary, markup=False)
+def parts(found: Findings, *keys: str) -> Iterator[Part]:
+    """Yield the tables with these keys, then remarks, claims and the summary."""
+    yield from (_table(part) for part in found.parts if isinstance(part, Table) and part.key in keys)
+    yield from (f"- {one_line(remark)}" for remark in found.remarks)
+    yield from (f"{claim.verdict}: {claim.text}. {squeezed(claim.evidence)}" for claim in found.claims)
+    yield found.summary
 
 
-def show_table(part: Table) -> None:
+def _table(part: Table) -> Part:
     columns = [
         Column(escape(title), justify="right" if figures else "left", overflow="fold")
         for title, figures in zip(part.columns, in_figures(part), strict=True)
     ]
     rows = ([one_line(shown(cell, part.digits)) for cell in row] for row in part.rows)
     title = f"{part.title}, {BADGE}" if part.mode == AS_PUBLISHED else part.title
-    output().print(listing(columns, rows, title=escape(one_line(title)), show_edge=True, pad_edge=False))
+    return listing(columns, rows, title=escape(one_line(title)), show_edge=True, pad_edge=False)
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from lycosa.cli.commands import optional, with_more
-from lycosa.cli.lab.printing import kept, show
+from lycosa.cli.lab.printing import kept, parts
 from lycosa.cli.parameters import REGISTRIES, Json, Quiet, Workers
-from lycosa.cli.printing import print_json
+from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.lab import running
@@ -36,9 +36,13 @@ def settings(*only: str) -> list[inspect.Parameter]:
             text = about["help"] + (" Repeatable." if isinstance(default, list) else "")
             if default not in ("", []) and not only:
                 text += f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
-            shell = REGISTRIES["strategies"] if item.name == "strategies" else None
-            option = typer.Option(about["flag"], metavar=about["metavar"], help=text, autocompletion=shell)
-            parameters.append(optional(item.name, Annotated[kinds[item.name] | None, option]))
+            texts = [
+                about["flag"],
+                about["metavar"],
+                *([REGISTRIES[item.name]] if item.name in REGISTRIES else []),
+                text,
+            ]
+            parameters.append(optional(item.name, Annotated[kinds[item.name] | None, *texts]))
     return parameters
 
 
@@ -46,21 +50,17 @@ def settings(*only: str) -> list[inspect.Parameter]:
 def run(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="EXPERIMENT.toml", help="Read all settings from a file; options take precedence."),
+        "EXPERIMENT.toml",
+        "Read all settings from a file; options take precedence.",
     ] = None,
     *,
     against: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Print paired differences, on the same topics and seeds, to this strategy; or to the same "
-            "strategies in the directory of another experiment, such as one of another version or with another judge.",
-        ),
+        "NAME",
+        "Print paired differences, on the same topics and seeds, to this strategy; or to the same strategies in the "
+        "directory of another experiment, such as one of another version or with another judge.",
     ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Directory for the experiment. Default: its name."),
-    ] = None,
+    out: Annotated[Path | None, "-o", "DIR", "Directory for the experiment. Default: its name."] = None,
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -86,13 +86,13 @@ def run(
         results = running.run(plan, out, index=index, workers=workers, tell=tell)
     found = results.findings(against, before)
     page = write_report(found, out / "report", shlex.join(["lycosa", *sys.argv[1:]]))
-    if json:
-        print_json({"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, indent=1)
-    elif not quiet:
-        show(found, f"{found.key}-harvest", f"{found.key}-differences")
-        again = shlex.quote(str(out / "experiment.toml"))
-        print(f"All numbers: {out / 'results.csv'}\nThe report:  {page}")
-        print(f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'")
+    again = shlex.quote(str(out / "experiment.toml"))
+    told = [
+        *parts(found, f"{found.key}-harvest", f"{found.key}-differences"),
+        {"All numbers": str(out / "results.csv"), "The report": str(page)},
+        f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",
+    ]
+    give({"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, told, json=json, quiet=quiet)
     if results.failed:
         for line in found.remarks if quiet or json else ():
             if line.startswith("Failed"):
