@@ -49,12 +49,11 @@ def test_letters_have_a_size_in_patterns(database: Database) -> None:
 
 
 def test_sums_are_plain_numbers(database: Database) -> None:
-    """Sums and means can be written as JSON."""
+    """Sums can be written as JSON."""
     database.insert("thing", {"name": "a", "amount": 1})
     database.insert("thing", {"name": "b", "amount": 2})
-    row = database.row("SELECT SUM(amount) AS total, AVG(amount) AS mean FROM thing")
-    assert {"total": 3, "mean": 1.5} == row
-    assert {int, float} >= {type(value) for value in (row or {}).values()}
+    [row] = database.rows("SELECT SUM(amount) AS total FROM thing")
+    assert (3, int) == (row["total"], type(row["total"]))
 
 
 def test_a_key_can_be_used_once(database: Database) -> None:
@@ -113,7 +112,7 @@ def test_others_see_what_was_committed(database: Database, database_address: str
 def test_a_snapshot_is_of_one_moment(database: Database, database_address: str) -> None:
     """What others write while one reads is not seen before one has finished."""
     other = Database(database_address)
-    with database.snapshot():
+    with database.transaction(snapshot=True):
         other.insert("thing", {"name": "a", "amount": 1})
         assert [] == names(database)
     assert ["a"] == names(database)

@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import migrations
 from lycosa.people.database import Database, Row
 from lycosa.people.migrating import migrate, newest, revision
@@ -97,7 +97,7 @@ def test_migrate_refuses_a_newer_schema(database: Database) -> None:
 def test_migrate_refuses_a_foreign_database(database: Database) -> None:
     """Where someone else's table has our name, nothing is changed."""
     database.run("CREATE TABLE person (x TEXT)")
-    with pytest.raises(InputError, match="person"):
+    with pytest.raises(StoreError, match="person"):
         migrate(database)
     assert {"person": ["x"]} == database.tables()
 
@@ -150,6 +150,7 @@ print(revision(database))
 
 def test_two_at_once_take_turns(database_address: str) -> None:
     """Two processes that start on an empty database at the same moment both succeed."""
+    Database(database_address).close()
     command = [sys.executable, "-c", TOGETHER, database_address]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:

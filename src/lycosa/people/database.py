@@ -7,17 +7,14 @@ or `StoreError`.
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
-from sqlalchemy import URL, Connection, ExceptionContext, Text, bindparam, create_engine, event, exc, inspect, text
+from sqlalchemy import Text, bindparam, create_engine, event, exc, inspect, text
+from sqlalchemy.engine import URL, Connection, ExceptionContext, make_url
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
 
@@ -45,27 +42,17 @@ class Database:
     def __init__(self, address: str | Path) -> None:
         """Connect to `postgresql://...`, or to the SQLite file at a path, which is made if there is none."""
         self._local = threading.local()
-        self._place = _without_password(str(address))
-        self.is_postgres = str(address).startswith(("postgresql://", "postgres://"))
-        if self.is_postgres:
-            url, connect = URL.create("postgresql+psycopg"), partial(_connect_postgres, str(address), self._place)
-        elif "://" in str(address):
-            kind = str(address).partition("://")[0]  # the rest may hold a password
-            raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
-        else:
-            url, connect = URL.create("sqlite", database=str(address)), partial(_connect_sqlite, str(address))
+        url = _url(str(address))
+        self.is_postgres = url.get_backend_name() == "postgresql"
+        self._place = f"postgresql://{url.host or ''}/{url.database}" if self.is_postgres else str(address)
+        how = {"connect_args": POSTGRES, "pool_pre_ping": True} if self.is_postgres else {}
         try:
-            self._engine = create_engine(
-                url,
-                creator=connect,
-                isolation_level="AUTOCOMMIT",
-                max_overflow=-1,
-                pool_pre_ping=self.is_postgres,
-            )
+            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", max_overflow=-1, **how)
         except ImportError as error:
             raise InputError(
                 "a PostgreSQL database needs psycopg: install Lycosa with pip install 'lycosa[postgres]'"
             ) from error
+        event.listen(self._engine, "connect", _prepare_postgres if self.is_postgres else _prepare_sqlite)
         event.listen(self._engine, "handle_error", self._explained)
         with self._engine.connect():
             pass
@@ -124,29 +111,22 @@ class Database:
         self._execute(f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}", row)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of it or nothing. Inside another, it is part of that one. A statement that is refused (`Taken`) leaves
-        what was done before it as it is: who catches that may go on.
+    def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
+        """All of it or nothing; inside another, a part of that one. A statement that is refused (`Taken`) leaves what
+        was done before it as it is: who catches that may go on. A `snapshot` reads the state of one moment.
         """
-        with self._begun("BEGIN" if self.is_postgres else "BEGIN IMMEDIATE"):
-            yield
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """What is read inside is all of one moment, whatever others write meanwhile."""
-        with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.is_postgres else "BEGIN"):
-            self.tables()  # the moment is that of the first look
-            yield
-
-    @contextmanager
-    def _begun(self, begin: str) -> Iterator[None]:
         if self._current is not None:
             yield
             return
+        begin = "BEGIN" if self.is_postgres or snapshot else "BEGIN IMMEDIATE"
+        if self.is_postgres and snapshot:
+            begin += " ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._engine.connect() as connection, connection.begin():
             connection.exec_driver_sql(begin)
             self._local.connection = connection
             try:
+                if snapshot:
+                    self.tables()  # the moment is that of the first look
                 yield
             finally:
                 self._local.connection = None
@@ -242,71 +222,41 @@ def _plain(given: Row) -> Row:
     return {name: int(value) if isinstance(value, bool) else value for name, value in given.items()}
 
 
-def _without_password(address: str) -> str:
-    """The address of a database as messages may show it.
+# a server that vanished without a word is given up soon
+POSTGRES = {
+    "connect_timeout": 5,
+    "prepare_threshold": None,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 
-    >>> _without_password("postgresql://ada:secret@db.example/lycosa")
-    'postgresql://db.example/lycosa'
-    """
-    if "://" not in address:
-        return address
+
+def _url(address: str) -> URL:
+    kind, separator, rest = address.partition("://")
+    if not separator:
+        return URL.create("sqlite", database=address)
+    if kind not in ("postgresql", "postgres"):  # the rest may hold a password
+        raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
     try:
-        parts = urlsplit(address)
-    except ValueError:
-        return "postgresql://?"
-    return f"postgresql://{parts.hostname or ''}{parts.path}"
-
-
-def _connect_sqlite(path: str) -> sqlite3.Connection:
-    made = sqlite3.connect(path, MAX_WAIT_seconds, isolation_level=None, check_same_thread=False)
-    try:
-        _write_ahead(made)
-        made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
-        made.execute("PRAGMA foreign_keys = ON")
-        made.execute("PRAGMA trusted_schema = OFF")
-        made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
-        made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
-    except sqlite3.Error:
-        made.close()
-        raise
-    return made
-
-
-def _write_ahead(made: sqlite3.Connection) -> None:
-    """Let readers and the one writer not stop each other. For this change of the file SQLite does not wait as it does
-    for everything else.
-    """
-    for last in [False] * 100 + [True]:
-        try:
-            made.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if last or "locked" not in str(error):
-                raise
-            time.sleep(0.02)
-
-
-def _connect_postgres(address: str, place: str) -> Any:
-    import psycopg
-    from psycopg.types.numeric import FloatLoader
-
-    try:
-        made = psycopg.connect(
-            address,
-            autocommit=True,
-            connect_timeout=5,
-            prepare_threshold=None,
-            keepalives_idle=30,  # a server that vanished without a word is given up soon
-            keepalives_interval=10,
-            keepalives_count=3,
-            tcp_user_timeout=30_000,
-        )
-    except psycopg.ProgrammingError:
-        # PostgreSQL's message repeats the address, and its password with it.
+        return make_url(f"postgresql+psycopg://{rest}")
+    except (exc.ArgumentError, ValueError):  # its message may repeat the password
         raise InputError(
-            f"cannot read the database's address ({place}): write postgresql://user:password@host:port/name"
+            "cannot read the database's address: write postgresql://user:password@host:port/name"
         ) from None
+
+
+def _prepare_sqlite(made: Any, _: Any) -> None:
+    made.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_seconds}")
+    made.execute("PRAGMA journal_mode = WAL")
+    made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
+    made.execute("PRAGMA foreign_keys = ON")
+    made.execute("PRAGMA trusted_schema = OFF")
+    made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
+    made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
+
+
+def _prepare_postgres(made: Any, _: Any) -> None:
     # PostgreSQL ends a transaction in which nothing happens, so that its locks hold up no others.
     made.execute(f"SET lock_timeout = '{MAX_WAIT_seconds}s'; SET idle_in_transaction_session_timeout = '300s'")
-    made.adapters.register_loader("numeric", FloatLoader)  # a sum is a number like any other
-    return made

@@ -6,10 +6,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database
-from lycosa.people.schema import metadata
 
 
 def newest(config: Config | None = None) -> str:
@@ -23,9 +23,7 @@ def revision(database: Database) -> str:
 
 
 def migrate(database: Database, config: Config | None = None) -> None:
-    """Make all tables in an empty database, or apply the revisions that it has not seen: all of it or nothing.
-    Processes that do so at once take turns.
-    """
+    """Apply the revisions that a database has not seen, all or nothing. Processes that do so at once take turns."""
     config = config or _config()
     if revision(database) == newest(config):
         return
@@ -33,22 +31,13 @@ def migrate(database: Database, config: Config | None = None) -> None:
         if database.is_postgres:  # a lock of this schema's own, until the transaction ends
             database.rows("SELECT pg_advisory_xact_lock(114778, hashtext(current_schema()))")
         config.attributes["connection"] = connection
-        known = revision(database)
-        if not known:
-            taken = sorted(set(metadata.tables) & set(database.tables()))
-            if taken:
-                raise InputError(
-                    f"the database has a table {taken[0]!r} that is not Lycosa's: give Lycosa a database of its own"
-                )
-            metadata.create_all(connection)
-            command.stamp(config, "head")
-        elif known not in {it.revision for it in ScriptDirectory.from_config(config).walk_revisions()}:
-            raise InputError(
-                f"the database has schema {known}, but this Lycosa knows {newest(config)}: it was used by a newer "
-                "version; install that one, or restore a backup"
-            )
-        else:
+        try:
             command.upgrade(config, "head")
+        except CommandError as error:
+            raise InputError(
+                f"the database has schema {revision(database)}, but this Lycosa knows {newest(config)}: it was used by "
+                "a newer version; install that one, or restore a backup"
+            ) from error
 
 
 def _config() -> Config:

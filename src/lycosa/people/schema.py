@@ -1,7 +1,7 @@
 """The tables of the server's database, for SQLite and PostgreSQL.
 
 Times are seconds since the epoch, truth is 0 or 1, and every key is a random id (`new_id`). Of a secret, a digest is
-kept. A change here needs a revision in `migrations/versions`.
+kept. The first revision in `migrations/versions` makes them.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _copy_rows(source: Database, target: Database) -> None:
     """Copy all tables as of one moment into an empty database."""
     if revision(target):
         raise InputError("the database is not empty: a backup is restored into a new one")
-    with source.snapshot(), target.transaction():
+    with source.transaction(snapshot=True), target.transaction():
         migrate(target)
         for table in (it.name for it in metadata.sorted_tables):  # each after those that it refers to
             if table not in ("session", "attempt", "process"):
