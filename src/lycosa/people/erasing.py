@@ -10,18 +10,17 @@ process has removed them: also after a crash.
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import held
-from lycosa.people.database import Database, Row
+from lycosa.people.database import Database, Row, as_dict
 from lycosa.people.ids import is_id
 from lycosa.people.limits import forget
+from lycosa.people.sharing import people
 from lycosa.store.log import Lock
 
 
@@ -31,9 +30,7 @@ def erase_person(database: Database, person: str) -> list[str]:
         row = database.get("person", person, locked=True)
         if row is None:
             return []
-        thrown: list[str] = []
-        for interest in database.rows("SELECT id FROM interest WHERE owner = :person ORDER BY id", person=person):
-            thrown += erase_interest(database, interest["id"])
+        thrown = _throw(database, "owner", person)
         forget(database, row["folded"])
         database.delete("person", person)  # and what refers to them, by the schema's rules
     return thrown
@@ -42,16 +39,21 @@ def erase_person(database: Database, person: str) -> list[str]:
 def erase_interest(database: Database, interest: str) -> list[str]:
     """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
     with database.transaction():
-        # First of all, so that no crawl can come in between: nobody would remove its directory.
-        if database.get("interest", interest, locked=True) is None:
-            return []
-        # In one order, so that two who erase the same don't wait for each other.
-        rows = database.rows("SELECT id FROM crawl WHERE interest = :interest ORDER BY id", interest=interest)
-        crawls = [row["id"] for row in rows]
-        for crawl in crawls:
-            _throw(database, crawl)
+        thrown = _throw(database, "id", interest)
         database.delete("interest", interest)
-    return crawls
+    return thrown
+
+
+def _throw(database: Database, column: str, key: str) -> list[str]:
+    """Note that the crawls of some interests are to be removed. The interests are locked first, so that no crawl can
+    come in between, and in one order, so that two who erase the same don't wait for each other.
+    """
+    chosen = f"SELECT id FROM interest WHERE {column} = :key ORDER BY id"
+    interests = [row["id"] for row in database.rows(chosen + database.lock, key=key)]
+    rows = database.rows("SELECT id FROM crawl WHERE interest IN :interests ORDER BY id", interests=interests)
+    for row in rows:
+        database.insert("rubbish", crawl=row["id"], at=time.time())
+    return [row["id"] for row in rows]
 
 
 def erase_crawl(database: Database, crawl: str) -> None:
@@ -59,7 +61,7 @@ def erase_crawl(database: Database, crawl: str) -> None:
     with database.transaction():
         if held(database, crawl) is not None:
             database.delete("crawl", crawl)
-            _throw(database, crawl)
+            database.insert("rubbish", crawl=crawl, at=time.time())
 
 
 def rubbish(database: Database) -> list[str]:
@@ -97,10 +99,6 @@ def sweep(directories: list[Path]) -> list[Path]:
     return gone
 
 
-def _throw(database: Database, crawl: str) -> None:
-    database.upsert("rubbish", {"crawl": crawl, "at": time.time()}, ["crawl"], ["at"])
-
-
 # -- own data ----------------------------------------------------------------------------------------------
 
 # Everything that the database knows of a person, as data for them to take along. Secrets are left out: a password's
@@ -108,58 +106,53 @@ def _throw(database: Database, crawl: str) -> None:
 
 _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
 _JSON = frozenset({"wishes", "preferences", "sources", "about"})
+_MINE = {
+    "feedback": "feedback WHERE person = :key ORDER BY at, url",
+    "opened": "opened WHERE person = :key ORDER BY at, url",
+    "suggestions": "suggestion WHERE person = :key ORDER BY at, value",
+    "visits": "seen WHERE person = :key ORDER BY at, interest",
+    "notices": "notice WHERE person = :key ORDER BY at, id",
+    "sessions": "session WHERE person = :key ORDER BY created, id",
+    "models": "model WHERE owner = :key ORDER BY created, id",
+    "tokens": "token WHERE person = :key ORDER BY created, id",
+    "invitations": "invitation WHERE made_by = :key ORDER BY created, id",
+    "audit": "audit WHERE person = :key ORDER BY at, id",
+}
+_OF_INTEREST = {
+    "crawls": "crawl WHERE interest = :key ORDER BY number",
+    "labels": "feedback WHERE interest = :key AND relevant IS NOT NULL ORDER BY at, url",
+}
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:
     """All of a person's rows, by what they are."""
-
-    def mine(table: str, column: str = "person", order: str = "") -> list[Row]:
-        rows = database.rows(
-            f"SELECT * FROM {table} WHERE {column} = :person{f' ORDER BY {order}' if order else ''}", person=person
-        )
-        return [_shown(row) for row in rows]
-
     interests = database.rows("SELECT id FROM interest WHERE owner = :person ORDER BY created, id", person=person)
+    shares = database.rows(
+        "SELECT s.interest, i.name, p.name AS owner, s.mode, s.created FROM share s JOIN interest i "
+        "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = :person ORDER BY s.created",
+        person=person,
+    )
     return {
-        "account": next(iter(mine("person", "id")), {}),
+        "account": next(iter(_shown(database, "person WHERE id = :key", person)), {}),
         "interests": [data_of_interest(database, row["id"]) for row in interests],
-        "shared_with_me": database.rows(
-            "SELECT s.interest, i.name, p.name AS owner, s.mode, s.created FROM share s JOIN interest i "
-            "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = :person ORDER BY s.created",
-            person=person,
-        ),
-        "feedback": mine("feedback", order="at, url"),
-        "opened": mine("opened", order="at, url"),
-        "suggestions": mine("suggestion", order="at, value"),
-        "visits": mine("seen", order="at, interest"),
-        "notices": mine("notice", order="at, id"),
-        "sessions": mine("session", order="created, id"),
-        "models": mine("model", "owner", "created, id"),
-        "tokens": mine("token", order="created, id"),
-        "invitations": mine("invitation", "made_by", "created, id"),
-        "audit": mine("audit", order="at, id"),
+        "shared_with_me": shares,
+        **{name: _shown(database, source, person) for name, source in _MINE.items()},
     }
 
 
 def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
-    row = database.row("SELECT * FROM interest WHERE id = :id", id=interest)
-    of: dict[str, Any] = _shown(row) if row else {}
-    for name, source in (
-        ("crawls", "crawl WHERE interest = :interest ORDER BY number"),
-        ("labels", "feedback WHERE interest = :interest AND relevant IS NOT NULL ORDER BY at, url"),
-    ):
-        of[name] = [_shown(row) for row in database.rows(f"SELECT * FROM {source}", interest=interest)]
-    of["shares"] = database.rows(
-        "SELECT p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person WHERE s.interest = :interest "
-        "ORDER BY p.folded",
-        interest=interest,
-    )
-    return of
+    [row] = _shown(database, "interest WHERE id = :key", interest) or [{}]
+    row |= {name: _shown(database, source, interest) for name, source in _OF_INTEREST.items()}
+    row["shares"] = [{key: one[key] for key in ("name", "mode", "created")} for one in people(database, interest)]
+    return row
 
 
-def _shown(row: Row) -> Row:
-    shown = {key: value for key, value in row.items() if key not in _SECRET}
-    for key in _JSON & shown.keys():
-        with suppress(ValueError, TypeError):
-            shown[key] = json.loads(shown[key])
-    return shown
+def _shown(database: Database, source: str, key: str) -> list[Row]:
+    """Rows without secrets, with what is JSON as data."""
+    rows = [
+        {name: value for name, value in row.items() if name not in _SECRET}
+        for row in database.rows(f"SELECT * FROM {source}", key=key)
+    ]
+    for row in rows:
+        row |= {name: as_dict(row[name]) for name in _JSON & row.keys()}
+    return rows
