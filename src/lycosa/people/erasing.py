@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lycosa.people.crawls import held
 from lycosa.people.database import Database, Row, as_dict
 from lycosa.people.ids import is_id
 from lycosa.people.limits import forget
+from lycosa.people.schema import metadata
 from lycosa.people.sharing import people
 from lycosa.store.log import Lock
 
@@ -106,43 +108,23 @@ def sweep(directories: list[Path]) -> list[Path]:
 
 _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
 _JSON = frozenset({"wishes", "preferences", "sources", "about"})
-_MINE = {
-    "feedback": "feedback WHERE person = :key ORDER BY at, url",
-    "opened": "opened WHERE person = :key ORDER BY at, url",
-    "suggestions": "suggestion WHERE person = :key ORDER BY at, value",
-    "visits": "seen WHERE person = :key ORDER BY at, interest",
-    "notices": "notice WHERE person = :key ORDER BY at, id",
-    "sessions": "session WHERE person = :key ORDER BY created, id",
-    "models": "model WHERE owner = :key ORDER BY created, id",
-    "tokens": "token WHERE person = :key ORDER BY created, id",
-    "invitations": "invitation WHERE made_by = :key ORDER BY created, id",
-    "audit": "audit WHERE person = :key ORDER BY at, id",
-}
-_OF_INTEREST = {
-    "crawls": "crawl WHERE interest = :key ORDER BY number",
-    "labels": "feedback WHERE interest = :key AND relevant IS NOT NULL ORDER BY at, url",
-}
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:
-    """All of a person's rows, by what they are."""
-    interests = database.rows("SELECT id FROM interest WHERE owner = :person ORDER BY created, id", person=person)
-    shares = database.rows(
-        "SELECT s.interest, i.name, p.name AS owner, s.mode, s.created FROM share s JOIN interest i "
-        "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = :person ORDER BY s.created",
-        person=person,
-    )
-    return {
-        "account": next(iter(_shown(database, "person WHERE id = :key", person)), {}),
-        "interests": [data_of_interest(database, row["id"]) for row in interests],
-        "shared_with_me": shares,
-        **{name: _shown(database, source, person) for name, source in _MINE.items()},
-    }
+    """All rows about a person, by table; interests with what belongs to them."""
+    found: dict[str, list[Row]] = defaultdict(list, audit=_shown(database, "audit WHERE person = :key", person))
+    for table in metadata.sorted_tables:
+        for column in table.columns:
+            if any(reference.column.table.name == "person" for reference in column.foreign_keys):
+                found[table.name] += _shown(database, f"{table.name} WHERE {column.name} = :key", person)
+    interests = [data_of_interest(database, row["id"]) for row in found.pop("interest")]
+    return {"account": _shown(database, "person WHERE id = :key", person)[0], "interests": interests, **found}
 
 
 def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
     [row] = _shown(database, "interest WHERE id = :key", interest) or [{}]
-    row |= {name: _shown(database, source, interest) for name, source in _OF_INTEREST.items()}
+    row["crawls"] = _shown(database, "crawl WHERE interest = :key ORDER BY number", interest)
+    row["labels"] = _shown(database, "feedback WHERE interest = :key AND relevant IS NOT NULL ORDER BY at", interest)
     row["shares"] = [{key: one[key] for key in ("name", "mode", "created")} for one in people(database, interest)]
     return row
 
