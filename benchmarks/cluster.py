@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +28,6 @@ import xxhash
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import Shard
-from lycosa.cluster.together import Together
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space
@@ -48,6 +48,10 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
 from lycosa.web.urls import lane
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from cluster_here import Together
 
 SLOTS, DELAY, MARKS = 16, 0.02, (100, 500, 1000, 5000)
 DOMAINS = 200

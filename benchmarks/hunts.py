@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -27,11 +28,14 @@ from lycosa.core.types import Visit
 from lycosa.estimators import BROWSING, STRATEGIES
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web
-from lycosa.testing.browsing import browse
 from lycosa.testing.simulation import SimTransport, clock, run_virtual
 from lycosa.training.browse import train_browse
 from lycosa.training.looking import fetched
 from lycosa.web.politeness import Politeness
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from browsed_web import browse
 
 TOPICS = (
     "marine biology/coral reefs",

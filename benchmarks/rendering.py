@@ -33,7 +33,11 @@ from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.spaces.making import wall_clock, web_space
-from lycosa.testing import Web, serve
+from lycosa.testing import serve
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from app_web import AppWeb
 
 EVERY = 10
 
@@ -56,7 +60,7 @@ async def render(pages: int, port: int, start: int) -> None:
     """Render some pages of a web that is served; tells how it goes, a line of JSON for each look."""
     options = Options(render="always", delay=0.0, address_delay=0.0, allow_network=["127.0.0.0/8"])
     space, rendering = web_space(options, wall_clock()), Rendering(options, find_chromium())
-    web = Web(seed=7, pages=700, hosts=15, traps=[], apps=7, port=port)
+    web = AppWeb(seed=7, pages=700, hosts=15, traps=[], port=port)
     urls = [url for url in web.urls() if web.app(url)]
     random.Random(1).shuffle(urls)
     numbers, done, failed = iter(range(start, pages)), start, 0
@@ -84,7 +88,7 @@ def run(pages: int, kills: int) -> None:
     rng, done, looks, failed = random.Random(3), 0, list[dict[str, int]](), 0
     moments = sorted(rng.sample(range(EVERY, pages - EVERY), kills)) if kills else []
     began, killed, left, places = time.monotonic(), 0, 0, set[str]()
-    with serve(Web(seed=7, pages=700, hosts=15, traps=[], apps=7), record=False) as server:
+    with serve(AppWeb(seed=7, pages=700, hosts=15, traps=[]), record=False) as server:
         while done < pages:
             command = [sys.executable, __file__, "--render", str(pages), str(server.port), str(done)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -126,7 +130,7 @@ def crawl(pages: int) -> None:
     for seed in (7, 8, 9):
         harvests, rendered, told = list[float](), list[int](), ""
         for apps in (0, 7):
-            web = Web(seed=seed, pages=700, hosts=15, traps=[], apps=apps)
+            web = AppWeb(seed=seed, pages=700, hosts=15, traps=[], apps=apps)
             with serve(web, record=False), tempfile.TemporaryDirectory() as out:
                 given: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": pages}
                 visits = list(lycosa.crawl(web.query(topic), web.seeds(topic), out=Path(out) / "crawl", **given))

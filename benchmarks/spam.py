@@ -11,14 +11,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from pathlib import Path
 
 import lycosa
 from lycosa.core.types import Visit
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Web
 from lycosa.testing.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from spam_farm import SpamWeb
 
 HUNTS = [
     (7, "marine biology/coral reefs"),
@@ -27,7 +31,7 @@ HUNTS = [
 ]
 
 
-def hunt(web: Web, topic: str, budget: int) -> list[Visit]:
+def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
     """The pages of one crawl, with what they are worth at its end."""
 
     async def crawl() -> list[Visit]:
@@ -60,7 +64,7 @@ def main() -> int:
     print("|---|---|---|---|---|---|---|")
     for traps, farm in (((), given.hosts), ("all", given.hosts), ("all", 0)):
         for seed, topic in HUNTS[: given.hunts]:
-            web = Web(seed=seed, traps=traps, slowness=0.05, farm=farm)
+            web = SpamWeb(seed=seed, traps=traps, slowness=0.05, farm=farm)
             pages = hunt(web, topic, given.budget)
             true = set(web.relevant(topic))
             spam = Counter(web.farm.kind(page.node) for page in pages if web.spam(page.node))

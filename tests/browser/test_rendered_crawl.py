@@ -12,6 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 import lycosa
+from app_web import KINDS, AppWeb
 from browser.helpers import needs_browser
 from lycosa.browser.rendering import Rendering
 from lycosa.collection.reading import Collection
@@ -24,7 +25,6 @@ from lycosa.crawling.crawl_log import CrawlLog
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.testing import Web, serve
-from lycosa.testing.apps import KINDS
 
 TOPIC = "marine biology/coral reefs"
 
@@ -42,7 +42,7 @@ def crawled(web: Web, out: Path, **options: object) -> tuple[list[Visit], list[s
 @needs_browser
 def test_hosts_that_need_a_browser(tmp_path: Path) -> None:
     """Their pages are rendered, by all seven ways, and no others; text, links, archive and log are those of the DOM."""
-    web, out = Web(seed=7, pages=160, hosts=8, traps=[], apps=7), tmp_path / "crawl"
+    web, out = AppWeb(seed=7, pages=160, hosts=8, traps=[]), tmp_path / "crawl"
     with serve(web) as server:
         visits, notes = crawled(web, out, budget=12, render_time=200.0)
     pages = [visit for visit in visits if visit.is_page]
@@ -129,7 +129,7 @@ def _check_archive(out: Path) -> None:
 def test_without_a_browser_a_user_hears_what_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crawl works as ever, and says once which pages it could not read, and what helps; `always` is refused."""
     monkeypatch.setattr("lycosa.browser.what_is_missing", lambda named: "pip install 'lycosa[browser]'")
-    web = Web(seed=7, pages=160, hosts=8, traps=[], apps=7)
+    web = AppWeb(seed=7, pages=160, hosts=8, traps=[])
     with serve(web):
         visits, notes = crawled(web, tmp_path / "crawl", budget=16)
         assert not any("rendered" in visit.flags for visit in visits)

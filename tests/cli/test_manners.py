@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import typer
 
+from browsed_web import browse
 from commands import Command
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people.database import Database
 from lycosa.people.migrating import migrate
 from lycosa.testing import Web, serve
-from lycosa.testing.browsing import browse
 from terminals import Task, Terminal, run_all
 
 TOPIC = "marine biology/coral reefs"

@@ -16,9 +16,9 @@ import msgpack
 import numpy as np
 import pytest
 
+from cluster_here import Together
 from crawl.helpers import hits_of, sim_engine, state_of
 from lycosa import zstd
-from lycosa.cli import refresh
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
 from lycosa.cluster.leasing import Leases, Ledger
@@ -26,8 +26,7 @@ from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.running import ClusterCrawl
 from lycosa.cluster.shard import LEASE, PROMISES, Shard, hear_labels
-from lycosa.cluster.splitting import Merger, make_shards, shard_path, shards_before, shards_in, split
-from lycosa.cluster.together import Together
+from lycosa.cluster.splitting import Merger, join, make_shards, shard_path, shards_before, shards_in, split
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
@@ -329,7 +328,7 @@ def test_shards_of_nothing_and_shards_that_were_broken_off(tmp_path: Path) -> No
         split(tmp_path, log, 0, lambda node, depth: True, SqliteLog)
     (tmp_path / "shards").rename(tmp_path / "shards.new")
     (tmp_path / "shards.old" / "000").mkdir(parents=True)
-    refresh._join(tmp_path)
+    join(tmp_path)
     assert (shards_in(tmp_path), shards_before(tmp_path), (tmp_path / "shards.old").exists()) == (0, 2, False)
 
 

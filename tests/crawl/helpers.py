@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from browsed_web import browse
 from crawl import saboteur
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
@@ -37,7 +38,6 @@ from lycosa.estimators import strategy as strategy_by_name
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testing import Response, Server, Web
-from lycosa.testing.browsing import browse
 from lycosa.testing.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query

@@ -7,6 +7,7 @@ from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web
 from lycosa.testing.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
+from spam_farm import SpamWeb
 
 TOPIC = "marine biology/coral reefs"
 
@@ -23,7 +24,7 @@ def _pages(web: Web, seeds: list[str], budget: int) -> list[Visit]:
 
 def test_a_farm_gets_hardly_any_request() -> None:
     """Fewer than a twentieth, though its links promise more than all others; also from a page that is full of them."""
-    web = Web(traps=(), farm=50)
+    web = SpamWeb(traps=())
     linking = [url for url in web.relevant(TOPIC) if any(web.farm.names[n] in _body(web, url) for n in range(50))]
     pages = _pages(web, [*web.seeds(TOPIC), *linking], 80)
     spam = [page for page in pages if web.spam(page.node)]

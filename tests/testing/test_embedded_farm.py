@@ -6,26 +6,28 @@ from collections.abc import Callable
 import pytest
 
 from lycosa.testing import Web
-from lycosa.testing.farm import KINDS
 from lycosa.web.html import extract
+from spam_farm import KINDS, SpamWeb
 
 CORAL = "marine biology/coral reefs"
 
 
 @pytest.fixture(scope="module")
-def farmed() -> Web:
-    return Web(pages=600, hosts=20, traps=(), farm=50)
+def farmed() -> SpamWeb:
+    return SpamWeb(pages=600, hosts=20, traps=())
 
 
-def test_it_is_not_there_unless_asked_for(farmed: Web) -> None:
-    """No trap switches it on; its addresses answer 404 then."""
+def test_it_is_not_there_unless_asked_for(farmed: SpamWeb) -> None:
+    """In a plain web its addresses answer 404."""
     wild = Web(pages=600, hosts=20)
     for url in farmed.farm.into(CORAL, 5):
         assert (200, True) == (farmed.response(url).status, farmed.spam(url))
-        assert (404, False) == (wild.response(url).status, wild.spam(url))
+        assert 404 == wild.response(url).status
 
 
-def test_clean_pages_stay_as_they_are_but_for_a_few_links(farmed: Web, links: Callable[[Web, str], list[str]]) -> None:
+def test_clean_pages_stay_as_they_are_but_for_a_few_links(
+    farmed: SpamWeb, links: Callable[[Web, str], list[str]]
+) -> None:
     """Some clean pages on a topic link to it, on that topic; the others are the same with it and without."""
     plain = Web(pages=600, hosts=20, traps=())
     linking = 0
@@ -36,7 +38,7 @@ def test_clean_pages_stay_as_they_are_but_for_a_few_links(farmed: Web, links: Ca
     assert 2 <= linking <= 20
 
 
-def test_it_never_ends(farmed: Web) -> None:
+def test_it_never_ends(farmed: SpamWeb) -> None:
     """From one page one gets to all hosts and to ever new pages, each stuffed in one of four ways, none on a topic."""
     todo, seen = deque(farmed.farm.into(CORAL)), set[str]()
     while len(seen) < 300:
@@ -53,7 +55,7 @@ def test_it_never_ends(farmed: Web) -> None:
     assert {farmed.topic(url) for url in seen} == {None}
 
 
-def test_some_quote_good_pages(farmed: Web) -> None:
+def test_some_quote_good_pages(farmed: SpamWeb) -> None:
     """Whole paragraphs, word for word."""
     good = [farmed.response(url).body.decode() for url in farmed.relevant(CORAL)]
     quoting = [url for url in farmed.farm.into(CORAL, 100) if farmed.farm.kind(url) == "quotes"]
@@ -62,9 +64,9 @@ def test_some_quote_good_pages(farmed: Web) -> None:
         assert any(paragraph in body for body in good)
 
 
-def test_it_is_the_same_each_time(farmed: Web) -> None:
+def test_it_is_the_same_each_time(farmed: SpamWeb) -> None:
     """Every page is a function of the seed and its address; what is no address of the farm is not there."""
-    again = Web(pages=600, hosts=20, traps=(), farm=50)
+    again = SpamWeb(pages=600, hosts=20, traps=())
     urls = farmed.farm.into(CORAL, 20)
     assert [farmed.response(url).body for url in urls] == [again.response(url).body for url in urls]
     host = urls[0].split("/")[2]

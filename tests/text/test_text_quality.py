@@ -6,10 +6,10 @@ import numpy as np
 
 from lycosa.core.types import Page
 from lycosa.testing import Web
-from lycosa.testing.farm import KINDS
 from lycosa.text.quality import FEWEST, MOST, quality
 from lycosa.text.vocabulary import CLOSES, OPENS, Vocabulary
 from lycosa.web.html import extract
+from spam_farm import KINDS, SpamWeb
 
 TOPICS = ("marine biology/coral reefs", "railways/night trains", "astronomy/meteorites")
 
@@ -29,7 +29,7 @@ def test_ordinary_pages_pass() -> None:
 
 def test_each_kind_of_stuffing_is_recognised() -> None:
     """Nearly all pages of the farm, whatever the topic; those that quote good pages, too."""
-    web, words = Web(traps=(), farm=50), Vocabulary()
+    web, words = SpamWeb(traps=()), Vocabulary()
     for kind in KINDS:
         urls = [url for topic in TOPICS for url in web.farm.into(topic, 100) if web.farm.kind(url) == kind]
         said = np.array([_of_page(web.response(url).body, url, words) for url in urls])

@@ -13,6 +13,5 @@ hosting.py      processes that host shards of one crawl, or of many; hosts_on_ra
 running.py      a crawl, seen from where it was started
 reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
 
-Nothing of shards and coordinator knows how messages travel. In one process they are plain calls (`together.py`), also
-in virtual time; on several machines Ray carries them.
+Nothing of shards and coordinator knows how messages travel: Ray carries them, and in tests plain calls.
 """

@@ -8,12 +8,9 @@ up by computation; it is a page's URL only if it is exactly the one the page wou
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from .apps import route
 from .chance import stir
 from .graph import Graph
 from .prose import slug, subject_name, title, topic_label, topic_slug
@@ -27,11 +24,8 @@ EVERY = 8  # one page in so many is a document
 class AddressBook:
     """The URLs of a graph's pages on a port, which may become known only when the web is served."""
 
-    def __init__(
-        self, graph: Graph, port: int, documents: bool = False, apps: Mapping[int, str] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, graph: Graph, port: int, documents: bool = False) -> None:
         self.graph = graph
-        self.apps = apps  # hosts whose pages only a browser can read, and in which way
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
@@ -66,8 +60,7 @@ class AddressBook:
 
     def name(self, page: int) -> tuple[str, str]:
         """Give a page's path and its title together, since the one is made of the other."""
-        path, head = self._name(page)
-        return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
+        return self._name(page)
 
     def _made_up(self, page: int) -> tuple[str, str]:
         section = self.graph.section(page)

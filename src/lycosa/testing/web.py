@@ -8,15 +8,13 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from .addresses import AddressBook
-from .apps import KINDS, asked, data, part, script, shell
 from .catalogue import HOST as LIBRARY
 from .catalogue import Catalogue
 from .chance import dice, stir
 from .documents import write
-from .farm import Farm
 from .graph import Graph
 from .mischief import Mischief
-from .pages import Composer
+from .pages import Aside, Composer
 from .prose import TOPICS, by_name, query
 from .reply import ALLOW_ALL, CODECS, Document, Response, finish
 from .square import HOST as SQUARE
@@ -33,9 +31,8 @@ class Web:
 
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
     about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
-    behind off-topic pages altogether: see Graph.  `farm` is the number of hosts of a spam farm; no trap switches it on.
+    behind off-topic pages altogether: see Graph.
     With `documents`, one in eight pages on a topic is a PDF, DOCX, ODT, EPUB, RTF or Markdown file.
-    `apps` is the number of hosts whose pages only a browser can read: see apps.py.
     """
 
     def __init__(
@@ -47,23 +44,18 @@ class Web:
         port: int = 0,
         slowness: float = 0.5,
         tunnels: bool = False,
-        farm: int = 0,
         documents: bool = False,
-        apps: int = 0,
     ) -> None:
         self.seed = seed
         self.tunnels = tunnels
         self.traps: frozenset[Trap] = choose(traps)
         self._graph = Graph(seed, pages, hosts, tunnels)
-        step = max(1, (hosts - 1) // max(1, apps))  # the first host is a portal
-        self._apps = {1 + step * n: KINDS[n % len(KINDS)] for n in range(apps) if 1 + step * n < hosts}
-        self._book = AddressBook(self._graph, port, documents, self._apps)
+        self._book = AddressBook(self._graph, port, documents)
         self._composer = Composer(self._book)
         self._trap_links = TrapLinks(self._book, self.traps)
         self._mischief = Mischief(self._book, self.traps, slowness)
         self._catalogue = Catalogue(seed)
         self.square = Square(seed)
-        self.farm = Farm(self._composer, farm)
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
 
     def __len__(self) -> int:
@@ -86,12 +78,6 @@ class Web:
         """The topics that have pages, named "subject/sub-topic"."""
         filled = {section.topic for section in self._graph.sections}
         return tuple(name for number, name in enumerate(TOPICS) if number in filled)
-
-    def app(self, url: str) -> str:
-        """Say in which way only a browser can read a page; empty for pages that anyone can, and for no page."""
-        name, path = self._book.split(url)
-        host = self._book.host(name)
-        return self._apps.get(host, "") if host is not None and self._book.find(name, path) is not None else ""
 
     def query(self, topic: str) -> str:
         return query(by_name(topic))
@@ -174,9 +160,6 @@ class Web:
             return Trap.DEAD
         return Trap.SESSION if "PHPSESSID=" in path else None
 
-    def spam(self, url: str) -> bool:
-        return self._book.split(url)[0] in self.farm
-
     def forbidden(self, url: str) -> bool:
         """Tell whether the rules of the URL's host forbid crawlers to fetch it, or to have found it."""
         return Trap.ROBOTS in self.traps and self._mischief.forbidden(*self._book.split(url))
@@ -190,15 +173,9 @@ class Web:
         return finish(self._document(name, path, version), headers)
 
     def _document(self, name: str, path: str, version: int) -> Document:
-        kind = self._apps.get(self._book.host(name) or 0, "")
-        return (self._app(kind, name, path) if kind else None) or self._plain(name, path, version)
-
-    def _plain(self, name: str, path: str, version: int) -> Document:
         if name in (LIBRARY, SQUARE):
             apart = self._catalogue if name == LIBRARY else self.square
             return apart.document(path) or Document(_NOT_FOUND, status=404, codec="")
-        if name in self.farm:
-            return self.farm.document(name, path) or Document(_NOT_FOUND, status=404, codec="")
         page = self._found(name, path)
         if page is not None:
             return self._printed(page) if path.startswith("/print/") else self._clean(page)
@@ -209,28 +186,17 @@ class Web:
             return ALLOW_ALL
         return Document(_NOT_FOUND, status=404, codec="")
 
-    def _app(self, kind: str, name: str, path: str) -> Document | None:
-        """What a host that needs a browser has for its pages' addresses, and for its scripts."""
-        if (document := script(path)) is not None:
-            return document
-        what, about, start = asked(path) if path.startswith("/api?") else ("", path, 0)
-        page = self._book.find(name, about)
-        if page is None or (kind == "hash" and not what and path != "/"):
-            return None
-        html = self._composer.html(page, self._trap_links.asides(page) + self.farm.asides(page))
-        if what:
-            return part(html, start) if what == "list" else data(html)
-        document = replace(self._manners(page), body=shell(kind, html).encode())
-        return replace(document, status=404, codec="", tag="") if kind == "shell404" and path != "/" else document
-
     def _clean(self, page: int) -> Document:
         """Serve a clean page, with the manners of its host."""
-        asides = self._trap_links.asides(page) + self.farm.asides(page)
+        asides = self._asides(page)
         if ending := self._book.document(page):
             body, type_ = write(ending, self._composer.paper(page, asides))
             return replace(self._manners(page), body=body, type=type_)
         html = self._composer.html(page, asides)
         return replace(self._manners(page), body=html.encode())
+
+    def _asides(self, page: int) -> list[Aside]:
+        return self._trap_links.asides(page)
 
     def _manners(self, page: int) -> Document:
         """Say how the host of a clean page sends it, whatever is on it."""

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
+from lycosa.testing import Web
 from lycosa.training.wandering import sessions
 from lycosa.web.html import CLOSE, OPEN, extract
-
-from .web import Web
 
 
 def browse(web: Web, topic: str, count: int = 60) -> Iterator[str]:

@@ -15,9 +15,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs
 
-from .reply import ALLOW_ALL, Document
+from lycosa.testing import Web
+from lycosa.testing.addresses import AddressBook
+from lycosa.testing.graph import Graph
+from lycosa.testing.mischief import Mischief
+from lycosa.testing.pages import Composer
+from lycosa.testing.reply import ALLOW_ALL, Document
+from lycosa.testing.traps import TrapLinks
 
 KINDS = ("state", "fetch", "component", "list", "hash", "shell404", "lazy")
 
@@ -133,3 +141,55 @@ def _parts(html: str) -> tuple[str, str]:
     assert title is not None
     assert body is not None
     return title[1], body[1]
+
+
+class AppBook(AddressBook):
+    """Addresses where those of some hosts stand behind a #."""
+
+    def __init__(self, graph: Graph, port: int, apps: dict[int, str]) -> None:
+        super().__init__(graph, port)
+        self.apps = apps
+
+    def name(self, page: int) -> tuple[str, str]:
+        """A page's path and its title."""
+        path, head = super().name(page)
+        return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
+
+
+class AppWeb(Web):
+    """An embedded web with so many hosts that need a browser."""
+
+    def __init__(
+        self, seed: int = 7, pages: int = 3000, hosts: int = 40, apps: int = 7, port: int = 0, **more: Any
+    ) -> None:
+        super().__init__(seed, pages, hosts, port=port, **more)
+        step = max(1, (hosts - 1) // max(1, apps))  # the first host is a portal
+        self._apps = {1 + step * n: KINDS[n % len(KINDS)] for n in range(apps) if 1 + step * n < hosts}
+        self._book = AppBook(self._graph, port, self._apps)
+        self._composer = Composer(self._book)
+        self._trap_links = TrapLinks(self._book, self.traps)
+        self._mischief = Mischief(self._book, self.traps, 0.5)
+
+    def app(self, url: str) -> str:
+        """Say in which way only a browser can read a page; empty for pages that anyone can, and for no page."""
+        name, path = self._book.split(url)
+        host = self._book.host(name)
+        return self._apps.get(host, "") if host is not None and self._book.find(name, path) is not None else ""
+
+    def _document(self, name: str, path: str, version: int) -> Document:
+        kind = self._apps.get(self._book.host(name) or 0, "")
+        return (self._app(kind, name, path) if kind else None) or super()._document(name, path, version)
+
+    def _app(self, kind: str, name: str, path: str) -> Document | None:
+        """What a host that needs a browser has for its pages' addresses, and for its scripts."""
+        if (document := script(path)) is not None:
+            return document
+        what, about, start = asked(path) if path.startswith("/api?") else ("", path, 0)
+        page = self._book.find(name, about)
+        if page is None or (kind == "hash" and not what and path != "/"):
+            return None
+        html = self._composer.html(page, self._asides(page))
+        if what:
+            return part(html, start) if what == "list" else data(html)
+        document = replace(self._manners(page), body=shell(kind, html).encode())
+        return replace(document, status=404, codec="", tag="") if kind == "shell404" and path != "/" else document

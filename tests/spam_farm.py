@@ -12,11 +12,13 @@ from collections import defaultdict
 from functools import lru_cache
 from itertools import pairwise
 from random import Random
+from typing import Any
 
-from .chance import dice, stir
-from .pages import Aside, Composer, sheet
-from .prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
-from .reply import ALLOW_ALL, Document
+from lycosa.testing import Web
+from lycosa.testing.chance import dice, stir
+from lycosa.testing.pages import Aside, Composer, sheet
+from lycosa.testing.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
+from lycosa.testing.reply import ALLOW_ALL, Document
 
 KINDS = ("keywords", "phrases", "markov", "quotes")
 
@@ -99,6 +101,26 @@ class Farm:
         """Quote whole paragraphs of a good page, and add lists."""
         good = self.composer.text(self.graph.mainland(rng, topic))[: 1 + int(3 * rng.random())]
         return [*good, *self._keywords(rng, topic)]
+
+
+class SpamWeb(Web):
+    """An embedded web with a spam farm of so many hosts."""
+
+    def __init__(self, seed: int = 7, pages: int = 3000, hosts: int = 40, farm: int = 50, **more: Any) -> None:
+        super().__init__(seed, pages, hosts, **more)
+        self.farm = Farm(self._composer, farm)
+
+    def spam(self, url: str) -> bool:
+        """Tell whether a URL is of the farm."""
+        return self._book.split(url)[0] in self.farm
+
+    def _document(self, name: str, path: str, version: int) -> Document:
+        if name not in self.farm:
+            return super()._document(name, path, version)
+        return self.farm.document(name, path) or Document(b"", status=404, codec="")
+
+    def _asides(self, page: int) -> list[Aside]:
+        return super()._asides(page) + self.farm.asides(page)
 
 
 def _headline(rng: Random, topic: int) -> str:
