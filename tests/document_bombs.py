@@ -7,7 +7,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 
-from lycosa.testing.documents import WORD, Paper, packed, write
+from document_writers import WORD, packed, write
+from lycosa.testing.documents import Paper
 
 Bomb = Callable[[int], bytes]
 """From a number, of about how many things there are in it, to the file."""

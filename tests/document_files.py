@@ -15,7 +15,8 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from document_bombs import CATALOG, ONE, PAGE, pdf, stream
-from lycosa.testing.documents import KINDS, Paper, packed, write
+from document_writers import KINDS, packed, write
+from lycosa.testing.documents import Paper
 
 REEFS = (
     "Coral reefs are built by colonies of polyps over thousands of years, and shelter a quarter of all species.",

@@ -15,10 +15,7 @@ from .chance import stir
 from .graph import Graph
 from .prose import slug, subject_name, title, topic_label, topic_slug
 
-_NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|\.docx|\.odt|\.epub|\.rtf|\.md|/)?$")
-
-ENDINGS = ("pdf", "pdf", "pdf", "pdf", "pdf", "docx", "odt", "epub", "rtf", "md")  # as often as they occur
-EVERY = 8  # one page in so many is a document
+_NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|/)?$")
 
 
 class AddressBook:
@@ -47,13 +44,11 @@ class AddressBook:
             return topic_label(section.topic)
         return title(section.topic, self.graph.seed, page)
 
-    def document(self, page: int) -> str:
-        """Give the ending of a page that is a document; empty for HTML. What leads to other pages is none."""
+    def is_document(self, page: int) -> bool:
+        """Tell whether a page is a PDF file, as one in eight; what leads to other pages is none."""
         code = stir(self.graph.seed, "document", page) if self.documents else 1
         section = self.graph.section(page)
-        if code % EVERY or section.topic < 0 or page == section.start or page in self.graph.bridges:
-            return ""
-        return ENDINGS[code // EVERY % len(ENDINGS)]
+        return code % 8 == 0 and section.topic >= 0 and page != section.start and page not in self.graph.bridges
 
     def path(self, page: int) -> str:
         return self.name(page)[0]
@@ -68,15 +63,15 @@ class AddressBook:
         number = page - self.graph.front(section.host)
         if number == 0:
             return "/", head
-        style, ending = self._style[section.host], self.document(page)
+        style, is_document = self._style[section.host], self.is_document(page)
         if style == 0:
             tail = "index" if page == section.start else slug(head)
-            return f"/{topic_slug(section.topic)}/{tail}-{number}.{ending or 'html'}", head
+            return f"/{topic_slug(section.topic)}/{tail}-{number}.{'pdf' if is_document else 'html'}", head
         if style == 1:
-            return f"/articles/{number}{'.' if ending else ''}{ending}", head
+            return f"/articles/{number}{'.pdf' if is_document else ''}", head
         if style == 2:
             return f"/index.php?page={number}", head
-        return f"/{topic_slug(section.topic)}/{number}{f'.{ending}' if ending else '/'}", head
+        return f"/{topic_slug(section.topic)}/{number}{'.pdf' if is_document else '/'}", head
 
     def url(self, page: int) -> str:
         return self.base(self.graph.names[self.graph.section(page).host]) + self.path(page)

@@ -11,7 +11,7 @@ from .addresses import AddressBook
 from .catalogue import HOST as LIBRARY
 from .catalogue import Catalogue
 from .chance import dice, stir
-from .documents import write
+from .documents import pdf
 from .graph import Graph
 from .mischief import Mischief
 from .pages import Aside, Composer
@@ -32,7 +32,7 @@ class Web:
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
     about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
     behind off-topic pages altogether: see Graph.
-    With `documents`, one in eight pages on a topic is a PDF, DOCX, ODT, EPUB, RTF or Markdown file.
+    With `documents`, one in eight pages on a topic is a PDF file.
     """
 
     def __init__(
@@ -109,11 +109,6 @@ class Web:
     def relevant(self, topic: str) -> Iterator[str]:
         return (self._book.url(page) for page in self._graph.on_topic(by_name(topic)))
 
-    def document(self, url: str) -> str:
-        """Say what kind of document a clean page is, by the ending of such files; empty for HTML."""
-        page = self._book.find(*self._book.split(url))
-        return "" if page is None else self._book.document(page)
-
     def islands(self, topic: str) -> Iterator[str]:
         """Stream the URLs of those pages on a topic to which only off-topic pages lead."""
         number = by_name(topic)
@@ -189,9 +184,9 @@ class Web:
     def _clean(self, page: int) -> Document:
         """Serve a clean page, with the manners of its host."""
         asides = self._asides(page)
-        if ending := self._book.document(page):
-            body, type_ = write(ending, self._composer.paper(page, asides))
-            return replace(self._manners(page), body=body, type=type_)
+        if self._book.is_document(page):
+            body = pdf(self._composer.paper(page, asides))
+            return replace(self._manners(page), body=body, type="application/pdf")
         html = self._composer.html(page, asides)
         return replace(self._manners(page), body=html.encode())
 
