@@ -26,7 +26,7 @@ from lycosa.server.api import routers
 from lycosa.server.guards import Site
 from lycosa.server.logs import log
 from lycosa.server.middleware import AccessLog, Safety
-from lycosa.server.pages import PAGES
+from lycosa.server.pages import PAGES, STATIC, error_page
 from lycosa.server.pages import explain as explain_as_page
 from lycosa.server.settings import Settings, without_place
 from lycosa.version import __version__
@@ -85,6 +85,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     whole.include_router(api)
     for path, answer in PAGES.items():
         whole.add_api_route(path, answer, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
+    whole.mount("/static", STATIC)
     return tuple(whole.routes)
 
 
@@ -104,11 +105,12 @@ async def _explain(request: Request, error: Exception) -> Response:
     for kind, (event, status, text) in HIDDEN.items():
         if isinstance(error, kind):
             log(event, "warning" if kind is DatabaseAway else "error", why=str(error))
-            return _answer(status, text, {"Retry-After": "2"} if status == 503 else None)
+            return error_page(request, status) or _answer(status, text, {"Retry-After": "2"} if status == 503 else None)
     status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
     wait = {503: "2", 429: str(getattr(error, "wait", ""))}.get(status)
     settings: Settings = request.app.state.site.settings
-    return _answer(status, without_place(settings, str(error)), {"Retry-After": wait} if wait else None)
+    text = without_place(settings, str(error))
+    return error_page(request, status) or _answer(status, text, {"Retry-After": wait} if wait else None)
 
 
 async def _explain_invalid(request: Request, error: Exception) -> Response:

@@ -6,13 +6,11 @@ the API, with the same rights as any other client's.
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -21,12 +19,15 @@ from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from lycosa.drawing.pages import environment
 from lycosa.people.accounts import preferences
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
-from lycosa.people.permissions import SCOPES, Forbidden, Mode, NotFound, interest_for
+from lycosa.people.permissions import SCOPES, Mode, interest_for
 from lycosa.server.guards import Person, identify, site_of
 from lycosa.version import __version__
 
@@ -39,13 +40,6 @@ PROBLEMS = {
     404: ("Nothing here", "This page does not exist, or it is not shared with you."),
     405: ("Nothing here", "This page does not exist, or it is not shared with you."),
     503: ("One moment", "The database is not available right now. Try again in a few seconds."),
-}
-
-
-TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
 }
 
 
@@ -76,8 +70,9 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
     """A page for who is signed in and may do what `scope` says; of an interest, if they may reach so far."""
 
     def answer(request: Request) -> Response:
-        person = visitor(request)
-        if person is None:
+        try:  # while the database is away nobody is sent to sign in: it would fail
+            person = identify(request)
+        except HTTPException:
             return to_sign_in(request)
         about = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
@@ -92,8 +87,7 @@ def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
     name, tab = request.path_params["interest"], request.path_params.get("tab", "")
     if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
         raise HTTPException(404)
-    with as_page():
-        row = interest_for(person.site.database, person.id, name, mode)
+    row = interest_for(person.site.database, person.id, name, mode)
     return {"interest": row["id"], "name": row["name"], "mode": row["mode"], "tab": tab}
 
 
@@ -105,51 +99,32 @@ def sign_in(request: Request) -> Response:
     return show(request, "sign_in", next=wanted)
 
 
-# -- the site's own style sheets and scripts: what lies in a list, nothing else --------------------------------
-
-
-@cache
-def assets() -> dict[str, tuple[bytes, bytes, str]]:
-    """Return each file that may be asked for: its content, the same compressed, and its ETag."""
-    contents = {file.name: file.read_bytes() for file in files("lycosa.server").joinpath("static").iterdir()}
-    return {
-        name: (content, gzip.compress(content, 6, mtime=0), f'"{sha256(content).hexdigest()[:20]}"')
-        for name, content in sorted(contents.items())
-        if Path(name).suffix in TYPES
-    }
+# -- the site's own style sheets and scripts -------------------------------------------------------------------
 
 
 @cache
 def build() -> str:
-    """Return a digest of all files together. Pages link to them under it (/static/BUILD/site.css): so they may be kept
-    for ever, modules that import each other are always of one build, and a new version is fetched at once. Without a
-    build, or with an old one, the answer is the same file, to be asked for again each time (ETag).
+    """Return a digest of all static files. Pages link to them under it (/static/BUILD/site.css): so they may be kept
+    for ever, modules that import each other are always of one build, and a new version is fetched at once.
     """
-    return sha256("".join(tag for *_, tag in assets().values()).encode()).hexdigest()[:12]
+    found = sorted(files("lycosa.server").joinpath("static").iterdir(), key=lambda file: file.name)
+    return sha256(b"".join(file.read_bytes() for file in found)).hexdigest()[:12]
 
 
-def static(request: Request, name: str, under: str = "") -> Response:
-    """A file, packed for who takes that; nothing for who has it."""
-    if name not in assets():
-        raise HTTPException(404)
-    content, packed, tag = assets()[name]
-    headers = {
-        "ETag": tag,
-        "Cache-Control": "public, max-age=31536000, immutable" if under == build() else "no-cache",
-        "Vary": "Accept-Encoding",
-    }
-    if name == "reader.css":  # for a document in a sandbox, which is of no origin
-        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(None, 304, headers)
-    if "gzip" in request.headers.get("accept-encoding", "") and len(content) > 1000:
-        headers["Content-Encoding"] = "gzip"
-        content = packed
-    return Response(content, 200, headers, TYPES[Path(name).suffix])
+class Static(StaticFiles):
+    """Static files under the build's name, or any other: then the browser has to ask again each time."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        under, _, name = path.rpartition("/")
+        response = await super().get_response(name, scope)
+        kept = under == build()
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
+        if name == "reader.css":  # for a document in a sandbox, which is of no origin
+            response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        return response
 
 
-def favicon(request: Request) -> Response:
-    return static(request, "favicon.svg")
+STATIC = GZipMiddleware(Static(packages=[("lycosa.server", "static")]), minimum_size=1_000)
 
 
 PAGES: dict[str, Callable[..., Response]] = {
@@ -164,61 +139,33 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/models": page("models"),
     "/account": page("account", "account"),
     "/admin": page("admin", "admin"),
-    "/favicon.ico": favicon,
-    "/static/{name}": static,
-    "/static/{under}/{name}": static,
 }
 
 
 async def explain(request: Request, error: Exception) -> Response:
     """What does not exist, as a page for browsers and as JSON for programs."""
     assert isinstance(error, StarletteHTTPException)
-    wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
-    if not wants_page:
-        return await http_exception_handler(request, error)
-    status = error.status_code
+    return error_page(request, error.status_code) or await http_exception_handler(request, error)
+
+
+def error_page(request: Request, status: int) -> Response | None:
+    """A page for a browser that asked for one; None for programs."""
+    if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
+        return None
     title, text = PROBLEMS.get(status, ("Something went wrong", "The server could not complete the request."))
     return show(request, "error", status, status=status, title=title, text=text)
 
 
 def known(request: Request) -> Person | None:
     """Whoever looks at a page, or None: also while the database is away, so that a page can say so."""
-    try:
+    with suppress(HTTPException, DatabaseAway):
         return identify(request)
-    except (HTTPException, DatabaseAway):
-        return None
-
-
-def visitor(request: Request) -> Person | None:
-    """The same for a page that needs somebody. While the database is away nobody is sent to sign in: it would fail."""
-    with as_page():
-        try:
-            return identify(request)
-        except HTTPException:
-            return None
-
-
-@contextmanager
-def as_page() -> Iterator[None]:
-    """Refuse with a page that says so, not with an answer for programs."""
-    try:
-        yield
-    except DatabaseAway:
-        raise HTTPException(503, headers={"Retry-After": "2"}) from None
-    except NotFound:
-        raise HTTPException(404) from None
-    except Forbidden:
-        raise HTTPException(403) from None
+    return None
 
 
 def theme_of(person: Person | None) -> str:
     """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
-    if person is None:
-        return "system"
-    try:
-        chosen = preferences(person.site.database, person.id).get("theme")
-    except DatabaseAway:
-        return "system"
+    chosen = preferences(person.site.database, person.id).get("theme") if person else None
     return chosen if chosen in THEMES else "system"
 
 
