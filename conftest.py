@@ -8,6 +8,7 @@ import re
 import resource
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from urllib.parse import urljoin
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
+from tools.entry_points import write as write_entry_points
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
 
 _CACHE = tempfile.TemporaryDirectory(prefix="lycosa-cache-")  # indexes of WARC files, of this run only
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
+# Commands and runners of this tree's pyproject.toml, whatever was installed last; also for processes that tests start.
+sys.path.insert(0, write_entry_points(Path(_CACHE.name) / "site"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

@@ -34,7 +34,7 @@ STEP = re.compile(r"^(\d)\. (?:\*\*)?(\w+)(?:\*\*)?[:\s]\s*(.+)$", re.MULTILINE)
 def _commands(group: Any, before: str = "") -> dict[str, Any]:
     """All commands by name, those of groups too ("lab run"); the usual one of a group goes by the group's name."""
     found: dict[str, Any] = {}
-    for name in group.commands:
+    for name in group.list_commands(None):
         command = found[before + name] = group.load(name)
         listed = group.commands[name].get_short_help_str(1_000).removesuffix(".")
         assert listed and " ".join(command.help.split()).startswith(listed)  # noqa: PT018 - what --help lists of it

@@ -18,6 +18,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
@@ -72,7 +73,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is out of date")
     check = parser.parse_args().check
-    text = reference()
+    from entry_points import write as write_entry_points
+
+    with TemporaryDirectory() as directory:  # the commands of this tree, whatever is installed
+        sys.path[:] = [write_entry_points(Path(directory)), *sys.path]
+        text = reference()
     if not check:
         TARGET.write_text(text, "utf-8")
         return 0
@@ -132,7 +137,7 @@ def commands() -> Iterator[str]:
 
 def _all(group: Any) -> Iterator[tuple[str, Any]]:
     """Commands and commands of commands; the usual one of a group goes by the group's name and with its help."""
-    for name in group.commands:
+    for name in group.list_commands(None):
         command = group.load(name)
         usual = getattr(command, "usual", "")
         if usual:

@@ -21,6 +21,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +37,7 @@ import json, typer
 from lycosa.cli.main import app
 
 def leaves(group):
-    for name in group.commands:
+    for name in group.list_commands(None):
         command = group.load(name) if hasattr(group, "load") else group.commands[name]
         if hasattr(command, "commands"):
             yield from leaves(command)
@@ -110,9 +111,13 @@ def count_words(root: Path) -> int:
 
 def count_commands(root: Path) -> tuple[int, int]:
     """Return commands without groups, and the options of all of them, without --help."""
-    env = os.environ | {"PYTHONPATH": str(root / "src")}
+    from entry_points import write as write_entry_points
+
     command = [sys.executable, "-c", COUNT_COMMANDS]
-    counts = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    with TemporaryDirectory() as directory:
+        places = str(root / "src"), write_entry_points(Path(directory), root)
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+        counts = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return counts[0], counts[1]
 
 

@@ -26,7 +26,7 @@ from terminals import Task, Terminal, run_all
 
 TOPIC = "marine biology/coral reefs"
 LYCOSA: Any = typer.main.get_command(app)
-COMMANDS = {name: LYCOSA.load(name) for name in LYCOSA.commands}
+COMMANDS = {name: LYCOSA.load(name) for name in LYCOSA.list_commands(None)}
 
 RUN = {
     "crawl": ["crawl", "{query}", "--seed", "{seed}", "--out", "{mine}/crawl", "--budget", "10", *("--delay", "0")],
@@ -40,6 +40,7 @@ RUN = {
     "train rules --matrix": ["train", "rules", "{rules}", "--matrix", "--level", "1"],
     "train taxonomy": ["train", "taxonomy", "{topics}"],
     "doctor": ["doctor"],
+    "plugins": ["plugins"],
     "search": ["search", "{crawl}", "coral"],
     "page": ["page", "{crawl}", "{seed}"],
     "why": ["why", "{crawl}"],

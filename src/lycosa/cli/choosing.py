@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from rich.table import Column
 from rich.text import Text
 
+from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import REGISTRIES, Json
 from lycosa.cli.printing import Part, give, listing
 from lycosa.core.errors import InputError
@@ -68,52 +70,59 @@ def list_(
     if len(names) > 1:
         raise InputError(f"{len(names)} names: give one, as in 'lycosa list strategies {STRATEGY}'")
     if not names:
-        facts = {kind: [_facts(kind, name) for name in KINDS[kind][0]] for kind in kinds or KINDS}
-        give(facts[kinds[0]] if kinds else facts, _lists(kinds or list(KINDS)), json=json)
+        known = {kind: KINDS[kind][0].entries(_complain) for kind in kinds or KINDS}
+        facts = {kind: [_facts(kind, name, entry) for name, entry in known[kind].items()] for kind in known}
+        give(facts[kinds[0]] if kinds else facts, _lists(known), json=json)
         return
     wanted = names[0].partition(",")[0].strip()  # parameters behind it are passed over
-    found = next((kind for kind in kinds or KINDS if wanted in KINDS[kind][0]), None)
+    all_names = {kind: [*KINDS[kind][0], *KINDS[kind][0].added()] for kind in kinds or KINDS}
+    found = next((kind for kind in all_names if wanted in all_names[kind]), None)
     if found is None:
-        known = [*KINDS[kinds[0]][0]] if kinds else [*KINDS, *(name for kind in KINDS for name in KINDS[kind][0])]
+        known_names = [*([] if kinds else KINDS), *(name for names in all_names.values() for name in names)]
         raise InputError(
-            f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known)}"
+            f"unknown {_singular(kinds[0]) if kinds else 'name'} {wanted!r}; available: {', '.join(known_names)}"
         )
+    about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")  # says why a plugin cannot be loaded
+    entry = KINDS[found][0].entries(lambda text: None)[wanted]
     groups = _parameters(found, wanted)
     taken = [
         {"name": key, "type": describe_type(kind), "default": None if _is_required(default) else default}
         for group in groups.values()
         for key, (kind, default) in group.items()
     ]
-    about = _about(inspect.getdoc(KINDS[found][0].maker(wanted)) or "")
-    facts_of_one = {**_facts(found, wanted), "about": "\n\n".join(about), "parameters": taken}
-    give(facts_of_one, _one(found, wanted, about, groups), json=json)
+    facts_of_one = {**_facts(found, wanted, entry), "about": "\n\n".join(about), "parameters": taken}
+    give(facts_of_one, _one(found, wanted, entry, about, groups), json=json)
+
+
+def _complain(text: str) -> None:
+    print(f"warning: {one_line(text)}", file=sys.stderr)
 
 
 def _singular(kind: str) -> str:
     return {"strategies": "strategy"}.get(kind, kind[:-1])
 
 
-def _facts(kind: str, name: str) -> dict[str, Any]:
-    registry, label = KINDS[kind]
-    entry = registry[name]
-    return {"name": name, "summary": entry.summary, label: entry.needs, "paper": entry.paper}
+def _facts(kind: str, name: str, entry: Entry) -> dict[str, Any]:
+    return {"name": name, "summary": entry.summary, KINDS[kind][1]: entry.needs, "paper": entry.paper}
 
 
-def _lists(kinds: list[str]) -> Iterator[Part]:
+def _lists(known: Mapping[str, Mapping[str, Entry]]) -> Iterator[Part]:
     """Yield a line for each, under headings if there are any."""
-    for kind in kinds:
+    for kind, entries in known.items():
         registry, label = KINDS[kind]
         one = _singular(kind)
-        groups = GROUPS if kind == "strategies" else {"": tuple(registry)}
+        groups = dict(GROUPS) if kind == "strategies" else {"": tuple(registry)}
+        if len(entries) > len(registry):
+            groups["From other packages"] = tuple(name for name in entries if name not in registry)
         for number, (title, names) in enumerate(groups.items()):
             if title:
                 yield Text(title, "bold")
-            first = Column(one, style="bold", no_wrap=True, min_width=max(map(len, registry)))
+            first = Column(one, style="bold", no_wrap=True, min_width=max(map(len, entries)))
             columns = [first, Column("what it does", ratio=3), Column(label, ratio=1)]
-            rows = [(name, _summary(name, registry[name]), registry[name].needs or "-") for name in names]
+            rows = [(name, _summary(name, entries[name]), entries[name].needs or "-") for name in names]
             yield listing(columns, rows, pad_edge=False, show_header=not number)
             yield ""
-    example = f"{kinds[0]} NAME" if len(kinds) == 1 else "NAME"
+    example = f"{next(iter(known))} NAME" if len(known) == 1 else "NAME"
     yield Text(f"Details and parameters: lycosa list {example}", "dim")
 
 
@@ -135,9 +144,10 @@ def _parameters(kind: str, name: str) -> dict[str, Mapping[str, tuple[Any, Any]]
 
 def _example(kind: str, name: str, needs: str, takes: Mapping[str, tuple[Any, Any]]) -> str:
     if kind == "spaces":
-        return f"for example: lycosa crawl {_TO_START[name]}"
+        return f"for example: lycosa crawl {_TO_START.get(name, f'--space {name} --seed NODE')}"
     setting = _FILES.get(needs) or _setting(takes)
-    words = [_EXAMPLES.get(needs, "'coral reefs'"), f"--{_singular(kind)} {name}{setting}", "--seed URL"]
+    topic = _EXAMPLES.get(needs, "'coral reefs'") if name in KINDS[kind][0] else "'coral reefs'"
+    words = [topic, f"--{_singular(kind)} {name}{setting}", "--seed URL"]
     return f"for example: lycosa crawl {' '.join(filter(None, words))}"
 
 
@@ -149,12 +159,12 @@ def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
     return ""
 
 
-def _one(kind: str, name: str, about: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> Iterator[Part]:
+def _one(
+    kind: str, name: str, entry: Entry, about: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
+) -> Iterator[Part]:
     """Yield what it does, its parameters by group, and an example of how to ask for it."""
-    registry, label = KINDS[kind]
-    entry = registry[name]
     yield Text.assemble((name, "bold"), f": {entry.summary}")
-    yield {label: entry.needs, "paper": entry.paper}
+    yield {KINDS[kind][1]: entry.needs, "paper": entry.paper}
     for paragraph in about:
         yield ""
         yield listing([Column("")], [[paragraph]], show_header=False, padding=(0, 0, 0, 2))

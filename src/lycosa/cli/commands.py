@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import os
 import re
@@ -70,6 +69,13 @@ def make_command(name: str, function: Any) -> Any:
     command: Any = typer.main.get_command(alone)
     command.rare, command.context_class = rare, _Context
     return command
+
+
+def as_command(name: str, known: Any) -> Any:
+    """Return the command of a function, or a group of commands; a program of typer is one, too."""
+    if isinstance(known, typer.Typer):
+        return typer.main.get_command(known)
+    return known if isinstance(known, TyperGroup) else make_command(name, known)
 
 
 def optional(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
@@ -168,7 +174,7 @@ class _Command(TyperCommand):
                 formatter.write_dl(records)
 
 
-class _Listed(TyperCommand):
+class Listed(TyperCommand):
     """A command in a list. What is said of it is read from its file: so listing commands loads none of them."""
 
     def __init__(self, name: str, module: str, function: str) -> None:
@@ -176,16 +182,25 @@ class _Listed(TyperCommand):
         self._module, self._function = module, function
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        place = importlib.util.find_spec(self._module)
-        loader: Any = place.loader if place else None
-        source = loader.get_source(self._module) or ""  # also out of a zip
-        said = re.search(_SAID.format(self._function), source, re.DOTALL | re.MULTILINE)
+        said = re.search(_SAID.format(self._function), _source(self._module), re.DOTALL | re.MULTILINE)
         self.help = (said[1] or said[2]) if said else ""
         return str(super().get_short_help_str(limit))
 
 
 # first line of a function's docstring, or of a group's help
-_SAID = r'^(?:def {0}\(.*?-> None:\n    """(.*?)(?:"""|\n)|{0} = \w+\(.*?help="(.*?)(?:\\n|"))'
+_SAID = r'^(?:def {0}\((?:(?!^def ).)*?:\n\s+"""(.*?)(?:"""|\n)|{0} = [\w.]+\(.*?help="(.*?)(?:\\n|"))'
+
+
+def _source(module: str) -> str:
+    """Return the source of a module, or nothing. Neither it nor the packages that it is in are imported."""
+    name, place, found = "", None, None
+    for part in module.split("."):
+        name = f"{name}.{part}".lstrip(".")
+        finders = (finder.find_spec(name, place) for finder in sys.meta_path)
+        found = next(filter(None, finders), None)
+        place = found.submodule_search_locations if found else []
+    loader: Any = found.loader if found else None
+    return (loader.get_source(module) or "") if hasattr(loader, "get_source") else ""
 
 
 class Commands(TyperGroup):
@@ -201,18 +216,22 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
-        self.commands = {name: _Listed(name, *self._place(name)) for name in self._all()}
+        self.commands = {name: Listed(name, *self._place(name)) for name in self._all()}
 
     def _all(self) -> list[str]:
         return (self.names or " ".join(self.sections.values())).split()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """All of them with a line each; a line that does not fit is wrapped, not cut."""
-        for heading, names in (self.sections or {"Commands": " ".join(self._all())}).items():
-            with formatter.section(heading):
-                widest = max(map(len, self.commands))  # the same column under every heading
-                listed = [self.commands[name] for name in names.split() if not self.commands[name].hidden]
-                formatter.write_dl([(f"{one.name:<{widest}}", one.get_short_help_str(1_000)) for one in listed])
+        sections = {heading: names.split() for heading, names in self.sections.items()}
+        listed = {name for names in sections.values() for name in names}
+        sections["Of other packages" if listed else "Commands"] = [name for name in self.commands if name not in listed]
+        widest = max(map(len, self.commands))  # the same column under every heading
+        for heading, names in sections.items():
+            here = [one for name in names if (one := self.commands.get(name)) and not one.hidden]
+            if here:
+                with formatter.section(heading):
+                    formatter.write_dl([(f"{one.name:<{widest}}", one.get_short_help_str(1_000)) for one in here])
 
     def _place(self, name: str) -> tuple[str, str]:
         module, _, attribute = self.places.get(name, name).partition(":")
@@ -220,10 +239,7 @@ class Commands(TyperGroup):
 
     def load(self, name: str) -> Any:
         module, attribute = self._place(name)
-        known = getattr(importlib.import_module(module), attribute)
-        if isinstance(known, TyperGroup):
-            return known
-        return make_command(name, known)
+        return as_command(name, getattr(importlib.import_module(module), attribute))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What is to be run, or asked for its help."""

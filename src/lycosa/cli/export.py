@@ -19,7 +19,7 @@ def export(
         str,
         "--format",
         "-f",
-        names_in("collection.export", "FORMATS"),
+        names_in("exporters"),
         "jsonl, csv, parquet, bulk, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
     ] = "",
     out: Annotated[Path | None, "-o", "FILE", "File or directory to write. Default: standard output."] = None,

@@ -18,8 +18,11 @@ from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
+from lycosa.core.spec import parse
 from lycosa.crawling import Crawl
+from lycosa.estimators import STRATEGIES
 from lycosa.spaces.making import with_whole_paths
+from lycosa.topics import TOPICS
 from lycosa.web.urls import is_http
 
 EVERY = 0.25  # seconds between two pictures of a crawl
@@ -80,16 +83,17 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
 
 def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     """Return the message for an error of a user's own class, or one that most likely is."""
-    own = [spec.partition(",")[0] for spec in (crawl.options.judge, crawl.options.strategy) if ":" in spec]
-    if not own:
+    kinds = ((TOPICS, crawl.options.judge), (STRATEGIES, crawl.options.strategy))
+    makers = {name: kind.maker(name) for kind, text in kinds if (name := parse(text)[0]) and name not in kind}
+    if not makers:
         return None
-    modules = {name.partition(":")[0] for name in own}
+    modules = {maker.__module__ for maker in makers.values()}
     walk = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     lines = [(frame.f_code.co_filename, line) for frame, line in walk if frame.f_globals["__name__"] in modules]
     where = f" ({lines[-1][0]}, line {lines[-1][1]})" if lines else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return InputError(
-        f"{' or '.join(own)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
+        f"{' or '.join(makers)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
         f"continue with 'lycosa resume {crawl.path}'"
     )
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from lycosa.cli.commands import Commands, one_line
+from lycosa.cli.commands import Commands, Listed, as_command, one_line
+from lycosa.core.errors import InputError
+from lycosa.core.plugins import RESERVED, missing, named
 from lycosa.version import __version__
 
 # exit codes
@@ -22,7 +24,7 @@ EXITS = {
 
 
 class Lycosa(Commands):
-    """All commands."""
+    """All commands: those that are built in, and those of installed packages, which are looked up when needed."""
 
     sections: ClassVar = {
         "Collect pages": "crawl resume demo",
@@ -31,7 +33,7 @@ class Lycosa(Commands):
         "Teach the judge": "label judge train",
         "Look up what can be chosen": "list",
         "Serve people and agents": "serve backup restore mcp identity",
-        "Maintain": "doctor check",
+        "Maintain": "doctor check plugins",
         "Experiment": "lab",
     }
     places: ClassVar = {  # commands in the module of another
@@ -39,9 +41,44 @@ class Lycosa(Commands):
         "watch": "refresh",
         "label": "judge",
         "list": "choosing:list_",
-        "backup": "serve",
-        "restore": "serve",
     }
+
+    built_in: ClassVar = [n for names in sections.values() for n in names.split() if n not in RESERVED["commands"]]
+
+    def _all(self) -> list[str]:
+        return self.built_in
+
+    def _look_up(self) -> None:
+        for name, plugin in named("commands").items():
+            self.commands.setdefault(name, Listed(name, plugin.entry.module, plugin.entry.attr))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._look_up()
+            error = missing("commands", cmd_name)
+            if error and cmd_name not in self.commands and not ctx.resilient_parsing:
+                raise error
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return all names, in the order of the sections."""
+        self._look_up()
+        listed = " ".join(self.sections.values()).split()
+        return sorted(self.commands, key=lambda name: listed.index(name) if name in listed else len(listed))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        self._look_up()
+        super().format_commands(ctx, formatter)
+
+    def load(self, name: str) -> Any:
+        if name in self.built_in:
+            return super().load(name)
+        plugin = named("commands")[name]
+        known = plugin.load()
+        try:
+            return as_command(name, known)
+        except Exception as error:  # of a stranger's code
+            raise InputError(f"{plugin.value} of the package {plugin.package} is no command: {error}") from error
 
 
 app = typer.Typer(

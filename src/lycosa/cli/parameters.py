@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 from lycosa.cli.commands import Group, Variable, optional
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
+from lycosa.core.plugins import named
 
 if TYPE_CHECKING:
     from lycosa.core.options import Options
@@ -71,21 +72,32 @@ def network_options(**given: Any) -> Options:
     return options
 
 
-def names_in(module: str, registry: str) -> Callable[[str], list[str]]:
-    """Return a shell completion from the names of a registry."""
+BUILT_IN = {
+    "judges": ("topics", "TOPICS"),
+    "strategies": ("estimators", "STRATEGIES"),
+    "spaces": ("spaces", "SPACES"),
+    "exporters": ("collection.export", "FORMATS"),
+}
+
+
+def built_in(group: str) -> Iterable[str]:
+    """Return the names of a group that come with Lycosa."""
+    module, registry = BUILT_IN[group]
+    names: Iterable[str] = getattr(import_module(f"lycosa.{module}"), registry)
+    return names
+
+
+def names_in(group: str) -> Callable[[str], list[str]]:
+    """Return a shell completion from the names of a group, also of plugins."""
 
     def offered(typed: str) -> list[str]:
-        names = getattr(import_module(f"lycosa.{module}"), registry)
+        names = dict.fromkeys([*built_in(group), *named(group)])
         return [name for name in names if name.startswith(typed)]
 
     return offered
 
 
-REGISTRIES = {
-    "judges": names_in("topics", "TOPICS"),
-    "strategies": names_in("estimators", "STRATEGIES"),
-    "spaces": names_in("spaces", "SPACES"),
-}
+REGISTRIES = {group: names_in(group) for group in ("judges", "strategies", "spaces")}
 _COMPLETIONS = {"judge": "judges", "strategy": "strategies", "space": "spaces"}
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, is_dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeVar
 
+from lycosa.core import plugins
 from lycosa.core.errors import InputError, LycosaError
 
 Made = TypeVar("Made")
@@ -182,7 +183,8 @@ def _typed(text: str, kind: Any, what: str) -> Any:
 
 # What has a name: strategies, judges, spaces, schedules, detectors. Each kind has one registry.
 #
-# A module is loaded when the first thing of it is wanted. Users name a class of their own as `module:Class`.
+# A module is loaded when the first thing of it is wanted. Names that are not here are looked up among the plugins of
+# installed packages. Users name a class of their own as `module:Class`.
 
 
 @dataclass(frozen=True)
@@ -210,9 +212,10 @@ class Registry(dict[str, E]):
     lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall; ...
     """
 
-    def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "") -> None:
+    def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "", group: str = "") -> None:
         super().__init__(entries)
         self.what, self.package = what, package
+        self.group = group  # of plugins; empty if packages cannot add to it
         self.command = command
         """What lists them; empty if an error message does that."""
 
@@ -223,10 +226,32 @@ class Registry(dict[str, E]):
             return getattr(import_module(f"{self.package}.{entry.module}"), entry.attribute)
         if ":" in name:
             return imported(name, f"the {self.what}")
-        near = difflib.get_close_matches(name, self, 4, 0.4)
-        choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(self)}"
+        more = self.added()
+        if name in more:
+            return more[name].load()
+        names = [*self, *more]
+        near = difflib.get_close_matches(name, names, 4, 0.4)
+        choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(names)}"
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise InputError(f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class")
+
+    def added(self) -> dict[str, plugins.Plugin]:
+        """Return what installed packages add."""
+        found = plugins.named(self.group) if self.group else {}
+        return {name: plugin for name, plugin in found.items() if name not in self}
+
+    def entries(self, complain: Callable[[str], None]) -> dict[str, Entry]:
+        """Return all entries, also of plugins; `complain` is called for each plugin that can't be loaded."""
+        entries: dict[str, Entry] = {**self}
+        for name, plugin in self.added().items():
+            try:
+                about = inspect.getdoc(plugin.load()) or ""
+            except InputError as error:
+                complain(str(error))
+                continue
+            summary = about.partition("\n")[0].rstrip(".") or plugin.value
+            entries[name] = Entry(plugin.entry.module, plugin.entry.attr, summary, f"package {plugin.package}")
+        return entries
 
     def make(self, name: str, typed: Mapping[str, str], **known: Any) -> Any:
         """Make one with the parameters that were typed after its name; `known` it gets if it asks for them."""

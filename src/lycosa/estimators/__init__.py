@@ -281,7 +281,7 @@ ENTRIES = {
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
-STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa list strategies")
+STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa list strategies", "strategies")
 # As `lycosa list strategies` lists them, the default first.
 GROUPS = {
     "Recommended": ("scent", "best-first", "breadth-first"),
@@ -345,7 +345,7 @@ def strategy(text: str, **known: Any) -> Strategy:
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a strategy by name, each with its type and its default."""
-    fixed = STRATEGIES[name].arguments
+    fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
     if "policy" in fixed:  # a bandit: not every parameter says something to every policy
         from lycosa.estimators.bandit import settings
 

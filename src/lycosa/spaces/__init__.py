@@ -45,7 +45,7 @@ ENTRIES = {
         f"{GOURITEN}; Travers, Milgram 1969", "the sender", judge="given",
     ),
 }  # fmt: skip
-SPACES = Registry("space", __name__, ENTRIES)
+SPACES = Registry("space", __name__, ENTRIES, group="spaces")
 
 KNOWN = ("web", "clock")  # parameters from the crawl, not written after the space's name
 

@@ -71,7 +71,7 @@ ENTRIES = {
         "Gouriten, Maniu, Senellart 2014, 2.2",
     ),
 }  # fmt: skip
-TOPICS = Registry("judge", __name__, ENTRIES)
+TOPICS = Registry("judge", __name__, ENTRIES, group="judges")
 
 DEFAULT = "probability"
 # parameters from options of their own, not written after the judge's name

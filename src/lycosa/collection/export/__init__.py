@@ -27,6 +27,7 @@ from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import sync
+from lycosa.core.plugins import named
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import many
 from lycosa.store.directory import CONFIG
@@ -197,15 +198,21 @@ def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:
     ('csv', True)
     """
     name = "" if out is None else str(out)
-    if form:
-        if form.lower() not in FORMATS:
-            raise InputError(f"unknown format {form!r}: choose one of {', '.join(FORMATS)}")
-        kind = FORMATS[form.lower()]
-    else:
-        kind = _by_name(name)
+    kind = _by_name(name) if not form else FORMATS.get(form.lower()) or _of_plugin(form)
     path = Path(name)
     is_folder = name.endswith("/") or path.is_dir() or not (path.suffix or path.exists())
     return kind, kind.folder is not None and bool(name) and is_folder
+
+
+def _of_plugin(form: str) -> Format:
+    """The format that an installed package adds."""
+    added = named("exporters")
+    if form not in added:
+        raise InputError(f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}")
+    kind = added[form].load()
+    if not isinstance(kind, Format):
+        raise InputError(f"{added[form].value} of the package {added[form].package} is no Format of {__name__}")
+    return kind
 
 
 def _by_name(name: str) -> Format:
@@ -216,8 +223,18 @@ def _by_name(name: str) -> Format:
             return kind
     if name.endswith("/") or Path(name).is_dir():
         return FORMATS["text"]
-    suffixes = ", ".join(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
-    raise InputError(f"cannot tell the format from the name {name}: end it with one of {suffixes}, or say --format")
+    suffixes, broken = [suffix for kind in FORMATS.values() for suffix in kind.suffixes], ""
+    for form in named("exporters").keys() - FORMATS.keys():
+        try:
+            kind = _of_plugin(form)
+        except InputError as error:
+            broken += f"; {error}"
+            continue
+        if name.lower().endswith(kind.suffixes):
+            return kind
+        suffixes += kind.suffixes
+    choice = f"end it with one of {', '.join(suffixes)}, or say --format"
+    raise InputError(f"cannot tell the format from the name {name}: {choice}{broken}")
 
 
 def _spare(path: Path, directory: Path) -> None:
