@@ -19,9 +19,6 @@ TYPES = {
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
     "application/epub+zip": "epub",
-    "application/rtf": "rtf",
-    "application/x-rtf": "rtf",
-    "text/rtf": "rtf",
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
 }
@@ -31,7 +28,6 @@ REGISTERED = {
     f"{WORD}.document": "docx",
     "application/vnd.oasis.opendocument.text": "odt",
     "application/epub+zip": "epub",
-    "application/rtf": "rtf",
 }
 ENDINGS = {
     "pdf": "pdf",
@@ -39,7 +35,6 @@ ENDINGS = {
     "docm": "docx",
     "odt": "odt",
     "epub": "epub",
-    "rtf": "rtf",
     "md": "markdown",
     "markdown": "markdown",
 }
@@ -58,7 +53,7 @@ VAGUE = frozenset(
     }
 )
 # values of --documents; text and Markdown are always read
-GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
+GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub"})}
 NONE = "none"
 
 SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
@@ -68,7 +63,7 @@ def chosen(documents: str) -> frozenset[str]:
     """The kinds that a list of groups means; ValueError for a group that there is not.
 
     >>> sorted(chosen("pdf,office")), sorted(chosen("none"))
-    (['docx', 'epub', 'odt', 'pdf', 'rtf'], [])
+    (['docx', 'epub', 'odt', 'pdf'], [])
     """
     names = [name.strip() for name in documents.split(",") if name.strip()]
     unknown = [name for name in names if name not in GROUPS and name != NONE]
