@@ -40,10 +40,10 @@ OTHER = "http://other.test/tern"
 
 
 class Crawl:
-    """A table and a scent that learns what is visited. By default outcomes are betas and weights are fixed."""
+    """A table and a scent that learns what is visited. By default outcomes are betas."""
 
     def __init__(self, scent: Scent | None = None, seeds: Sequence[str] = (SEED,)) -> None:
-        self.scent = scent or Scent(vectors=False, sharpen=False, adapt=False)
+        self.scent = scent or Scent(vectors=False, exact=True)
         self.table = Table()
         self.ids: dict[str, int] = {}
         for seed in seeds:
@@ -296,50 +296,7 @@ def test_terms_sum_to_the_score() -> None:
         assert pytest.approx(crawl.scent.score(rows, crawl.table), abs=1e-5) == summed
 
 
-# -- without, parameters, explain ------------------------------------------------------------------------------
-
-
-def test_without_drops_terms() -> None:
-    """The score is the sum of the others, and the explanation has no word of them."""
-    crawl, less = (
-        two_pages(),
-        Crawl(Scent(vectors=False, sharpen=False, adapt=False, without="neighbours+anchor_words")),
-    )
-    links = linked((SALMON, "coral reefs", "sea"), (TROUT, "coral caves", "caves under water"), (HERON, "", ""))
-    links.alphas[:] = (0.8, 0.6, 0.0)
-    links.facets = {"context": np.array((0, 0.25, 0), np.float32), "url": np.array((0, 0.125, 0), np.float32)}
-    less.visit(SEED, 0.5, links, "cave coral")
-    less.visit(SALMON, 0.3, None, "reef")
-    dropped = WEIGHTS["neighbours"] * crawl.said("neighbours", TROUT)
-    dropped += WEIGHTS["anchor words"] * crawl.said("anchor words", TROUT)
-    assert close(crawl.score(TROUT) - dropped) == less.score(TROUT)
-    assert {"neighbours", "anchor words"} == set(TERMS).difference(less.scent.explain(less.row(TROUT), less.table))
-
-
-def test_without_everything() -> None:
-    """Nothing is left to say but what any link is worth."""
-    crawl = Crawl(Scent(vectors=False, without="+".join(TERMS)))
-    crawl.visit(SEED, 0.5, Links.to(SALMON))
-    assert ANY == crawl.score(SALMON)
-    assert {"any link": ANY} == crawl.scent.explain(crawl.row(SALMON), crawl.table)
-
-
-def test_without_a_term_it_stays_out_when_weights_shift() -> None:
-    """The regression does not bring back what was left out."""
-    scent = Scent(vectors=False, without="pages+address")
-    chance = np.random.default_rng(1)
-    for _ in range(40):
-        terms = chance.random(len(TERMS))
-        scent.mixing_.learn(terms, terms[0] + terms[5])
-    assert [0, 0] == scent.mixing_.shifted[[0, 5]].tolist()
-    assert (scent.mixing_.shifted[1:5] != scent.mixing_.fixed[1:5]).all()
-
-
-@pytest.mark.parametrize("text", ["scent,without=neighbour", "scent,without=neighbours+smell", "scent,credit=2"])
-def test_bad_parameters_are_refused(text: str) -> None:
-    """By name, with what there is."""
-    with pytest.raises(InputError, match=r"not a term of scent: it has pages, popularity|from 0 to 1"):
-        estimator(text)
+# -- explain ------------------------------------------------------------------------------
 
 
 def test_explain_has_the_largest_first() -> None:
@@ -385,18 +342,9 @@ def test_three_pages_on_the_way_get_credit() -> None:
     assert [0, 0.027, 0.09, 0.3, 1] == pytest.approx(hosts[:, 0].tolist())
 
 
-def test_without_credit_only_the_link_itself() -> None:
-    """credit=0 hands nothing back."""
-    crawl = Crawl(Scent(vectors=False, sharpen=False, credit=0))
-    crawl.visit(SEED, 0.0, linked((SALMON, "alpha", "")))
-    crawl.visit(SALMON, 0.0, linked((TROUT, "gamma", "")))
-    crawl.visit(TROUT, 1.0)
-    assert [[0, 1], [1, 1]] == crawl.scent.groups_[[slot_of("alpha"), slot_of("gamma")]].tolist()
-
-
 def test_a_copy_is_worth_nothing() -> None:
     """Its judge says .9, but we have it already: neighbours and words hear 0, and it is no find."""
-    crawl = Crawl(Scent(vectors=False, adapt=False))
+    crawl = Crawl(Scent(vectors=False))
     crawl.visit(SEED, 0.5, linked((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
     crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
     assert 0 == crawl.said("neighbours", TROUT)
@@ -462,7 +410,7 @@ class Counting(Scent):
 
 def test_a_large_frontier_is_never_scored_as_a_whole() -> None:
     """At 20,000 rows, a page with 10 links: those, 8 neighbours, the best 64 and 32 more at most."""
-    counting = Counting(vectors=False, adapt=False)
+    counting = Counting(vectors=False)
     crawl = Crawl(counting)
     urls = [f"http://b.test/{number}" for number in range(20_000)]
     crawl.visit(SEED, 0.5, Links.to(*urls))
@@ -471,7 +419,7 @@ def test_a_large_frontier_is_never_scored_as_a_whole() -> None:
         counting.scored = 0
         crawl.visit(urls[number], number % 7 / 7, Links.to(*(f"{urls[number]}/{k}" for k in range(10))))
         counted.append(counting.scored)
-    assert max(counted) <= 10 + 8 + TOP + SLICE
+    assert max(counted) <= 1 + 10 + 8 + TOP + SLICE  # and the page itself, as it was when it was picked
     assert min(counted) > TOP
 
 
@@ -689,8 +637,8 @@ def test_stuffed_pages_are_worth_nothing() -> None:
     ("text", "known"),
     [
         ("scent", {"stems": {"coral": 2.0, "reef": 1.0, "korall": 0.5}}),
-        ("scent,adapt=false,vectors=false", {"words": "coral"}),
-        ("scent,sharpen=false,credit=1", {}),
+        ("scent,vectors=false", {"words": "coral"}),
+        ("scent", {"exact": True}),
     ],
 )
 def test_checks_pass(text: str, known: dict[str, Any]) -> None:
@@ -786,7 +734,7 @@ def test_odd_pages_have_finite_scores(seed: int) -> None:
     made = [
         Scent(words="coral reef", vectors=False),
         Scent(stems={"coral": 1.0, "サンゴ": 0.5}),
-        Scent(words="", sharpen=False),
+        Scent(words="", exact=True),
         Scent(words="the"),
     ][seed % 4]
     crawl = odd_stream(seed, made)

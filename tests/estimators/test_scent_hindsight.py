@@ -31,7 +31,7 @@ WORDS = ["coral", "reef", "sea", "train", "rail", "house", "bird", "tern"]
 def taught(betas: Mapping[str, float], **options: Any) -> tuple[Scent, Table]:
     """Forty pages of a small random web, with redirects and a copy, each with this beta."""
     chance, table = random.Random(7), Table()
-    scent = Scent(words="coral reef", probability=True, threshold=0.5, adapt=False, **options)
+    scent = Scent(words="coral reef", probability=True, threshold=0.5, **options)
     table.add_seed(SEED)
     table.stems += WORDS
     nodes = [
@@ -98,7 +98,7 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
 
 def test_the_same_worth_changes_nothing() -> None:
     """Sums that were added up page by page are those that are made at once: no own reading, so betas are outcomes."""
-    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False)
+    plain = Scent(words="", probability=True, threshold=0.5, vectors=False)
     fresh = Table()
     fresh.add_seed(SEED)
     links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea sea", "sea", "rail"])
@@ -120,11 +120,9 @@ def test_the_same_worth_changes_nothing() -> None:
     assert plain.trails_.known[fresh.row_of["http://b.test/z"], trails.OUTCOMES] == pytest.approx(1.4)
 
 
-@pytest.mark.parametrize("options", [{"hindsight": False}, {"probability": False}])
-def test_without_hindsight_nothing_changes(options: dict[str, bool]) -> None:
+def test_without_probabilities_nothing_is_reconsidered() -> None:
     scent, table = taught(judged(4), vectors=False)
-    for name, value in options.items():
-        setattr(scent, name, value)
+    scent.probability = False
     before = scent.trails_.known.copy()
     assert [] == scent.reconsider(np.array([0]), np.array([1.0]), table).tolist()
     assert np.array_equal(before, scent.trails_.known)
@@ -230,7 +228,7 @@ def test_upwards_by_hand(url: str, names: int) -> None:
 
 def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
     """After four pages, six, ...: it leads by a little, and says so. With a find it has no turn any more."""
-    scent, table = Scent(vectors=False, adapt=False, threshold=0.5), Table()
+    scent, table = Scent(vectors=False, threshold=0.5), Table()
     for name in "abcdefg":
         table.add_seed(f"http://{name}.test/")
     turns = []
@@ -261,7 +259,7 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
     Every page is on a host whose pages are good, by what was learned; only two links with the topic's word are not. As
     they are not fetched, a turn lasts until it is the other one's, or finds are no longer doubtful.
     """
-    scent, table = Scent(vectors=False, adapt=False, threshold=0.5, **judge), Table()
+    scent, table = Scent(vectors=False, threshold=0.5, **judge), Table()
     table.add_seed("http://good.test/")
     links = Links.to(
         *(f"http://good.test/{number}" for number in range(40)), "http://poor.test/x", "http://poor.test/y"
@@ -285,7 +283,7 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
 
 def test_a_link_that_cannot_be_fetched_keeps_nobody_from_a_turn() -> None:
     """Its host rests, or it is in flight: it keeps its turn until the next one, which is another link's."""
-    scent, table = Scent(vectors=False, adapt=False, threshold=0.5), Table()
+    scent, table = Scent(vectors=False, threshold=0.5), Table()
     for number in range(12):
         table.add_seed(f"http://{number}.test/")
     turns = []

@@ -206,8 +206,9 @@ def test_without_vectors_there_is_no_meaning(monkeypatch: pytest.MonkeyPatch) ->
 class Reading:
     """A sharpening, fed with pages of words; `sharpening.learn` gives their outcomes."""
 
-    def __init__(self, topic: dict[str, float] | None = None, **options: bool) -> None:
-        self.sharpening = Sharpening(topic or {}, np.zeros((SLOTS, 2), np.float32), **options)
+    def __init__(self, topic: dict[str, float] | None = None, *, feedback: bool = True, **judge: bool) -> None:
+        self.sharpening = Sharpening(topic or {}, np.zeros((SLOTS, 2), np.float32), **judge)
+        self.sharpening.feedback = self.sharpening.feedback and feedback
         self.table, self.words, self.pages = Table(), LinkWords(), 0
 
     def page(self, words: str, beta: float, same_as: str = "") -> float:

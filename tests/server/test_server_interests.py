@@ -68,7 +68,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
     ({"strategy": "oracle,scores=/etc/passwd"}, "there is no strategy"),
     ({"strategy": "best-first,file=/etc/passwd"}, "has no parameter"),
-    ({"strategy": "scent,without=x"}, "has no parameter"),
+    ({"strategy": "scent,colour=x"}, "has no parameter"),
     ({"strategy": "mab_var,arms=fl_n+os:system"}, "can't play 'os:system'"),
     ({"strategy": "mab_var,arms=fl_n+mab_first"}, "can't play 'mab_first'"),
     ({"strategy": "mab_var,arms=fl_n+rules\\,file=/etc/passwd"}, "can't play"),

@@ -65,7 +65,7 @@ WEIGHTS = {
 TERMS = tuple(WEIGHTS)
 SHRINK = 3.0  # a group of so many pages is half known: lifts and means are shrunk towards what is known without it
 AT_ONCE = 1 << 14  # pages credited at once: it takes memory
-ANCESTORS = 3  # pages on the way that get credit
+ANCESTORS, CREDIT = 3, 0.3  # pages on the way that get credit, and their share
 PAGES_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
 # Score of any link. It changes no order, but keeps a choosy crawl from waiting for the sake of small differences
 # between small scores.
@@ -151,9 +151,7 @@ class Scent:
     hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 13 MB, beside the
     vectors of the words met in links (260 bytes each).
 
-    `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
-    `adapt`, `hindsight` and `vectors` switch off relevance feedback, the shifting of weights, hindsight, and the
-    vectors, which are also left out where their files cannot be read.
+    `vectors=no` leaves the word vectors out, as does a file of them that cannot be read.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
@@ -174,12 +172,7 @@ class Scent:
     threshold: float = 0.1
     probability: bool = False
     exact: bool = False
-    without: str = ""
-    credit: float = 0.3
-    sharpen: bool = True
-    adapt: bool = True
     vectors: bool = True
-    hindsight: bool = True
     meaning_: Meaning | None = field(init=False, repr=False, compare=False)
     words_: LinkWords = field(init=False, repr=False, compare=False)
     sharpening_: Sharpening = field(init=False, repr=False, compare=False)
@@ -201,22 +194,14 @@ class Scent:
     lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
 
     def __post_init__(self) -> None:
-        if not 0 <= self.credit <= 1:
-            raise ValueError(f"credit={self.credit:g} is a share that is handed back: take a number from 0 to 1")
-        left_out = {name.strip().replace("_", " ") for name in self.without.split("+") if name.strip()}
-        unknown = sorted(left_out.difference(TERMS))
-        if unknown:
-            raise ValueError(f"without names {unknown[0]!r}, which is not a term of scent: it has {', '.join(TERMS)}")
         words = self.words if isinstance(self.words, str) and not self.stems else ""
         weighted: Mapping[str, float] = self.stems or ({} if isinstance(self.words, str) else self.words)
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
         self.groups_ = np.zeros((IN_PATHS + 2 * PATHS, 2), np.float32)
-        self.sharpening_ = Sharpening(
-            topic, self.groups_[OF_TEXT], feedback=self.sharpen, probability=self.probability, exact=self.exact
-        )
-        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
+        self.sharpening_ = Sharpening(topic, self.groups_[OF_TEXT], probability=self.probability, exact=self.exact)
+        self.mixing_ = Mixing(np.array(list(WEIGHTS.values())))
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
 
     @property
@@ -230,14 +215,9 @@ class Scent:
         return self.sum_ / (self.pages_ + 5.0)
 
     @property
-    def weights_(self) -> Column:
-        """What each term counts at present."""
-        return self.mixing_.weights if self.adapt else self.mixing_.fixed
-
-    @property
     def level_(self) -> float:
         """What all scores have more here than on another shard, as the terms have other weights."""
-        return self.mixing_.level if self.adapt else 0.0
+        return self.mixing_.level
 
     # -- learn -------------------------------------------------------------------------------------------------
 
@@ -266,7 +246,7 @@ class Scent:
         rows = rows[table.state.take(rows) == OPEN]
         lines = self.trails_.lines(rows)
         terms = self._features(lines, table)
-        scores = self._risked(ANY + self.weights_ @ terms, lines, table)
+        scores = self._risked(ANY + self.mixing_.weights @ terms, lines, table)
         self.scored_ = rows, terms
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
@@ -290,7 +270,9 @@ class Scent:
             self._links(step, table)
         rows: NDArray[np.intp] = distinct(step.children[table.state[step.children] == OPEN].astype(np.intp))
         lines = trails.lines(rows)
-        return self.elite_.admit(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
+        return self.elite_.admit(
+            rows, self._risked(ANY + self.mixing_.weights @ self._features(lines, table), lines, table)
+        )
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
         """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest;
@@ -368,7 +350,7 @@ class Scent:
     def _turned_out(self, line: Lines, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
         trails, row = self.trails_, line.rows.item()
-        before = self._when_picked(line, table) if self.adapt and trails.parents[row] else None
+        before = self._when_picked(line, table) if trails.parents[row] else None
         outcome = self.sharpening_.learn(row, visit, table, self.words_)
         trails.outcome[row], trails.done[row] = outcome, True
         self.pages_ += 1
@@ -380,12 +362,12 @@ class Scent:
         if before is not None:
             self.mixing_.learn(before, outcome / self.scale_)
         self._credit(row, outcome, 1)
-        share, ancestor = self.credit * outcome, int(table.parent[row])
+        share, ancestor = CREDIT * outcome, int(table.parent[row])
         for _ in range(ANCESTORS):
             if ancestor < 0 or not share:
                 break
             self._credit(ancestor, share, 0)
-            share, ancestor = share * self.credit, int(table.parent[ancestor])
+            share, ancestor = share * CREDIT, int(table.parent[ancestor])
         return trails.tell(row, outcome, table.edges)
 
     def _when_picked(self, line: Lines, table: Table) -> Column:
@@ -408,7 +390,7 @@ class Scent:
 
         Returned are the rows that were scored again: the best ones by their last score.
         """
-        if not self.hindsight or not self.probability:
+        if not self.probability:
             return np.zeros(0, np.intp)
         trails = self.trails_
         trails.fit(len(table))
@@ -432,7 +414,7 @@ class Scent:
         lines = self.trails_.lines(best)
         terms = self._features(lines, table)
         self.scored_ = best, terms
-        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, lines, table), best)
+        return self.elite_.note(best, self._risked(ANY + self.mixing_.weights @ terms, lines, table), best)
 
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
@@ -444,7 +426,7 @@ class Scent:
                 groups = np.sort(trails.words[rows[some]][:, _GROUPS], axis=1)
                 groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
                 np.add.at(self.groups_[:, 0], groups, share[some].astype(np.float32)[:, None])
-            rows, share = table.parent[rows].astype(np.intp), self.credit * share
+            rows, share = table.parent[rows].astype(np.intp), CREDIT * share
             on_the_way = (rows >= 0) & (share != 0.0)
             rows, share = rows[on_the_way], share[on_the_way]
         self.groups_[0] = 0.0  # the slot of no word and of no path
@@ -534,7 +516,7 @@ class Scent:
         self.trails_.renew(known, aside.in_degree, table.edges)
         rows = np.arange(len(aside.in_degree))
         lines = Lines(rows, np.ascontiguousarray(known["known"]), np.ascontiguousarray(known["words"]))
-        known["score"][:] = self._risked(ANY + self.weights_ @ self._features(lines, aside), lines, aside)
+        known["score"][:] = self._risked(ANY + self.mixing_.weights @ self._features(lines, aside), lines, aside)
         scores: Scores = known["score"].astype(np.float64)
         return scores
 
@@ -550,7 +532,7 @@ class Scent:
         values = np.zeros((len(TERMS), len(rows)))
         met = rows < len(self.trails_.done)
         lines = self.trails_.lines(rows[met])
-        values[:, met] = self._features(lines, table) * self.weights_[:, None]
+        values[:, met] = self._features(lines, table) * self.mixing_.weights[:, None]
         columns = {name: values[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
         if self.risk_.failures:
             whole = ANY + values.sum(axis=0)

@@ -37,7 +37,6 @@ class Mixing:
     def __init__(self, fixed: Column, ridge: float = 50.0) -> None:
         self.fixed = fixed
         n = len(fixed)
-        self._free = (fixed != 0.0).astype(np.float64)
         self.shifted = fixed.copy()
         self.ahead = False
         self.pages = 0
@@ -68,9 +67,8 @@ class Mixing:
                 DISCOUNT * of_outcome + dy * dy,
             )
             self._level[at] += rate * p
-        apart = terms - self._mean
-        centred = apart * self._free
-        self._mean += rate * apart
+        centred = terms - self._mean
+        self._mean += rate * centred
         self._outcome += rate * dy
         turned = self._inverse @ centred
         self._inverse -= turned[:, None] * turned / (1.0 + centred @ turned)

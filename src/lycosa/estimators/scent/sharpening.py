@@ -116,12 +116,11 @@ class Sharpening:
         topic: Mapping[str, float],
         lifts: NDArray[np.float32],
         *,
-        feedback: bool = True,
         probability: bool = False,
         exact: bool = False,
     ) -> None:
         self.probability = probability
-        self.feedback = feedback and not probability and not exact
+        self.feedback = not probability and not exact
         # Of each word: sum of the query's parts of pages that have it, and their number. Belongs to the groups of
         # scent, not to our state.
         self.lifts = lifts
