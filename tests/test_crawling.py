@@ -236,7 +236,7 @@ def test_readers_of_a_crawl(server: Server, tmp_path: Path) -> None:
     assert all(visit.outcome == "ok" and visit.title for visit in pages(crawl))
     assert isinstance(crawl.request.space, WebSpace)
     assert crawl.request.space.pool is not None
-    assert not crawl.request.space.pool._workers
+    assert not crawl.request.space.pool._idle
     assert "\nreaders = 2\n" in (tmp_path / "crawl" / "crawl.toml").read_text()
     resumed = lycosa.resume(tmp_path / "crawl", budget=15, readers=0)
     assert 5 == len(pages(resumed))

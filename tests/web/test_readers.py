@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -12,7 +13,7 @@ import pytest
 
 from lycosa.web.apart import JOBS, Answer, send
 from lycosa.web.html import Document
-from lycosa.web.reading import LARGE, ReaderPool, Readers, Unreadable, _Worker, read_again, read_elsewhere, read_page
+from lycosa.web.reading import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
@@ -148,29 +149,22 @@ def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- all pages of a crawl --------------------------------------------------------------------------------------
 
 
-async def _answers(pool: ReaderPool, *bodies: bytes) -> list[Answer]:
+async def _answers(pool: Readers, *bodies: bytes) -> list[Answer]:
     given = [("answer", body, "", 1_000_000, LARGE, URL, "text/html", "lycosa") for body in bodies]
-    return await asyncio.gather(*(pool.run(*each) for each in given))
+    return await asyncio.gather(*(pool.while_waiting(partial(pool.run, *each, again=True)) for each in given))
 
 
-def test_a_pool_reads_what_is_read_here() -> None:
+def test_answers_are_read_as_here() -> None:
     """Every field is the same, also of messages that do not fit into a pipe; not more processes than asked for."""
     bodies = [PAGE, b"", *(BOMBS[name](100_000) for name in ("everything", "links", "every byte", "utf-16"))]
-
-    async def read() -> list[Answer]:
-        pool = ReaderPool(2)
-        answers = await _answers(pool, *bodies)
-        assert 2 == len(pool._workers) == len(pool._idle)
-        with pytest.raises(RuntimeError, match="AttributeError"):
-            await pool.run("page", 7, URL, "", "")
-        bad = await pool.run("answer", b"x", "compress", 10, LARGE, URL, "")
-        assert "compress" in bad.bad
-        large = await pool.run("answer", PAGE, "", 1000, 20, URL, "")
-        assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
-        pool.close()
-        return answers
-
-    for body, answer in zip(bodies, asyncio.run(read()), strict=True):
+    pool = Readers(2)
+    answers = asyncio.run(_answers(pool, *bodies))
+    assert 1 <= len(pool._idle) <= 2
+    assert "compress" in pool.run("answer", b"x", "compress", 10, LARGE, URL, "").bad
+    large = pool.run("answer", PAGE, "", 1000, 20, URL, "")
+    assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
+    pool.close()
+    for body, answer in zip(bodies, answers, strict=True):
         assert answer.document is not None
         assert (len(body), True, "") == (answer.size, answer.whole, answer.bad)
         assert _packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == _packed(answer.document)
@@ -178,28 +172,24 @@ def test_a_pool_reads_what_is_read_here() -> None:
 
 def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second death is its own; those behind it are read by the next process."""
-    begin, begun = _Worker.begin, list[int]()
+    ask, asked = _Process.ask, list[str]()
 
-    def deadly(worker: _Worker, message: bytes, answer: asyncio.Future[Any]) -> None:
-        if b"deadly" in message or (b"unlucky" in message and not begun):
-            worker.child.kill()
-            worker.child.wait()
-        begun.append(worker.child.pid)
-        begin(worker, message, answer)
+    def deadly(process: _Process, job: str, given: tuple[Any, ...]) -> Any:
+        title = given[0].decode()
+        if title == "deadly" or (title == "unlucky" and title not in asked):
+            process.child.kill()
+            process.child.wait()
+        asked.append(title)
+        return ask(process, job, (b"<title>%s" % given[0], *given[1:]))
 
-    async def read() -> None:
-        pool = ReaderPool(1)
-        unlucky, killed, fine = await asyncio.gather(
-            *(pool.run("page", b"<title>%s" % title, URL, "") for title in (b"unlucky", b"deadly", b"Reefs")),
-            return_exceptions=True,
-        )
-        assert ("unlucky", "Reefs") == (unlucky.title, fine.title)
-        assert "reading it ended the process (SIGKILL)" == str(killed)
-        assert 5 == len(begun)
-        pool.close()
-
-    monkeypatch.setattr(_Worker, "begin", deadly)
-    asyncio.run(read())
+    monkeypatch.setattr(_Process, "ask", deadly)
+    pool = Readers(1)
+    assert "unlucky" == pool.run("page", b"unlucky", URL, "", again=True).title
+    with pytest.raises(Unreadable, match=r"ended the process \(SIGKILL\)"):
+        pool.run("page", b"deadly", URL, "", again=True)
+    assert "Reefs" == pool.run("page", b"Reefs", URL, "", again=True).title
+    assert ["unlucky", "unlucky", "deadly", "deadly", "Reefs"] == asked
+    pool.close()
 
 
 def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,41 +197,33 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
         program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
         monkeypatch.setattr("lycosa.web.reading.PROGRAM", ("-c", program))
-
-        async def read() -> None:
-            pool = ReaderPool(1)
-            with pytest.raises(Unreadable, match="ended the process"):
-                await _answers(pool, PAGE)
-            pool.close()
-
-        asyncio.run(read())
+        pool = Readers(1)
+        with pytest.raises(Unreadable, match="ended the process"):
+            pool.run("page", PAGE, URL, "")
+        pool.close()
 
 
-def test_a_pool_has_the_same_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of memory and of time; nothing is tried again that was too much. A page that is given up is not waited for."""
+def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a process that does not answer, or one that is closed."""
+    monkeypatch.setattr("lycosa.web.reading.PROGRAM", ("-c", "import time; time.sleep(100)"))
+    pool = Readers(1)
 
     async def read() -> None:
-        pool = ReaderPool(1, 20_000_000)
         given_up = asyncio.ensure_future(_answers(pool, PAGE, PAGE))
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.1)
         given_up.cancel()
-        with pytest.raises(Unreadable, match="takes more than 20 MB"):
-            await pool.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
-        assert not pool._workers
-        monkeypatch.setattr("lycosa.web.reading.LONGEST", 0.0)
-        with pytest.raises(Unreadable, match="took more than 0 s"):
-            await _answers(pool, PAGE)
-        assert not pool._workers
+        pool.close()
 
     asyncio.run(read())
+    with pytest.raises(OSError, match="closed"):
+        pool.run("page", PAGE, URL, "")
+    monkeypatch.setattr("lycosa.web.reading.LONGEST", 0.0)
+    with pytest.raises(Unreadable, match="took more than 0 s"):
+        Readers(1).run("page", PAGE, URL, "")
 
 
-def test_a_pool_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits is told that there is none to be had."""
     monkeypatch.setattr("lycosa.web.reading.sys.executable", "/nowhere/python")
-
-    async def read() -> None:
-        with pytest.raises(FileNotFoundError):
-            await _answers(ReaderPool(2), PAGE, PAGE)
-
-    asyncio.run(read())
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(_answers(Readers(2), PAGE, PAGE))

@@ -35,7 +35,7 @@ from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import Policies, RobotsSignals, tag_directives
 from lycosa.web.politeness import Politeness
-from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
+from lycosa.web.reading import JOBS, LARGE, Readers, Unreadable, read_elsewhere
 from lycosa.web.rendering import Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.signing import Signer
@@ -141,7 +141,7 @@ class WebSpace(Space):
         self._probed: set[str] = set()
         self._probing: set[str] = set()  # those whose answer is not recorded yet
         self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
-        self.pool = ReaderPool(readers) if readers else None  # processes that read pages; None: this one
+        self.pool = Readers(readers) if readers else None  # processes that read pages; None: this one
         self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
         self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
@@ -492,7 +492,8 @@ class WebSpace(Space):
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
         try:
-            answer = await self.pool.run("answer", response.body, encoding, most, LARGE, task.node, kind, *more)
+            given = (response.body, encoding, most, LARGE, task.node, kind, *more)
+            answer = await self.pool.while_waiting(partial(self.pool.run, "answer", *given, again=True))
         except OSError:  # no process to be had
             return None
         if answer.bad:

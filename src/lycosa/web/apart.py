@@ -92,27 +92,20 @@ JOBS = {
 }
 
 
-def packed(message: Any) -> bytes:
-    data: bytes = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
-    return len(data).to_bytes(8, "big") + data
-
-
-def unpacked(data: bytes | memoryview) -> Any:
-    return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
-
-
 def send(stream: BinaryIO, message: Any) -> None:
-    stream.write(packed(message))
+    data: bytes = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
+    stream.write(len(data).to_bytes(8, "big") + data)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> Any:
     """Read a message; EOFError if there is none."""
     head = stream.read(8)
-    data = stream.read(int.from_bytes(head, "big")) if len(head) == 8 else b""
-    if not data or len(data) < int.from_bytes(head, "big"):
+    size = int.from_bytes(head, "big") if len(head) == 8 else 0
+    data = stream.read(size) if size < 2_000_000_000 else b""
+    if not data or len(data) < size:
         raise EOFError
-    return unpacked(data)
+    return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
 
 
 def limit_memory(more: int) -> None:
