@@ -80,8 +80,6 @@ def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path
         ("t.txt", "any editor"),
     ]:
         assert hint.format(tmp_path / name) in export(reefs, "--out", tmp_path / name).err
-    said = export(reefs, "--format", "text", "--out", tmp_path / "corpus")
-    assert f"{tmp_path}/corpus/index.tsv says what is where" in said.err
 
 
 @pytest.mark.parametrize(

@@ -20,15 +20,15 @@ def export(
         "--format",
         "-f",
         names_in("exporters"),
-        "jsonl, csv, parquet, bulk, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
+        "jsonl, csv, parquet, warc, wacz, text, markdown or records. Default: by FILE's name.",
     ] = "",
-    out: Annotated[Path | None, "-o", "FILE", "File or directory to write. Default: standard output."] = None,
+    out: Annotated[Path | None, "-o", "FILE", "File to write. Default: standard output."] = None,
     everything: Annotated[bool, "--all", "All pages, not only the relevant ones."] = False,
     copies: Annotated[bool, "Include copies of other pages."] = False,
     versions: Annotated[
         str,
         "WHICH",
-        "Which versions of changed pages: all or current. Default: all for warc, wacz and cdxj, else current.",
+        "Which versions of changed pages: all or current. Default: all for warc and wacz, else current.",
     ] = "",
     whole_text: WholeText = False,
     threshold: Line = None,
@@ -66,7 +66,7 @@ def export(
 def told(done: exporting.Exported) -> str:
     """Return what was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
-    written = many(done.pages, "record" if done.form in ("records", "cdxj") else "version" if done.versions else "page")
+    written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
     if done.path is None:
         return f"{written}{remarks}."
     return f"{done.path}: {written}, {size(done.size)}{remarks}. Open it with {done.opened_by}"

@@ -281,22 +281,6 @@ def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
         raise StoreError(f"cannot read {index}: {error.strerror}") from error
 
 
-def stream(path: Path, end: int) -> Iterator[Entry]:
-    """All entries of a WARC file up to a byte, sorted: those of its index, and what it lacks, which is in memory."""
-    index = index_of(path)
-    reached, known = reach(index, end), (entry for entry in read(index) if entry.end <= end)
-    if not path.exists() and index.exists():  # moved elsewhere, when it was full and its index whole
-        return known if reached else iter(sorted(known, key=lambda entry: entry.line))
-    lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)
-    return heapq.merge(known if reached else (), lacking, key=lambda entry: entry.line)
-
-
-def write(path: Path, entries: Iterable[Entry]) -> None:
-    """Write an index, whole or not at all."""
-    with replacing(path) as file:
-        file.writelines(entry.line for entry in entries)
-
-
 def scan(path: Path, start: int, end: int) -> Iterator[Entry]:
     """The entries of the records that begin between two bytes, from the WARC file itself."""
     if start >= end:

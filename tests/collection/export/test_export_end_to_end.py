@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv as csvlib
 import gzip
 from pathlib import Path
 from zipfile import ZipFile
@@ -151,20 +150,6 @@ def test_text_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path, name
     assert "\n\n\n" not in text
 
 
-def test_folder_of_texts(reefs: Path, tmp_path: Path) -> None:
-    """A folder has a file for each text, which its index names with the page it is from."""
-    done = export(reefs, tmp_path / "corpus", "text")
-    with open(tmp_path / "corpus" / "index.tsv", encoding="utf-8", newline="") as file:
-        index = list(csvlib.DictReader(file, delimiter="\t", quoting=csvlib.QUOTE_NONE))
-    files = {path.name for path in (tmp_path / "corpus").iterdir()} - {"index.tsv"}
-    assert done.pages == len(index) == len(files)
-    assert files == {row["file"] for row in index}
-    assert {row["url"] for row in index} <= {page.node for page in expected(reefs)}
-    export(reefs, tmp_path / "all.txt")
-    joined = "\n".join((tmp_path / "corpus" / row["file"]).read_text("utf-8") for row in index)
-    assert (tmp_path / "all.txt").read_text("utf-8") == joined
-
-
 def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) -> None:
     """Each page has a title or at least an address, and a rule stands between two."""
     done = export(reefs, tmp_path / "t.md")
@@ -176,5 +161,5 @@ def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) 
 
 def test_no_format_is_forgotten() -> None:
     """The tests above read back every format that there is."""
-    others = {"records", "cdxj", "bulk"}  # see test_form_records.py, test_export_cdxj.py, test_pipelines.py
+    others = {"records"}  # see test_form_records.py
     assert {"jsonl", "csv", "parquet", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

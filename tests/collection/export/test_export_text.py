@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import pytest
 from synthetic_crawl import crawled, html, prose
 
-from lycosa.collection.export import export, text
+from lycosa.collection.export import export
 from lycosa.collection.export.text import Repeats
-from lycosa.core.errors import InputError
 
 MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a href="/fish">Fish</a></ul>'
 
@@ -80,35 +78,6 @@ def test_pages_without_text_are_counted(tmp_path: Path) -> None:
     done = export(tmp_path / "crawl", tmp_path / "t.txt", copies=True)
     assert 1 == done.pages
     assert ["left out: 1 near-duplicate", "left out: 2 pages without text"] == done.remarks
-
-
-def test_names_of_files_are_safe(tmp_path: Path) -> None:
-    """Whatever a URL is like, its text gets a plain name inside the folder, and no two get the same."""
-    urls = ["http://a.test/../../etc/passwd", "http://a.test/" + "x" * 1_900, "http://[::1]/?a=/%00", "ü/..", "."]
-    with crawled(tmp_path / "crawl") as crawl:
-        for i, url in enumerate([*urls, *(url + " " for url in urls)]):
-            crawl.page(url, html("T", prose(i)), title="tab\there\nnew line")
-    assert 10 == export(tmp_path / "crawl", tmp_path / "corpus", "text").pages
-    names = sorted(path.name for path in (tmp_path / "corpus").iterdir())
-    assert 11 == len(names)
-    assert all(len(name) < 100 and name.isascii() and "/" not in name for name in names)
-    index = (tmp_path / "corpus" / text.INDEX).read_text("utf-8").splitlines()
-    assert {6} == {len(row.split("\t")) for row in index}
-    assert "tab here new line" == index[1].split("\t")[2]
-
-
-def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
-    """An empty folder is filled; one with files in it, or the leftovers of another export, is refused."""
-    with crawled(tmp_path / "crawl") as crawl:
-        crawl.page("http://a.test/", html("A", prose(1)))
-    (tmp_path / "corpus").mkdir()
-    assert 1 == export(tmp_path / "crawl", f"{tmp_path}/corpus/").pages
-    with pytest.raises(InputError, match="not an empty directory: choose another one"):
-        export(tmp_path / "crawl", tmp_path / "corpus", "text")
-    (tmp_path / "other.part").mkdir()
-    with pytest.raises(InputError, match=r"other\.part is in the way.*delete it"):
-        export(tmp_path / "crawl", tmp_path / "other", "text")
-    assert ["corpus", "crawl", "other.part"] == sorted(path.name for path in tmp_path.iterdir())
 
 
 def test_nearest_fingerprints_come_first() -> None:

@@ -1,18 +1,15 @@
-"""What goes into other people's pipelines: bulk files, CSV for Excel."""
+"""CSV for Excel."""
 
 from __future__ import annotations
 
 import csv
-import json
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 import lycosa
-from lycosa.cli.export import told
 from lycosa.collection.export import export
-from lycosa.collection.export.tables import COLUMNS
 from lycosa.core.types import Exchange
 
 PAGES = {
@@ -39,29 +36,6 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("pipelines") / "reefs"
     assert len(list(lycosa.crawl(lambda page: 1.0, ["http://a.test/"], space=_found, out=out))) == 3
     return out
-
-
-def test_bulk(crawl: Path, tmp_path: Path) -> None:
-    """Two lines a page, ids that stay the same, and a mapping for every column."""
-    done = export(crawl, tmp_path / "reefs.ndjson")
-    assert (done.form, done.pages) == ("bulk", 3)
-    assert "reefs.mapping.json is beside it" in told(done)
-    content = (tmp_path / "reefs.ndjson").read_bytes()
-    assert content.endswith(b"\n")  # a bulk request has to
-    lines = [json.loads(line) for line in content.split(b"\n")[:-1]]
-    actions, documents = lines[::2], lines[1::2]
-    assert [document["url"] for document in documents] == list(PAGES)
-    assert [set(action) for action in actions] == [{"index"}] * 3
-    assert len({action["index"]["_id"] for action in actions}) == 3
-    mapping = json.loads((tmp_path / "reefs.mapping.json").read_bytes())["mappings"]["properties"]
-    assert set(mapping) == set(documents[0]) == set(COLUMNS)
-    assert {mapping[name]["type"] for name in ("text", "url", "score", "fetched", "relevant", "depth")} == {
-        "text", "keyword", "double", "date", "boolean", "long",
-    }  # fmt: skip
-    export(crawl, tmp_path / "again.ndjson.gz")
-    assert (tmp_path / "again.mapping.json").exists()
-    assert export(crawl, tmp_path / "other", "bulk").path == tmp_path / "other"
-    assert (tmp_path / "other.mapping.json").exists()
 
 
 def test_csv_for_excel(crawl: Path, tmp_path: Path) -> None:

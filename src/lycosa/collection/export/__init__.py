@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import gzip
 import os
-import shutil
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import cdxj, tables, text, wacz, warc
+from lycosa.collection.export import tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
@@ -46,7 +45,6 @@ class Format:
     archive: bool = False  # needs the archive
     versions: str = "current"  # versions of a page by default: "current" or "all"
     either: bool = False  # `versions` may be chosen
-    folder: Callable[[Selection, Path], Written] | None = None  # writes a folder instead, where the format can be one
 
 
 FORMATS = {
@@ -65,24 +63,11 @@ FORMATS = {
         Format(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),
-        Format(
-            "cdxj", cdxj.write, (".cdxj", ".cdxj.gz"), "pywb or OutbackCDX, beside the crawl's own WARC files",
-            True, True, "all", True,
-        ),
-        Format(
-            "bulk", tables.write_bulk, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
-            streams=True, either=True,
-        ),
-        Format(
-            "text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True,
-            folder=text.write_folder,
-        ),
+        Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
         Format("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
     )
 }  # fmt: skip
-
-_FOLDER = "any editor; {}/index.tsv says what is where"
 
 
 @dataclass(slots=True)
@@ -120,7 +105,7 @@ def export(
     another one that is given. With `excel`, a CSV file begins with the mark by which Excel knows that it is UTF-8.
     """
     path = None if out is None or str(out) == "-" else Path(out)
-    kind, folder = choose(form, out if path is not None else None)
+    kind = choose(form, "" if path is None else str(out))
     if path is None and (stdout is None or not kind.streams):
         raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
     if excel and kind.name != "csv":
@@ -144,29 +129,11 @@ def export(
             done = kind.write(pages, stdout)
             stdout.flush()
         else:
-            done = _into_folder(kind, pages, path) if folder else _into_file(kind, pages, path, mark)
+            with whole_file(path) as file:
+                done = _write(kind, pages, path, file, mark)
         done.remarks += _missing(pages, everything)
-    size = 0 if path is None else _size(path)
-    opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
-    return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
-
-
-def _into_folder(kind: Format, pages: Selection, path: Path) -> Written:
-    assert kind.folder is not None
-    with whole_folder(path) as folder:
-        return kind.folder(pages, folder)
-
-
-def _into_file(kind: Format, pages: Selection, path: Path, mark: bytes) -> Written:
-    """A file, and what stands beside it."""
-    with whole_file(path) as file:
-        done = _write(kind, pages, path, file, mark)
-    for name, content in done.beside.items():
-        beside = _beside(path, kind, name)
-        with whole_file(beside) as file:
-            file.write(content)
-        done.remarks.append(f"{beside.name} is beside it")
-    return done
+    size = 0 if path is None else path.stat().st_size
+    return Exported(kind.name, done.pages, path, size, kind.opened_by.format(str(path)), done.remarks, pages.versions)
 
 
 def _missing(pages: Selection, everything: bool) -> list[str]:
@@ -191,17 +158,13 @@ def _versions(asked: str, kind: Format) -> str:
     return asked or kind.versions
 
 
-def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:
-    """The format that is asked for by its name or by the file's, and whether it goes into a folder.
+def choose(form: str, name: str) -> Format:
+    """Return the format that is asked for by its name, or by the file's.
 
-    >>> choose("", "reefs.csv.gz")[0].name, choose("text", "corpus/")[1]
-    ('csv', True)
+    >>> choose("", "reefs.csv.gz").name, choose("text", "reefs.doc").name, choose("", "").name
+    ('csv', 'text', 'jsonl')
     """
-    name = "" if out is None else str(out)
-    kind = _by_name(name) if not form else FORMATS.get(form.lower()) or _of_plugin(form)
-    path = Path(name)
-    is_folder = name.endswith("/") or path.is_dir() or not (path.suffix or path.exists())
-    return kind, kind.folder is not None and bool(name) and is_folder
+    return _by_name(name) if not form else FORMATS.get(form.lower()) or _of_plugin(form)
 
 
 def _of_plugin(form: str) -> Format:
@@ -221,8 +184,6 @@ def _by_name(name: str) -> Format:
     for kind in FORMATS.values():
         if name.lower().endswith(kind.suffixes):
             return kind
-    if name.endswith("/") or Path(name).is_dir():
-        return FORMATS["text"]
     suffixes, broken = [suffix for kind in FORMATS.values() for suffix in kind.suffixes], ""
     for form in named("exporters").keys() - FORMATS.keys():
         try:
@@ -252,18 +213,6 @@ def _write(kind: Format, pages: Selection, path: Path, file: IO[bytes], first: b
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         packed.write(first)
         return kind.write(pages, cast(IO[bytes], packed))
-
-
-def _beside(path: Path, kind: Format, ending: str) -> Path:
-    """A file beside another: its name without the format's suffix, and an ending of its own."""
-    suffix = next((suffix for suffix in kind.suffixes if path.name.lower().endswith(suffix)), "")
-    return path.with_name(path.name.removesuffix(path.name[-len(suffix) :] if suffix else "") + ending)
-
-
-def _size(path: Path) -> int:
-    if path.is_dir():
-        return sum(entry.stat().st_size for entry in path.iterdir())
-    return path.stat().st_size
 
 
 # -- where an export goes ------------------------------------------------------------------------------------------
@@ -311,25 +260,6 @@ def _claim(part: Path) -> IO[bytes]:
 def _open(path: str, flags: int) -> int:
     """Open without emptying: it may be someone else's still."""
     return os.open(path, flags & ~os.O_TRUNC, 0o666)
-
-
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill; it has its name when the block is left without an error. It must not hold anything yet."""
-    with _explaining(path):
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise InputError(f"{path} is there already and not an empty directory: choose another one with --out")
-        part = path.with_name(path.name + ".part")
-        try:
-            part.mkdir()
-        except FileExistsError as error:
-            raise InputError(f"{part} is in the way, perhaps of an export that was killed: delete it first") from error
-        try:
-            yield part
-            part.replace(path)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
 
 
 @contextmanager

@@ -36,7 +36,6 @@ class Written:
 
     pages: int = 0
     remarks: list[str] = field(default_factory=list)  # pages left out and why
-    beside: dict[str, bytes] = field(default_factory=dict)  # small files that belong beside it, by suffix
 
 
 class Selection:

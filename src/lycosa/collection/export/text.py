@@ -1,8 +1,7 @@
 """A corpus of plain text, or of Markdown: the main parts of the pages, each once.
 
 In plain text every line is a paragraph, a heading or a row of a table; in one file, a blank line stands between pages.
-In Markdown a page begins with its title and address, and a rule stands between pages. In a folder each page is a file,
-and `index.tsv` says which.
+In Markdown a page begins with its title and address, and a rule stands between pages.
 
 Near-duplicates are left out: fingerprints propose, words decide. Simhashes that differ in at most 4 of 64 bits would
 drop too much by themselves: on one topic, pages share their frequent words, and those make the fingerprint. Of 85 pairs
@@ -16,19 +15,16 @@ import re
 from array import array
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from lycosa.collection.export.cleaning import clean, iso, line, moment
+from lycosa.collection.export.cleaning import clean, line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
 from lycosa.text.fingerprint import NEAR
 from lycosa.web.html import CLOSE, OPEN, Document
-
-INDEX = "index.tsv"
 
 ALIKE = 0.8  # share of runs of three words in common: a copy with 2 % of its words changed has .89
 MOST_WORDS, MOST_PROPOSED = 20_000, 5
@@ -78,21 +74,6 @@ def markdown(visit: Visit, document: Document, text: str) -> str:
 
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
-
-
-def write_folder(pages: Selection, folder: Path) -> Written:
-    """Write each text into a file of its own."""
-    done = Written()
-    with open(folder / INDEX, "w", encoding="utf-8", newline="\n") as index:
-        print("file", "url", "title", "score", "language", "fetched", sep="\t", file=index)
-        for visit, _, text in _texts(pages, done):
-            name = _name(done.pages, visit.node)
-            with open(folder / name, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text + "\n")
-            when = iso(moment(visit.started)) or ""
-            about = (line(visit.node), line(visit.title), f"{visit.worth:.6g}", line(visit.language), when)
-            print(name, *about, sep="\t", file=index)
-    return done
 
 
 def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, str]]:
@@ -164,18 +145,6 @@ def prose(document: Document) -> str:
         return ""
     lines = (" ".join(raw.split()) for raw in clean(document.said).split("\n"))
     return "\n".join(line for line in lines if line)
-
-
-def _name(number: int, node: str) -> str:
-    """A file's name that tells where its text is from.
-
-    >>> _name(7, "http://a.test:81/Coral_Reefs.html?x=1")
-    '000007-a.test-81-coral-reefs-html-x-1.txt'
-    """
-    name = re.sub(r"[^a-z0-9.]+", "-", node.partition("//")[2].lower() or node.lower())
-    host, _, path = name.partition("-")
-    slug = f"{host}-{path.replace('.', '-')}"[:80].strip("-.")
-    return f"{number:06d}-{slug}.txt" if slug else f"{number:06d}.txt"
 
 
 def write_records(pages: Selection, out: IO[bytes]) -> Written:
