@@ -32,21 +32,16 @@ def test_the_default_addresses_are_canonical() -> None:
     assert len(urls) == len(set(urls))
 
 
-def test_entries_are_added_changed_and_removed(database: Database) -> None:
+def test_entries_are_added_and_removed(database: Database) -> None:
     """An address stands once under a preference, and may stand under several."""
     one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
     catalogue.add(database, NOW, "Music", "https://a.example/")
     with pytest.raises(Taken, match="already"):
         catalogue.add(database, NOW, "Seas", "https://a.example/")
-    two = catalogue.add(database, NOW, "Seas", "https://b.example/", "B")
-    with pytest.raises(Taken, match="already"):
-        catalogue.change(database, two["id"], url="https://a.example/")
-    changed = catalogue.change(database, two["id"], title="0", note="n")
-    assert changed == {**two, "title": "0", "note": "n"}
-    assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"], "")
+    catalogue.add(database, NOW, "Seas", "https://b.example/", "B")
+    assert ["https://a.example/", "https://b.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"], "")
     assert database.delete("catalogue", one["id"])
     assert not database.delete("catalogue", one["id"])
-    assert catalogue.change(database, one["id"], title="gone") is None
 
 
 @pytest.mark.paper("personalized-seeds-by-string")

@@ -13,9 +13,10 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.people.database import Database, DatabaseAway
+from lycosa.people.limits import TooMany
 from lycosa.server.api import exports
 from lycosa.server.reader import MAIN, of_html
-from lycosa.server.streaming import Busy, Quota
+from lycosa.server.streaming import Quota
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
 
@@ -93,11 +94,11 @@ def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: py
 
 def test_writers_are_counted_for_each_and_for_all() -> None:
     """Two of one person, three together; a place is free again when a block is left."""
-    writers = Quota(each=2, most=3)
+    writers = Quota(2, 3, 1, "later")
     with writers.one("ada"), writers.one("ada"):
-        with pytest.raises(Busy), writers.one("ada"):
+        with pytest.raises(TooMany), writers.one("ada"):
             pass
-        with writers.one("bob"), pytest.raises(Busy), writers.one("eve"):
+        with writers.one("bob"), pytest.raises(TooMany), writers.one("eve"):
             pass
         with writers.one("eve"):
             pass

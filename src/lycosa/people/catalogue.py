@@ -71,16 +71,6 @@ def add(database: Database, now: float, preference: str, url: str, title: str = 
         raise Taken(f"{url} is among the seeds of {row['preference']} already") from error
 
 
-def change(database: Database, entry: str, **given: str) -> Row | None:
-    """Change some fields of an entry; None if there is no such entry."""
-    if given:
-        try:
-            database.update("catalogue", entry, _checked(given))
-        except Taken as error:
-            raise Taken("the catalogue has that address under that preference already") from error
-    return database.get("catalogue", entry)
-
-
 def _checked(given: dict[str, str]) -> Row:
     limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
     return {key: line(value, f"the {key}", *limits[key]) for key, value in given.items()}

@@ -44,11 +44,11 @@ OLD = Limit("old", 5, 15 * MINUTE)
 
 
 class TooMany(LycosaError):
-    """Too many failures; `wait` is for how many seconds."""
+    """Too many failures, or too much at once; `wait` is for how many seconds."""
 
-    def __init__(self, wait: float) -> None:
+    def __init__(self, wait: float, told: str = "") -> None:
         self.wait = max(1, math.ceil(wait))
-        super().__init__(f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
+        super().__init__(told or f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
 
 
 class Attempt(NamedTuple):

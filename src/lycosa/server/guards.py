@@ -235,8 +235,6 @@ def address_of(request: Request) -> str:
 
 # -- what every request may need: passed by the app, never global ------------------------------------------
 
-STREAMS = 10  # live streams of one person
-
 
 @dataclass(slots=True)
 class Site:
@@ -247,8 +245,12 @@ class Site:
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
     # exports being sent: each takes a thread, and most of a core
-    writers: Quota = field(default_factory=lambda: Quota(2, 8))
-    streams: Quota = field(default_factory=lambda: Quota(STREAMS))
+    writers: Quota = field(
+        default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again when they are done")
+    )
+    streams: Quota = field(
+        default_factory=lambda: Quota(10, 1_000, 5, "you have 10 live views open already: close one of them first")
+    )
     views: ViewCache = field(default_factory=ViewCache)
 
     def views_of(self, interest: str) -> Iterator[CachedView]:

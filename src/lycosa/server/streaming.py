@@ -13,27 +13,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from lycosa.people.limits import TooMany
+
 PIECE = 65_536
-
-
-class Busy(Exception):
-    """There are as many as may be."""
 
 
 class Quota:
     """How many of something are under way now, by person: so many of each, and of all together."""
 
-    def __init__(self, each: int, most: int = 1 << 30) -> None:
-        self.each, self.most = each, most
+    def __init__(self, each: int, most: int, wait: float, told: str) -> None:
+        self.each, self.most, self.wait, self.told = each, most, wait, told
         self.running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
-        """One more of theirs, until the block is left; `Busy` if they, or all together, have as many as may be."""
+        """One more of theirs, until the block is left; `TooMany` if they, or all together, have as many as may be."""
         with self._lock:
             if self.running[person] >= self.each or self.running.total() >= self.most:
-                raise Busy
+                raise TooMany(self.wait, self.told)
             self.running[person] += 1
         try:
             yield

@@ -113,8 +113,7 @@ class Supervisor:
         self._ready = ready
         self._stopping = asyncio.Event()
         self._children: dict[str, asyncio.subprocess.Process] = {}
-        # Both ends stay open here: what is sent while the crawl process is started again waits for it.
-        self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
+        self._notices: dict[str, socket.socket] = {}
 
     async def run(self) -> None:
         """Until SIGTERM, SIGHUP or Ctrl-C; a second one does not wait."""
@@ -122,6 +121,8 @@ class Supervisor:
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(name, self._told)
         reading, writing = os.pipe()  # nobody ever writes: what matters is when our end closes
+        # Both ends stay open here: what is sent while the crawl process is started again waits for it.
+        self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
         try:
             keeping = [asyncio.create_task(self._keep(name, reading)) for name in self._commands]
             answering = asyncio.create_task(self._answering())

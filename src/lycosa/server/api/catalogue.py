@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.people import catalogue
-from lycosa.people.permissions import NotFound, found
+from lycosa.people.permissions import NotFound
 from lycosa.server.api import Body
 from lycosa.server.guards import Person, needs
 from lycosa.server.validation import web_address
@@ -41,15 +41,6 @@ class NewEntry(Body):
     note: str = Field("", max_length=2_000)
 
 
-class ChangedEntry(Body):
-    """What is to be changed of it; what is left out or null stays."""
-
-    preference: str | None = Field(None, min_length=1, max_length=200)
-    url: str | None = Field(None, min_length=1, max_length=4_000)
-    title: str | None = Field(None, max_length=400)
-    note: str | None = Field(None, max_length=2_000)
-
-
 @router.get("/catalogue")
 def get_catalogue(person: Person = needs("read")) -> Catalogue:
     """Every subject with its seeds."""
@@ -66,17 +57,6 @@ def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry
     given = {**body.model_dump(), "url": web_address(body.url)}
     row = catalogue.add(person.site.database, person.site.clock(), **given)
     person.record("catalogue entry added", row["id"], f"{row['preference']}: {row['url']}")
-    return CatalogueEntry(**row)
-
-
-@router.patch("/catalogue/{entry}", responses={409: {"description": "That is there already"}})
-def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")) -> CatalogueEntry:
-    """Change a seed. Crawls that have already started are not affected."""
-    given = body.model_dump(exclude_none=True)
-    if "url" in given:
-        given["url"] = web_address(given["url"])
-    row = found(catalogue.change(person.site.database, entry, **given), "entry")
-    person.record("catalogue entry changed", row["id"], f"{row['preference']}: {row['url']}")
     return CatalogueEntry(**row)
 
 

@@ -3,7 +3,7 @@
 A person's data are a zip that is sent while it is made: what the database knows, and what each crawl found.
 
     account.json                              everything in the database about the person
-    models/KIND-ID                            models, as they were uploaded or trained
+    models/KIND-ID                            models, as they were uploaded
     interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
     interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -31,26 +31,24 @@ from lycosa.core.errors import LycosaError
 from lycosa.people import erasing, models
 from lycosa.server.api.pages import Threshold
 from lycosa.server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
-from lycosa.server.streaming import Busy, streamed
+from lycosa.server.streaming import streamed
 from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
 
 Form = Literal["jsonl", "csv", "warc", "wacz"]
 TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc", "wacz": "application/wacz"}
-SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "warc": "warc.gz", "wacz": "wacz"}
-BUSY = {"description": "Other exports are being sent: the header Retry-After says when to try again"}
-ZIP: dict[int | str, dict[str, Any]] = {
-    429: BUSY,
-    200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}},
-}
-FILE: dict[int | str, dict[str, Any]] = {
-    429: BUSY,
-    200: {"content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in TYPES.values()}},
-}
 
 
-@router.get("/me/export", response_class=StreamingResponse, responses=ZIP)
+def _answers(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    file = {"schema": {"type": "string", "format": "binary"}}
+    return {
+        200: {"content": dict.fromkeys(kinds, file)},
+        429: {"description": "Other exports are being sent: the header Retry-After says when to try again"},
+    }
+
+
+@router.get("/me/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_everything(person: Person = needs("account")) -> StreamingResponse:
     """All data of a person as a zip file: what the database stores about them, and the pages of their crawls."""
     database = person.site.database
@@ -62,16 +60,16 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
     return _zip(person, erasing.data_of_person(database, person.id), "lycosa", taught, owner=person.id)
 
 
-@router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=ZIP)
+@router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
     """The same for one interest."""
     interest = access.interest["id"]
     access.person.record("interest exported", interest)
     data = erasing.data_of_interest(access.site.database, interest)
-    return _zip(access.person, data, "lycosa-interest", {}, id=interest)
+    return _zip(access.person, data, "lycosa-interest", {}, interest=interest)
 
 
-@router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=FILE)
+@router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=_answers(*TYPES.values()))
 def export_crawl(
     form: Form = "jsonl",
     everything: bool = False,
@@ -93,19 +91,19 @@ def export_crawl(
     access.person.record("crawl exported", access.crawl["id"])
     folder = _folder(access.interest["name"], access.interest["id"], access.crawl["number"])
     name = folder.removeprefix("interests/").replace("/", "-")
-    return _sent(access.person, write, TYPES[form], f"{name}.{SUFFIXES[form]}")
+    return _sent(access.person, write, TYPES[form], f"{name}{kind.suffixes[0]}")
 
 
 def _zip(
-    person: Person, account: dict[str, Any], name: str, files: Mapping[str, Path], **interests: str
+    person: Person, account: dict[str, Any], name: str, files: Mapping[str, Path], owner: str = "", interest: str = ""
 ) -> StreamingResponse:
-    """Send the data of these interests with their crawls."""
+    """Send the data of an interest, or of all that an owner has, with their crawls."""
     settings, now = person.site.settings, person.site.clock()
-    [(column, value)] = interests.items()
     rows = person.site.database.rows(
         "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
-        f"WHERE i.{column} = :value ORDER BY i.created, c.number",
-        value=value,
+        "WHERE i.owner = :owner OR i.id = :interest ORDER BY i.created, c.number",
+        owner=owner,
+        interest=interest,
     )
     crawls = [
         (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
@@ -119,18 +117,10 @@ def _sent(person: Person, write: Callable[[IO[bytes]], object], kind: str, name:
             write(out)
 
     pieces = streamed(counted)
-    try:
-        first = next(pieces, b"")  # also begins it: only then is it ended, and not counted any more, if nobody reads on
-    except Busy:
-        why = "other exports are being sent: try again when they are done"
-        raise HTTPException(429, why, {"Retry-After": "30"}) from None
+    # This begins it: only then is it ended, and not counted any more, if nobody reads on.
+    first = next(pieces, b"")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(_joined(first, pieces), media_type=kind, headers=headers)
-
-
-def _joined(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from others
+    return StreamingResponse(chain((first,), pieces), media_type=kind, headers=headers)
 
 
 def _folder(name: str, interest: str, number: int) -> str:
@@ -156,12 +146,10 @@ def _pack(
     at = time.gmtime(max(now, 315_532_800.0))[:6]  # a zip knows no time before 1980
     with ZipFile(out, "w", allowZip64=True) as archive:
 
-        @contextmanager
-        def entry(name: str, how: int = ZIP_DEFLATED) -> Iterator[IO[bytes]]:
+        def entry(name: str, how: int = ZIP_DEFLATED) -> IO[bytes]:
             facts = ZipInfo(name, at)
             facts.compress_type, facts.external_attr = how, 0o600 << 16
-            with archive.open(facts, "w", force_zip64=True) as file:
-                yield file
+            return archive.open(facts, "w", force_zip64=True)
 
         with entry("account.json") as file:
             file.write(json.dumps(account, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
@@ -180,7 +168,7 @@ def _pack(
                     file.write(str(error).replace(str(directory), folder).encode("utf-8", "replace"))
 
 
-def _pack_crawl(folder: str, directory: Path, entry: Callable[..., Any]) -> None:
+def _pack_crawl(folder: str, directory: Path, entry: Callable[..., IO[bytes]]) -> None:
     with Collection(directory) as collection:
         with entry(f"{folder}/pages.jsonl") as file:
             tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)

@@ -7,12 +7,12 @@ import heapq
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Depends, Header, HTTPException, Query
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from numpy.typing import NDArray
@@ -34,9 +34,8 @@ from lycosa.people.permissions import NotFound, interest_for
 from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
-from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, still_there
+from lycosa.server.guards import CrawlAccess, Site, crawl_to, still_there
 from lycosa.server.results import CachedView, Label, Now, label_of, why_of
-from lycosa.server.streaming import Busy
 
 router = APIRouter(tags=["live"])
 
@@ -356,12 +355,7 @@ READER = crawl_to("read", "read")
 
 def one_more(access: CrawlAccess = READER) -> Iterator[None]:
     """Count a stream among the person's, until it has ended."""
-    with ExitStack() as counted:
-        try:
-            counted.enter_context(access.site.streams.one(access.person.id))
-        except Busy:
-            told = f"you have {STREAMS} live views open already: close one of them first"
-            raise HTTPException(429, told, {"Retry-After": "5"}) from None
+    with access.site.streams.one(access.person.id):
         yield
 
 

@@ -2,7 +2,7 @@
 
 import {del, get, newest, patch, post} from "./api.js";
 import {$, ago, fill, h, number, outside, short, when} from "./dom.js";
-import {ask, attempt, calm, complain, copier, dialog, field, loading, table, tabs, toast} from "./shell.js";
+import {ask, attempt, calm, complain, copier, dialog, loading, table, tabs, toast} from "./shell.js";
 
 const myName = $(".who").textContent;
 const words = (text) => h("span", {class: "unseen"}, ` ${text}`);
@@ -94,7 +94,6 @@ const catalogue = newest(() => get("/catalogue"), ({preferences}) => {
     {title: "Title", head: true, cell: (one) => [one.title || short(one.url), one.note ? h("p", {class: "note"}, one.note) : null]},
     {title: "Address", class: "wide", cell: (one) => outside(one.url)},
     {title: "", class: "tools", cell: (one) => h("div", {class: "row"},
-      h("button", {type: "button", class: "small", onclick: () => edit(preference, one)}, "Edit", words(one.title || one.url)),
       h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
         await del(`/catalogue/${one.id}`);
         toast("Removed from the catalogue.");
@@ -120,23 +119,6 @@ entry.addEventListener("submit", (event) => {
     return catalogue();
   });
 });
-
-function edit(preference, one) {
-  const inputs = {preference, url: one.url, title: one.title, note: one.note};
-  const labels = {preference: "Subject", url: "Address", title: "Title", note: "Note"};
-  const form = h("form", {novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    attempt($("button", form), async () => {
-      try { await patch(`/catalogue/${one.id}`, Object.fromEntries(Object.keys(inputs).map((name) => [name, form.elements[name].value.trim()]))); } catch (error) { return complain(form, error); }
-      box.close();
-      toast("Saved.");
-      return catalogue();
-    });
-  }}, h("p", {class: "form-error", role: "alert", tabindex: "-1"}),
-  Object.entries(inputs).map(([name, value]) => field({id: `edit-${name}`, label: labels[name], control: h("input", {name, value})})),
-  h("div", {class: "actions"}, h("button", {type: "submit", class: "primary"}, "Save")));
-  const box = dialog("Edit seed", form);
-}
 
 // -- the audit log
 
