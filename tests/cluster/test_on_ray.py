@@ -260,7 +260,7 @@ def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
 ) -> None:
     """Ray itself waits a minute for those that are gone, and then ends the process that waits, with pages of its own
     log; or raises. The directory can be resumed, and nobody who is gone is asked to end."""
-    monkeypatch.setattr("lycosa.cli.clustering.RayHosts", partial(DeadHosts, how=how))
+    monkeypatch.setattr("lycosa.cluster.runner.RayHosts", partial(DeadHosts, how=how))
     monkeypatch.setattr("lycosa.cluster.running.EVERY", 0.01)
     monkeypatch.setattr("lycosa.cluster.running.PATIENCE", 0.01)
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new", "--cluster", "local:2")

@@ -15,14 +15,13 @@ def check(directory: Dir) -> None:
     Reads the whole log and archive, and lists damage, losses and rebuilt indexes, one line each. A damaged log is
     replaced by a copy of its readable part, and kept. Exit code 1 if log or archive were damaged.
     """
-    from lycosa.cluster.splitting import shard_path, shards_in
     from lycosa.collection import checking
+    from lycosa.store.directory import shards_of
     from lycosa.store.log import NAME
 
     crawled(directory)
-    shards = [shard_path(directory, number) for number in range(shards_in(directory))]
     wrong = False
-    for place in (directory, *(shard for shard in shards if (shard / NAME).exists())):
+    for place in (directory, *(shard for shard in shards_of(directory) if (shard / NAME).exists())):
         with progress() as tell:
             done = checking.check(place, tell)
         for line in done.wrong + done.rebuilt:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 from lycosa.cli.hunting import Onlooker, until_stopped
 from lycosa.cli.printing import give, print_notes
 from lycosa.cli.progress import StatusLine
-from lycosa.cluster.hosts_on_ray import RayHosts
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.running import ClusterCrawl
-from lycosa.cluster.splitting import shards_before
 from lycosa.core.errors import NothingFetched, StoreError
-from lycosa.crawling.request import Request
+from lycosa.crawling.runners import RemoteCrawl
 
 
-def hunt_together(request: Request, where: Where, *, quiet: bool = False, json: bool = False) -> None:
+def hunt_together(crawl: RemoteCrawl, *, quiet: bool = False, json: bool = False) -> None:
     """Run a crawl to its end, or until Ctrl-C."""
-    assert request.path is not None
-    where = replace(where, shards=where.shards or shards_before(request.path))
-    hosts = RayHosts(where, note=request.notes.append)
-    crawl = ClusterCrawl(request, hosts, hosts.gone)
     try:
         asyncio.run(_run(crawl, None if quiet or json else ClusterLine(crawl)))
     except StoreError as error:
@@ -37,17 +28,17 @@ def hunt_together(request: Request, where: Where, *, quiet: bool = False, json: 
     give(facts, [text], json=json, quiet=quiet)
 
 
-async def _run(crawl: ClusterCrawl, line: ClusterLine | None) -> None:
+async def _run(crawl: RemoteCrawl, line: ClusterLine | None) -> None:
     try:
         await until_stopped(crawl, line)
     finally:
-        await crawl.hosts.close()
+        await crawl.close()
 
 
 class ClusterLine(Onlooker):
     """One line for all shards."""
 
-    def __init__(self, crawl: ClusterCrawl) -> None:
+    def __init__(self, crawl: RemoteCrawl) -> None:
         self.crawl, self.line = crawl, StatusLine(patience=0.0)
 
     def __exit__(self, *error: object) -> None:
@@ -64,6 +55,6 @@ class ClusterLine(Onlooker):
         self.line.show(lambda: _line(self.crawl))
 
 
-def _line(crawl: ClusterCrawl) -> str:
+def _line(crawl: RemoteCrawl) -> str:
     pages, relevant, requests = (crawl.progress[name] for name in ("pages", "relevant", "requests"))
     return f"{pages:,} pages, {relevant:,} relevant, {requests:,} requests, {crawl.shards} shards"

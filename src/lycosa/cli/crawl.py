@@ -48,14 +48,14 @@ def crawl(
     notes: list[str] = []
     if cluster is not None:
         from lycosa.cli.clustering import hunt_together
-        from lycosa.cluster.reaching import Where
+        from lycosa.crawling.runners import runner
 
-        where = Where.read(cluster)
+        runs = runner(cluster)
     introduced_options = introduced(request.options, notes, quiet=quiet)
     if introduced_options is not request.options:
         request = replace(request, options=introduced_options)
     if cluster is not None:
-        hunt_together(request, where, quiet=quiet, json=json)
+        hunt_together(runs.crawl(request), quiet=quiet, json=json)
     else:
         hunt(Crawl(request), quiet=quiet, json=json)
     print_notes(notes)
@@ -97,12 +97,12 @@ def resume(
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
-        from lycosa.cluster.reaching import Where
         from lycosa.core.options import Options
         from lycosa.crawling.request import Request
+        from lycosa.crawling.runners import runner, runner_of
 
         options = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
-        where = Where.read(cluster or "local")
-        hunt_together(Request(options, directory, resuming=True), where, quiet=quiet, json=json)
+        runs = runner(cluster) if cluster is not None else runner_of(directory)
+        hunt_together(runs.crawl(Request(options, directory, resuming=True)), quiet=quiet, json=json)
     else:
         hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -7,7 +7,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from itertools import starmap
-from pathlib import Path
 from typing import Annotated, Any
 
 from rich.text import Text
@@ -28,7 +27,6 @@ from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import Change, change_of
 from lycosa.refresh.ledger import day_and_time, plain
-from lycosa.store.directory import SHARDS
 
 SETTINGS = {
     "now": Annotated[
@@ -54,7 +52,7 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
-    _run(crawling.revisit(directory, everything=everything, **_chosen(directory, options)), quiet=quiet, json=json)
+    _run(crawling.revisit(directory, everything=everything, **_chosen(options)), quiet=quiet, json=json)
 
 
 @with_more(OPTIONS)
@@ -64,15 +62,11 @@ def watch(directory: Dir, *, quiet: Quiet = False, json: Json = False, **options
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
     are announced by feeds (changes.atom in the directory), and by messages to --notify.
     """
-    _run(crawling.watch(directory, **_chosen(directory, options)), quiet=quiet, json=json)
+    _run(crawling.watch(directory, **_chosen(options)), quiet=quiet, json=json)
 
 
-def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _chosen(given: dict[str, Any]) -> dict[str, Any]:
     """Return what was given; an empty value takes back an earlier setting."""
-    if any(directory.glob(f"{SHARDS}*")):  # shards of a cluster, perhaps broken off while they were shared out
-        from lycosa.cluster.splitting import join
-
-        join(directory)
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in chosen.items():
         if value in ("", [""]):

@@ -11,6 +11,7 @@ driving.py      what a shard does beside crawling: reports and sends; over any c
 asking.py       what is asked of the web before shards begin: examples, search engines
 hosting.py      processes that host shards of one crawl, or of many; hosts_on_ray.py has them as actors of Ray
 running.py      a crawl, seen from where it was started
+runner.py       what `--cluster` gets: a runner, as the entry point names it
 reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
 
 Nothing of shards and coordinator knows how messages travel: Ray carries them, and in tests plain calls.

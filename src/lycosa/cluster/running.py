@@ -66,6 +66,10 @@ class ClusterCrawl:
         """End after what is in flight has arrived."""
         self._stopping = True
 
+    async def close(self) -> None:
+        """Close the hosts, unless other crawls use them."""
+        await self.hosts.close()
+
     async def __aiter__(self) -> AsyncGenerator[dict[str, Any], None]:
         """Run it."""
         directory = log = merger = None

@@ -34,7 +34,7 @@ from lycosa.cluster.owning import Owners
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
-from lycosa.store.directory import SHARDS, Directory
+from lycosa.store.directory import SHARDS, Directory, shards_of
 from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
 from lycosa.topics.base import BETAS
 from lycosa.traps.copies import Copies
@@ -222,7 +222,7 @@ def shard_path(directory: Path, number: int) -> Path:
 
 def shards_in(directory: Path) -> int:
     """How many shards a directory has; 0 for a crawl that has none."""
-    return len(list((directory / SHARDS).glob("[0-9][0-9][0-9]")))
+    return len(shards_of(directory))
 
 
 def make_shards(directory: Path, count: int) -> None:

@@ -5,6 +5,7 @@ request.py    what is asked for, checked
 seeds.py      what it starts from
 files.py      what it keeps: log, archive, mark
 crawl_log.py  a line for each request, in the form that others read
+runners.py    what runs it elsewhere, as a package brings it
 assembly.py   the parts put together, and brought to where the log ends
 """
 
@@ -35,6 +36,7 @@ from lycosa.crawling.functions import (
     as_topic,
 )
 from lycosa.crawling.request import Request
+from lycosa.crawling.runners import join_shards
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
@@ -151,6 +153,8 @@ def watch(
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
     path = Path(out)
     options = Options.from_mapping({**vars(Directory.read_options(path)), **changes}, called)
+    if "keeping" in asked:
+        join_shards(path)
     clock = clock or wall_clock()
     asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))

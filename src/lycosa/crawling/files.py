@@ -27,7 +27,7 @@ from lycosa.core.state import State, Untold
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import user_agent
-from lycosa.store.directory import SHARDS, Directory
+from lycosa.store.directory import Directory, shards_of
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.store.versions import Versions
@@ -62,7 +62,7 @@ class Files:
         request, options = self.request, self.request.options
         if request.path is None:
             return
-        if request.resuming and any((request.path / SHARDS).glob("[0-9][0-9][0-9]")):
+        if request.resuming and shards_of(request.path):
             raise InputError(
                 f"{request.path} was crawled on a cluster: continue with 'lycosa resume', 'lycosa refresh' or 'lycosa "
                 f"watch {request.path}' on the command line"

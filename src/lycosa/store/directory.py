@@ -40,6 +40,11 @@ def whole_of(path: Path) -> Path | None:
     return named if named.name and named.resolve() == whole else whole  # as it was named, if it was
 
 
+def shards_of(directory: Path) -> list[Path]:
+    """The directories of a crawl's shards, if it runs on a cluster."""
+    return sorted((directory / SHARDS).glob("[0-9][0-9][0-9]"))
+
+
 class Directory:
     """The right to write in a crawl's directory. Make a new one with `create`, go on in one with `open`."""
 
