@@ -62,7 +62,7 @@ def test_option_without_flag(tmp_path: Path) -> None:
     """It is read from a file, and no command has it."""
     (tmp_path / "crawl.toml").write_text("min_rate = 5.0", "utf-8")
     assert 5.0 == Options.load(tmp_path / "crawl.toml").min_rate
-    names = {parameter.name for parameter in crawl_options(of_refresh=False)}
+    names = {parameter.name for parameter in crawl_options()}
     assert "min_rate" not in names
     assert "max_body" in names
 

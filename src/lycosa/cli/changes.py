@@ -17,7 +17,7 @@ from rich.text import Text
 from lycosa.cli.commands import Group
 from lycosa.cli.page import VERSION
 from lycosa.cli.parameters import Dir, Json, WholeText, moment
-from lycosa.cli.printing import COLOURS, Beside, Part, crawled, give, output, show
+from lycosa.cli.printing import COLOURS, Beside, Part, crawled, give, output
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.figure import bar
@@ -96,11 +96,11 @@ def changes(
         if relevant:
             wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
         if atom is not None:
-            _write(log, wanted, asked, options.subject, atom)
-        elif json:
-            give(_facts(log, directory, wanted, asked), (), json=True)
+            count = _write(log, wanted, asked, options.subject, atom)
+            give({"file": atom, "changes": count}, [f"{atom}: {many(count, 'change')}"], json=json)
         else:
-            show(_parts(log, directory, wanted, asked, explain=explain))
+            known = _facts(log, directory, wanted, asked) if json else None
+            give(known, _parts(log, directory, wanted, asked, explain=explain), json=json)
     if since.strip().lower() == LAST:
         _remember(directory, asked.upto, time.time())
 
@@ -146,14 +146,14 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 # -- for programs --------------------------------------------------------------------------------------------------
 
 
-def _write(log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, file: Path) -> None:
+def _write(log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, file: Path) -> int:
     found = [item for item in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if item.seq > asked.after]
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
     crawl = ledger.identity(log).urn
     body = feeds.atom(found, crawl=crawl, title=title, at=at, says=lambda item: ledger.story(item, excerpt(item)))
     feeds.save(file, body)
-    print(f"{file}: {many(len(found), 'change')}")
+    return len(found)
 
 
 def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> dict[str, Any]:

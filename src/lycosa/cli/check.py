@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import typer
 
-from lycosa.cli.parameters import Dir
-from lycosa.cli.printing import crawled
+from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.printing import Part, crawled, give
 from lycosa.cli.progress import progress
 
+if TYPE_CHECKING:
+    from lycosa.collection.checking import Checked
 
-def check(directory: Dir) -> None:
+
+def check(directory: Dir, *, json: Json = False) -> None:
     """Check the files of a crawl, rebuild indexes, and show sizes.
 
     Reads the whole log and archive, and lists damage, losses and rebuilt indexes, one line each. A damaged log is
@@ -20,15 +26,17 @@ def check(directory: Dir) -> None:
     from lycosa.store.log import NAME
 
     crawled(directory)
-    wrong = False
-    for place in (directory, *(shard for shard in shards_of(directory) if (shard / NAME).exists())):
-        with progress() as tell:
-            done = checking.check(place, tell)
-        for line in done.wrong + done.rebuilt:
-            print(line)
-        for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):
-            print(f"{size / 1e6:12,.1f} MB  {name}")
-        print(f"{place}: {done.events:,} events; {'see above what was wrong' if done.wrong else 'nothing is wrong'}")
-        wrong = wrong or bool(done.wrong)
-    if wrong:
+    with progress(json) as tell:
+        places = (directory, *(shard for shard in shards_of(directory) if (shard / NAME).exists()))
+        found = {str(place): checking.check(place, tell) for place in places}
+    give(found, _parts(found), json=json)
+    if any(done.wrong for done in found.values()):
         raise typer.Exit(1)
+
+
+def _parts(found: dict[str, Checked]) -> Iterator[Part]:
+    for place, done in found.items():
+        yield from done.wrong + done.rebuilt
+        for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):
+            yield f"{size / 1e6:12,.1f} MB  {name}"
+        yield f"{place}: {done.events:,} events; {'see above what was wrong' if done.wrong else 'nothing is wrong'}"

@@ -39,14 +39,8 @@ class ClusterLine(Onlooker):
     """One line for all shards."""
 
     def __init__(self, crawl: RemoteCrawl) -> None:
-        self.crawl, self.line = crawl, StatusLine(patience=0.0)
-
-    def __exit__(self, *error: object) -> None:
-        self.line.clear()
-
-    def say(self, text: str) -> None:
-        self.line.clear()
-        self.line.console.print(text)
+        super().__init__(StatusLine(patience=0.0))
+        self.crawl = crawl
 
     def update(self, visit: Any) -> None:
         self.draw()

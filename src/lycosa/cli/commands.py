@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 import shutil
-import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -245,31 +242,6 @@ class Commands(TyperGroup):
         """What is to be run, or asked for its help."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, self.load(name) if name else command, rest
-
-    def make_context(self, *args: Any, **more: Any) -> Any:
-        """Read the command line; --help and --version already answer here."""
-        with _as_long_as_wanted():
-            return super().make_context(*args, **more)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _as_long_as_wanted():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _as_long_as_wanted() -> Iterator[None]:
-    """Where nobody reads the output any more (`lycosa show DIR | head`), a command has done its work."""
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except (BrokenPipeError, SystemExit) as error:
-        # rich leaves with an error of its own.
-        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
 
 
 def one_line(text: str) -> str:

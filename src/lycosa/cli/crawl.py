@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from lycosa.cli.commands import Group, with_more
-from lycosa.cli.parameters import Cluster, Dir, Json, MaxTime, Quiet, crawl_options, rare_options
+from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, rare_options
 from lycosa.core.errors import InputError
 
+# options that a resume may change
+RESUMED = ("budget", "max_requests", "max_time", "trust", "traps", "readers", "requisites", "headers", "cookies")
 
-@with_more(crawl_options(of_refresh=False), rare_options() | {"cluster"})
+
+@with_more(crawl_options(), rare_options() | {"cluster"})
 def crawl(
     *,
     out: Annotated[
@@ -61,48 +64,30 @@ def crawl(
     print_notes(notes)
 
 
+@with_more(crawl_options(only=RESUMED))
 def resume(
-    directory: Dir,
-    *,
-    budget: Annotated[int | None, "New page budget for the whole crawl."] = None,
-    max_requests: Annotated[int | None, "Maximum number of requests, including earlier runs."] = None,
-    max_time: MaxTime = None,
-    trust: Annotated[
-        list[str] | None, "HOST", "Never treat this host, or addresses under this URL, as a trap; repeatable."
-    ] = None,
-    traps: Annotated[bool | None, "Hold back likely traps."] = None,
-    readers: Annotated[int | None, "Additional processes that parse pages; 0 for none."] = None,
-    requisites: Annotated[
-        bool | None, "Fetch what relevant pages, including earlier ones, need to be displayed."
-    ] = None,
-    headers: Annotated[
-        list[str] | None, "--header", "HEADER", "A header for one host, as 'HOST NAME: VALUE'; replaces earlier ones."
-    ] = None,
-    cookies: Annotated[str | None, "FILE", "Cookies for their hosts (cookies.txt)."] = None,
-    cluster: Cluster = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    directory: Dir, *, cluster: Cluster = None, quiet: Quiet = False, json: Json = False, **options: Any
 ) -> None:
-    """Continue a crawl where it stopped, even after a crash."""
+    """Continue a crawl where it stopped, even after a crash.
+
+    --budget and --max-requests are for the whole crawl, earlier runs included; --max-time is for this run. Options that
+    are given are kept; --header replaces earlier headers, --trust adds to what is trusted.
+    """
     from lycosa import crawling
     from lycosa.cli.hunting import hunt
     from lycosa.store.directory import SHARDS, Directory
 
-    if trust is not None:  # what was trusted before still is
-        trust = list(dict.fromkeys([*Directory.read_options(directory).trust, *trust]))
-    given: dict[str, Any] = {
-        "budget": budget, "max_requests": max_requests, "max_time": max_time, "trust": trust, "traps": traps,
-        "readers": readers, "requisites": requisites, "headers": headers, "cookies": cookies,
-    }  # fmt: skip
-    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changed = {name: value for name, value in options.items() if value is not None}
+    if "trust" in changed:  # what was trusted before still is
+        changed["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changed["trust"]]))
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
         from lycosa.core.options import Options
         from lycosa.crawling.request import Request
         from lycosa.crawling.runners import runner, runner_of
 
-        options = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
+        chosen = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
         runs = runner(cluster) if cluster is not None else runner_of(directory)
-        hunt_together(runs.crawl(Request(options, directory, resuming=True)), quiet=quiet, json=json)
+        hunt_together(runs.crawl(Request(chosen, directory, resuming=True)), quiet=quiet, json=json)
     else:
         hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from lycosa.cli.printing import print_json, print_notes
+from lycosa.cli.progress import StatusLine
 from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.files import allow_many_files
@@ -99,17 +100,21 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
 
 
 class Onlooker(ABC):
-    """Shows how a crawl goes."""
+    """Shows how a crawl goes, in a line on the error output."""
+
+    def __init__(self, line: StatusLine) -> None:
+        self.line = line
 
     def __enter__(self) -> Self:
         return self
 
-    @abstractmethod
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.line.clear()
 
-    @abstractmethod
     def say(self, text: str) -> None:
         """Print a line of its own."""
+        self.line.clear()
+        self.line.console.print(text)
 
     @abstractmethod
     def update(self, visit: Any) -> None:

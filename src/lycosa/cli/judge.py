@@ -112,7 +112,7 @@ def label(
     """
     if yes or no:
         crawled(directory)
-        keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())])
+        keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())], json=json)
         return
     with Collection(directory) as collection:
         found = questions(collection, 10)
@@ -151,7 +151,7 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
         keep_labels(directory, said.items())
 
 
-def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
+def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bool = False) -> None:
     """Record labels of pages, have the judge learn from them, and print the new counts."""
     opened = Directory.open(directory)
     try:
@@ -171,9 +171,14 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
     good = sum(given.values())
     counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
     kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
-    show([f"{kinds}; now {good} yes, {len(given) - good} no.", f"{judged.after.told}; before: {judged.before.told}."])
+    told = [f"{kinds}; now {good} yes, {len(given) - good} no.", f"{judged.after.told}; before: {judged.before.told}."]
     if good >= 3 and len(given) - good >= 3:
-        print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
+        told.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
+    give(
+        {"labelled": nodes, "yes": good, "no": len(given) - good, "before": judged.before, "after": judged.after},
+        told,
+        json=json,
+    )
 
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import heapq
 import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from lycosa.cli.hunting import EVERY, Onlooker
 from lycosa.cli.printing import Part, lively, show
+from lycosa.cli.progress import StatusLine
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import weakness
@@ -34,8 +34,8 @@ class Progress(Onlooker):
     """Pages, harvest rate, speed, frontier, best finds, and what it waits for."""
 
     def __init__(self, crawl: Crawl) -> None:
-        self.crawl = crawl
-        self.console = Console(stderr=True, highlight=False)
+        super().__init__(StatusLine(PLAIN_EVERY))
+        self.crawl, self.console = crawl, self.line.console
         self._live: Live | None = None
         self._begun = self._shown = time.monotonic()
         self._pages_before = -1
@@ -77,17 +77,11 @@ class Progress(Onlooker):
         self.draw()
 
     def draw(self) -> None:
-        now = time.monotonic()
-        if now - self._shown < (PLAIN_EVERY if self._live is None else EVERY):
-            return
-        self._shown = now
         if self._live is None:
-            print("  ".join(self._headline()), file=sys.stderr, flush=True)
-        else:
+            self.line.show(lambda: "  ".join(self._headline()))
+        elif time.monotonic() - self._shown >= EVERY:
+            self._shown = time.monotonic()
             self._live.update(self._picture(), refresh=True)
-
-    def say(self, text: str) -> None:
-        self.console.print(text)
 
     def _headline(self) -> list[str]:
         engine = self.crawl.engine

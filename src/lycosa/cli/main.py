@@ -114,8 +114,10 @@ def main() -> None:
         sys.exit(1 if isinstance(error, NothingFetched) else 2)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone (`lycosa show DIR | head`): not an error of ours.
+    except (BrokenPipeError, SystemExit) as error:
+        # The reader of our output has gone (`lycosa show DIR | head`): no error. Typer and rich make it an exit.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:

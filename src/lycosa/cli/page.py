@@ -286,7 +286,7 @@ def _why(why: dict[str, Any]) -> Part:
     score = f"with a score of {why['score']:.3g}, by {why['strategy']}" if why["score"] is not None else ""
     return {
         "redirected from" if why["kind"] == "redirect" else "linked from": why["parent"],
-        "whose title is": squeezed(why["title"]),
+        "whose title is": squeezed(why["parent_title"]),
         "with the words": squeezed(why["anchor"]),
         "picked": f"as number {why['pick']:,}, {score or 'before all others, because a seed redirects to it'}",
     }

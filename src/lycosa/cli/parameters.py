@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -114,22 +114,22 @@ def declared(settings: type[Any]) -> list[inspect.Parameter]:
     return parameters
 
 
-def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
-    """Return the options of a crawl, or those of revisits, as `Options` describes them."""
+def crawl_options(*, of_refresh: bool = False, only: Collection[str] = ()) -> list[inspect.Parameter]:
+    """Return the options of a crawl, or those of revisits, as `Options` describes them; or `only` these, ungrouped."""
     from lycosa.core.options import Options, describe
 
     parameters = []
     for name, flag, kind, default, group, text in describe():
         about = Options.__dataclass_fields__[name].metadata
-        if (group in ("Freshness", "Notifications")) != of_refresh or not about["typed"]:
+        if name not in only if only else (group in ("Freshness", "Notifications")) != of_refresh or not about["typed"]:
             continue
-        if not isinstance(default, bool) and default:
+        if not only and not isinstance(default, bool) and default:
             text += f" [default: {default:g}]" if kind is float else f" [default: {default}]"
         if kind is bool:
             flag += f"/--no-{flag[2:]}"
         names = [about["metavar"]] if about["metavar"] else []
         names += [REGISTRIES[_COMPLETIONS[name]]] if name in _COMPLETIONS else []
-        one = optional(name, Annotated[kind | None, Group(group), flag, *names, text])
+        one = optional(name, Annotated[kind | None, Group("" if only else group), flag, *names, text])
         if name == "topic":
             about_it = Annotated[list[str] | None, Group(group), "TOPIC", text]
             one = one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=about_it)

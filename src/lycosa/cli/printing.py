@@ -119,6 +119,11 @@ def heading(text: str) -> list[Part]:
     return ["", Text(text, "bold")]
 
 
+def page_lines(score: float, title: str, url: str) -> list[Part]:
+    """Return a page's score and title, and its address below, whole."""
+    return [Beside(f"{score:>6.2f}  ", squeezed(title) or "-"), Beside(" " * 8, Text(url, "cyan"))]
+
+
 def right(title: str, **more: Any) -> Column:
     return Column(title, justify="right", **more)
 

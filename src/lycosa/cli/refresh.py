@@ -87,21 +87,17 @@ class Telling(Onlooker):
     """Shows each change as it is found, and a line that says how far it is."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
+        super().__init__(StatusLine(30.0))
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.line = StatusLine(30.0)
         self.looks = self.unchanged = self.cosmetic = 0
         self.aside = 0  # new pages off the topic
         self.found: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
         self._notes = 0  # that were printed
 
-    def __exit__(self, *error: object) -> None:
-        self.line.clear()
-
     def say(self, text: str) -> None:
         if not self.quiet:
-            self.line.clear()
-            self.line.console.print(text)
+            super().say(text)
 
     def update(self, visit: Visit) -> None:
         """Take in a visit; print what has become of its page."""

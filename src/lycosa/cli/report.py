@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from lycosa.cli.parameters import Dir, Line
-from lycosa.cli.printing import write_page
+from lycosa.cli.parameters import Dir, Json, Line
+from lycosa.cli.printing import give, write_page
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
 from lycosa.drawing.formats import size
@@ -18,6 +18,7 @@ def report(
     *,
     out: Annotated[Path | None, "-o", "FILE", "Default: DIR/report.html."] = None,
     threshold: Line = None,
+    json: Json = False,
 ) -> None:
     """Write an HTML report: harvest, pages, hosts, errors."""
     with Collection(directory, threshold) as collection:
@@ -25,4 +26,5 @@ def report(
         found = gather(collection)
         found.outlook = outlook(directory)
         written = write_page(target, render(found), "--out", "report.html")
-    print(f"{target} ({size(written)}): open it in a browser, {target.resolve().as_uri()}")
+    line = f"{target} ({size(written)}): open it in a browser, {target.resolve().as_uri()}"
+    give({"file": target, "bytes": written}, [line], json=json)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.table import Column
 from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, Line
-from lycosa.cli.printing import NARROW, UNCUT, Beside, Part, crawled, give, listing, output, right
+from lycosa.cli.printing import Beside, Part, crawled, give, output, page_lines
 from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
 from lycosa.refresh.ledger import day_and_time
@@ -54,14 +53,18 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         yield Text.assemble(("the topic's words are weak", "yellow"), f": {summary.warning}")
     if summary.is_relevant:
         yield from _curve(summary)
-    yield from _pages("best pages", [(page["score"], page["title"], page["url"]) for page in summary.best])
+    yield from [Text("best pages", "bold")] if summary.best else []
+    for best in summary.best:
+        yield from page_lines(best["score"], best["title"], best["url"])
     unsure = f"least certain pages: label them with 'lycosa label {name}'"
-    yield from _pages(unsure, [(page.worth, page.title, page.url) for page in summary.unsure])
-    rows = [
-        (str(count), f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
+    yield from [Text(unsure, "bold")] if summary.unsure else []
+    for page in summary.unsure:
+        yield from page_lines(page.worth, page.title, page.url)
+    yield Text("what happened, with the last reason", "bold")
+    yield from _counted(
+        (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()
-    ]
-    yield from _listed("what happened", ("count", "what", "the last of them"), rows, address=False)
+    )
     if summary.again.looks:
         yield from _again(summary.again)
     yield from _hosts(summary)
@@ -87,26 +90,11 @@ def _hosts(summary: Summary) -> Iterator[Part]:
         yield Text.assemble((f"{summary.held:,} addresses held back", "bold"), rest)
 
 
-def _listed(
-    title: str, headers: tuple[str, str, str], rows: Sequence[tuple[str, str, str]], *, address: bool
-) -> Iterator[Part]:
-    """Yield a table. In a narrow terminal the last column stands below the rest, an address whole, to be copied."""
-    yield Text(title, "bold")
-    if output().width >= NARROW:
-        short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True, "ratio": 1}
-        middle = Column(headers[1], **short) if address else Column(headers[1], no_wrap=True, min_width=17)
-        all_columns = [right(headers[0], no_wrap=True, min_width=5), middle, Column(headers[2], style="dim", **short)]
-        yield listing(all_columns, rows, expand=output().width < UNCUT)
-        return
-    for first, second, third in rows:
-        yield Beside(f"{first if address else f'{first:>5}'} ", second)
-        yield Beside("" if address else " " * 6, Text(third, "dim"))
-
-
-def _pages(title: str, pages: Sequence[tuple[float, str, str]]) -> Iterator[Part]:
-    rows = [(f"{score:.2f}", name or "-", url) for score, name, url in pages]
-    if rows:
-        yield from _listed(title, ("score", "page", "address"), rows, address=True)
+def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
+    """Yield how often something happened, and why the last time."""
+    for count, what, reason in rows:
+        yield f"{count:>6}  {what}"
+        yield from [Beside(" " * 8, Text(reason, "dim"))] if reason else []
 
 
 def _again(again: Again) -> Iterator[Part]:
@@ -117,11 +105,10 @@ def _again(again: Again) -> Iterator[Part]:
     kinds += [f"{changes['cosmetic']:,} only cosmetic"] if changes.get("cosmetic") else []
     line = f": {', '.join(kinds)}; the last {day_and_time(again.last)}"
     yield Text(many(again.looks, "revisit"), "bold") + Text(line, "default")
-    rows = [
-        (str(count), "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
+    yield from _counted(
+        (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()
-    ]
-    yield from _listed("how they ended", ("count", "what", "the last of them"), rows, address=False)
+    )
 
 
 def _curve(summary: Summary) -> Iterator[Part]:

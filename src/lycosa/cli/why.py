@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Iterator
 from typing import Annotated
 
-from rich.table import Column
 from rich.text import Text
 
 from lycosa.cli.page import title_of
 from lycosa.cli.parameters import Dir, Json
-from lycosa.cli.printing import NARROW, UNCUT, Beside, Part, give, heading, listing, output, right, squeezed, timestamp
+from lycosa.cli.printing import Beside, Part, give, heading, output, squeezed, timestamp
 from lycosa.cli.progress import progress
 from lycosa.collection.estimate import at_least
+from lycosa.drawing.figure import bar
 from lycosa.explaining.answers import Fetched, Stop, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.store.directory import is_running
@@ -58,21 +58,10 @@ def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
     explains = any(why.view is not None and why.view.explains for why in best)
     if not explains:
         yield Text(f"{NO_REASONS}: only scores", "dim")
-    rows = [
-        (str(place), number(why.view.score), _largest(why.view.terms) if explains else "", why.node)
-        for place, why in enumerate(best, 1)
-        if why.view is not None
-    ]
-    width = output().width
-    if width < NARROW:
-        for place, score, terms, node in rows:
-            yield Beside(f"{place:>2}  {score}  ", terms)
-            yield Text(node, "dim")
-    else:
-        short = {"no_wrap": True, "overflow": "ellipsis"}
-        columns = [right("", no_wrap=True, min_width=2), right("score", no_wrap=True, min_width=5)]
-        columns += [Column("mostly" if explains else "", ratio=2, **short), Column("link", "dim", ratio=3, **short)]  # type: ignore[arg-type]
-        yield listing(columns, rows, expand=width < UNCUT)
+    for place, why in enumerate(best, 1):
+        if why.view is not None:
+            yield Beside(f"{place:>3}  {number(why.view.score):>5}  ", Text(why.node, "cyan"))
+            yield from [Beside(" " * 12, Text(_largest(why.view.terms), "dim"))] if explains else []
     budget, pages = reasons.engine.picker.budget.pages, reasons.engine.tally.pages
     if budget and pages >= budget:
         yield Text(f"the budget of {budget:,} pages is spent", "dim")
@@ -181,8 +170,8 @@ def _bars(terms: dict[str, float]) -> Iterator[Part]:
     room = max(4, min(30, columns - width - 11))  # characters
     largest = max(map(abs, terms.values()))
     for name, value in terms.items():
-        bar = "█" * max(1, round(room * abs(value) / largest))
-        line = Text(f"  {name[:width]:<{width}}  ").append(f"{bar:<{room}}", "green" if value > 0 else "red")
+        line = Text(f"  {name[:width]:<{width}}  ")
+        line.append(bar(abs(value) / largest, room), "green" if value > 0 else "red")
         yield line.append(f" {number(value):>5}")
 
 
