@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
