@@ -26,11 +26,9 @@ class Answers:
 
     @classmethod
     def recorded(cls, log: SqliteLog) -> Answers:
-        """Those that a log has."""
         return cls(dict(log.setting("learned", {})), dict(log.setting(SETTING, {})))
 
     def record(self, log: SqliteLog) -> None:
-        """Those that are new."""
         with log.together():
             for event in self.events:
                 log.append(event)
@@ -38,7 +36,6 @@ class Answers:
 
     @property
     def seeds(self) -> list[str]:
-        """What search engines have named."""
         return [seed for seeds in self.searched.values() for seed in seeds]
 
 

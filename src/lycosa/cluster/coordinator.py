@@ -116,7 +116,6 @@ class Coordinator:
         return best - (1.0 - self.choosy) * abs(best + level) if scores else best
 
     def _heard(self, now: float) -> list[_Known]:
-        """The shards that have reported just now."""
         return [one for one in self.known.values() if now < one.at + FRESH]
 
     def _requests(self, known: _Known) -> int:
@@ -131,11 +130,9 @@ class Coordinator:
 
     @property
     def pages(self) -> int:
-        """Of all shards, as far as it is known."""
         return sum(one.report.pages for one in self.known.values())
 
     def stop(self, why: str = STOPPED) -> None:
-        """Grant nothing more."""
         self.over = self.over or why
 
     def _ended(self, shard: int, now: float) -> str:

@@ -74,7 +74,6 @@ async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _reporting(shard: Shard, call: Call) -> None:
-    """Tell the coordinator how it goes, and do as it says."""
     while not shard.allowance.over:
         try:
             await _report(shard, call)
@@ -85,7 +84,6 @@ async def _reporting(shard: Shard, call: Call) -> None:
 
 
 async def _rest(shard: Shard) -> None:
-    """Until the next report is due."""
     waits, granted = 0.0, shard.unused > 0
     while waits < min(LONGEST_TICK, max(TICK, _patience(shard))) and not shard.allowance.over:
         await asyncio.sleep(TICK)
@@ -103,7 +101,6 @@ async def _report(shard: Shard, call: Call) -> None:
 
 
 async def _sending(shard: Shard, receiver: int, call: Call) -> None:
-    """Send links to another shard, one parcel after the other."""
     outbox, queue = shard.outbox, shard.outbox.queues[receiver]
     longest = LONGEST_SENDING * max(1.0, len(outbox.queues) / RECEIVERS)
     while True:
@@ -128,7 +125,6 @@ def _patience(shard: Shard) -> float:
 
 
 async def _leasing(shard: Shard, owner: int, call: Call) -> None:
-    """Ask another shard for leases of its addresses, whenever some are wanted."""
     leases = shard.leases
     while True:
         await leases.wanted[owner].wait()

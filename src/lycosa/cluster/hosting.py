@@ -84,7 +84,6 @@ class ShardHost:
         self._over: OrderedDict[str, None] = OrderedDict()
 
     async def ready(self) -> int:
-        """Answers once it runs: its process."""
         return os.getpid()
 
     # -- one shard ---------------------------------------------------------------------------------------------
@@ -143,7 +142,6 @@ class ShardHost:
                 await asyncio.sleep(0.5)
 
     async def _reach(self, session: str, number: int, method: str, *given: Any) -> Any:
-        """Have another shard of the same crawl, or its coordinator, do something."""
         return await self.hosts.call(number, method, session, *given)
 
     async def end(self, session: str) -> None:
@@ -167,7 +165,6 @@ class ShardHost:
         return self._shard(session).receive(parcel)
 
     async def lease(self, session: str, shard: int, wants: list[Want]) -> list[Term]:
-        """Turns of our addresses for another shard."""
         return self._shard(session).leases.lease(shard, wants)
 
     async def hear(self, session: str, labels: list[Label]) -> None:
@@ -175,7 +172,6 @@ class ShardHost:
         hear_labels(self._shard(session).engine, labels)
 
     async def ask(self, session: str, tell: Callable[[Engine], Any]) -> Any:
-        """What a function tells of the engine of a shard."""
         return tell(self._shard(session).engine)
 
 
@@ -186,7 +182,6 @@ class CoordinatorHost:
         self._held: dict[str, Coordinator] = {}
 
     async def ready(self) -> int:
-        """Answers once it runs: its process."""
         return os.getpid()
 
     async def look(
@@ -205,11 +200,9 @@ class CoordinatorHost:
         return {**told, "over": coordinator.over, "heard": len(reports)}
 
     async def report(self, session: str, report: Report) -> Grant:
-        """A shard tells how it is getting on."""
         if session not in self._held:
             raise Unreachable("there is no coordinator yet")
         return self._held[session].report(report)
 
     async def end(self, session: str) -> None:
-        """A crawl is over."""
         self._held.pop(session, None)

@@ -28,7 +28,6 @@ class Actors:
         self._handles: dict[int, Any] = {}
 
     def name(self, number: int) -> str:
-        """The name of a host."""
         return f"lycosa {self.cluster} " + ("coordinator" if number == COORDINATOR else f"shard {number}")
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
@@ -118,13 +117,11 @@ class RayHosts:
         return dead_processes(load())
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have a host do something."""
         if self._reached is None:
             raise Unreachable("there is no cluster yet")
         return await self._reached.call(number, method, *given)
 
     async def close(self) -> None:
-        """End the hosts; and leave the cluster, or end it if it was started here."""
         async with self._opening:
             await self._shut()
 

@@ -108,7 +108,6 @@ class Leases:
 
     @property
     def pause(self) -> float:
-        """Seconds between two requests to an address."""
         return self.ledger.pause
 
     # -- for those who fetch -----------------------------------------------------------------------------------

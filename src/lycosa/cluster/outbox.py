@@ -40,7 +40,6 @@ class Queue:
     filled: Event = field(default_factory=Event)  # set while there is something to send
 
     def add(self, page: Inbound) -> None:
-        """One page more."""
         self.pages.append(page)
         self.links += len(page.visit.links.urls)
         self.count += 1
@@ -77,7 +76,6 @@ class Outbox:
         self._read(min(self.cursors.values(), default=0), self.queues)
 
     def add(self, visit: Visit, number: int) -> None:
-        """A visit was recorded under this number."""
         if number > self._known:
             self._known = number
             self._put(visit, number, self.queues)
@@ -107,7 +105,6 @@ class Outbox:
                 queue.add(message)
 
     def _messages(self, visit: Visit, number: int) -> dict[int, Inbound]:
-        """For each receiver what it has to know of a visit."""
         if not is_linking(visit):
             return {}
         table = self.engine.table
@@ -123,7 +120,6 @@ class Outbox:
 
     @property
     def pending(self) -> int:
-        """Pages that were not confirmed."""
         return sum(queue.count for queue in self.queues.values()) + len(self._behind)
 
     def parcel(self, receiver: int) -> tuple[int, bytes]:

@@ -71,7 +71,6 @@ def keep_signals() -> None:
 
 
 def _close(ray: Any) -> None:
-    """Bind Ray to loopback."""
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback address, whatever the system
     ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
 
@@ -95,7 +94,6 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
 
 
 def cores(ray: Any) -> int:
-    """How many the cluster has."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
@@ -109,5 +107,4 @@ def dead_processes(ray: Any) -> str:
 
 
 def short(error: Exception) -> str:
-    """What it says, in one line."""
     return " ".join(str(error).split())[:200]

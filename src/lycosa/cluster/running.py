@@ -63,7 +63,6 @@ class ClusterCrawl:
         self._heard: dict[int, int] = {}  # of each shard: how many of them it has
 
     def stop(self) -> None:
-        """End after what is in flight has arrived."""
         self._stopping = True
 
     async def close(self) -> None:
@@ -71,7 +70,6 @@ class ClusterCrawl:
         await self.hosts.close()
 
     async def __aiter__(self) -> AsyncGenerator[dict[str, Any], None]:
-        """Run it."""
         directory = log = merger = None
         try:
             await self.hosts.open(lambda: not self._stopping)
@@ -129,7 +127,6 @@ class ClusterCrawl:
             directory.save()
 
     def _located(self, options: Options) -> Options:
-        """The options as shards need them, which are elsewhere."""
         path = self.path.absolute()
         return located(options, path)
 
@@ -169,7 +166,6 @@ class ClusterCrawl:
         ]
 
     async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
-        """Until all shards have ended."""
         while self._running:
             for told in await self._ended():
                 if "error" in told:
@@ -240,7 +236,6 @@ class ClusterCrawl:
             await self._on_files(merger.settle)
 
     async def tell(self, tell: Callable[[Engine], T]) -> list[T]:
-        """What a function tells of the shards' engines, of those that run."""
         return [told for told in await self._each("ask", tell) if told is not None]
 
     async def _leave(self) -> None:

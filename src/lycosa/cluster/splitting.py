@@ -163,7 +163,6 @@ class _Sharing:
                 self._send(event, owner, number)
 
     def _send(self, visit: Visit, owner: int, number: int) -> None:
-        """The links of a visit, to those who own them."""
         depth, is_seed = self._depths.get(visit.node, 0), visit.node in self._seeds
         further = depth + (visit.outcome != "redirect")
         for url in visit.links.urls:
@@ -216,7 +215,6 @@ ONCE = ("learned", "threshold", "probability")  # settings that are the same for
 
 
 def shard_path(directory: Path, number: int) -> Path:
-    """Where a shard of the crawl in a directory lives."""
     return directory / SHARDS / f"{number:03d}"
 
 
@@ -337,7 +335,6 @@ class Merger:
         return True
 
     def _renumbered(self, shard: int, visit: Visit) -> Visit:
-        """A visit as this log has it."""
         words, terms, new = self._words[shard], visit.terms, self._lost
         self._lost = []
         for stem in terms.new:
@@ -465,7 +462,6 @@ def _order(news: tuple[float, int, Event]) -> tuple[float, int]:
 
 
 def _added_up(ends: list[dict[str, Any]], ending: str) -> dict[str, Any]:
-    """How a run ended, over all shards."""
     told: dict[str, Any] = {"reason": ending}
     for key in ("pages", "requests", "bytes", "pruned", "held"):
         if any(key in end for end in ends):

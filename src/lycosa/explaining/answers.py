@@ -65,7 +65,6 @@ class Fetched:
 
     @property
     def is_page(self) -> bool:
-        """Whether it brought content."""
         return self.outcome == "ok"
 
 

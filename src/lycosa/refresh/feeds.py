@@ -162,7 +162,6 @@ class Feeds:
 
 
 def newest(log: SqliteLog, wanted: Wanted = WHAT_MATTERS, *, upto: int | None = None, since: float = 0.0) -> list[Told]:
-    """As many changes as a feed holds, the newest first."""
     return list(islice(changes(log, wanted=wanted, upto=upto, since=since, newest_first=True), MOST))
 
 

@@ -321,7 +321,6 @@ class Agenda:
         heappush(self._queues.setdefault(self.lane(number), []), (-claim, number))
 
     def ripe(self, now: float) -> list[int]:
-        """The pages that have become due since they were planned; whoever asks puts them."""
         ripe = []
         while self._later and self._later[0][0] <= now:
             _, number = heappop(self._later)

@@ -166,7 +166,6 @@ def identity(log: SqliteLog) -> UUID:
 
 
 def end(log: SqliteLog) -> int:
-    """The number of the last event; 0 where there is none."""
     return next((int(row[0]) for row in log.rows("seq", order="seq DESC LIMIT 1")), 0)
 
 
@@ -243,7 +242,6 @@ def plain(text: str, most: int = 300) -> str:
 
 
 def name(item: Told) -> str:
-    """What to call the page: its title, or else its address."""
     return plain(item.title) or plain(item.url)
 
 
@@ -283,7 +281,6 @@ def reasons(change: Change) -> list[str]:
 
 
 def story(item: Told, excerpt: str = "") -> str:
-    """All of it, in a few lines."""
     lines = [f"{label(item.change)[:1].upper()}{label(item.change)[1:]}.", *reasons(item.change)]
     if excerpt:
         lines.append(plain(excerpt, 1_000))

@@ -545,7 +545,6 @@ def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterabl
 
 
 def _dates(words: list[str], start: int, end: int) -> set[int]:
-    """The tokens of a segment that are parts of dates and times."""
     parts: set[int] = set()
     for at in range(start, end):
         word = words[at]

@@ -89,7 +89,6 @@ def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> 
 
 
 def _strong(etag: str) -> str:
-    """A weak ETag names the same content as the strong one."""
     return etag.removeprefix("W/")
 
 

@@ -130,7 +130,6 @@ def _make(path: Path) -> None:
 
 
 def _begun(name: str, key: ec.EllipticCurvePrivateKey, days: int) -> x509.CertificateBuilder:
-    """What every certificate says."""
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()

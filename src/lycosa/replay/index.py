@@ -155,7 +155,6 @@ def open_index(path: Path, tell: Tell) -> Index:
 
 
 def _assembled(captures: Captures, about: dict[str, Any]) -> Index:
-    """Columns in order, and what there is to know of them."""
     chosen = captures.servable()
     columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
     order = np.lexsort((columns["date"], columns["key"]))

@@ -86,7 +86,6 @@ def read(data: bytes) -> Answer:
 
 
 def _read_http(block: bytes, answer: Answer) -> None:
-    """Read status, headers and body out of an HTTP message."""
     while True:
         end = _HEAD_END.search(block)
         head, rest = (block[: end.start()], block[end.end() :]) if end is not None else (block.rstrip(), b"")

@@ -60,7 +60,6 @@ def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given
 
 
 def _moved(flight: Flight, now: float) -> Page:
-    """Another request has taken its place."""
     assert flight.other is not None
     node, request = flight.other
     if node == flight.task.node:
@@ -70,7 +69,6 @@ def _moved(flight: Flight, now: float) -> Page:
 
 
 def _came(flight: Flight) -> Page:
-    """The answer, or that there was none."""
     response = flight.response
     if response is None:
         if flight.reached:

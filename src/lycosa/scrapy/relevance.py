@@ -33,7 +33,6 @@ class Relevance:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Relevance:
-        """As Scrapy makes it."""
         return cls(crawler)
 
     def _flight(self, response: Response) -> Flight | None:
@@ -43,7 +42,6 @@ class Relevance:
         return None if self._scheduler is None else self._scheduler.flight_of(response)
 
     def process_spider_input(self, response: Response) -> None:
-        """A response has come."""
         if not self._beside:
             self._beside = True
             self._stand_beside_the_spider()
@@ -61,7 +59,6 @@ class Relevance:
         self._end(flight, response)
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """The same for spiders that await."""
         flight = self._flight(response)
         async for output in result:
             if self._is_news(flight, output):

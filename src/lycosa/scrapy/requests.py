@@ -99,7 +99,6 @@ def _packed(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """What msgpack has no word for."""
     for kind, code, plain in _KINDS:
         if type(value) is kind:
             return msgpack.ExtType(code, _packed(plain(value)))

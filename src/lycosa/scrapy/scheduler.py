@@ -56,7 +56,6 @@ _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 
 def of_crawler(crawler: Crawler) -> Scheduler | None:
-    """The scheduler of a crawler, if it is ours."""
     return _SCHEDULERS.get(crawler)
 
 
@@ -88,7 +87,6 @@ class Scheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
-        """As Scrapy makes it."""
         named = [load_object(name) for name, at in crawler.settings.getwithbase("SPIDER_MIDDLEWARES").items() if at]
         from lycosa.scrapy.relevance import Relevance  # which needs this module
 
@@ -308,7 +306,6 @@ class Scheduler(BaseScheduler):
             self._fail(error)
 
     def _form(self, node: str, request: Request, priority: int) -> Form:
-        """A request as the log keeps it."""
         slot = str(request.meta.get("download_slot") or "")
         slot = "" if slot == slot_of(request.url) else slot
         try:
@@ -435,7 +432,6 @@ class Scheduler(BaseScheduler):
         return True
 
     def _settle(self) -> None:
-        """Record what Scrapy is done with."""
         engine = self.crawler.engine
         if not self.flights or engine is None or self._broken:
             return

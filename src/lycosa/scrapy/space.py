@@ -60,7 +60,6 @@ class ScrapySpace(Space):
         return (NEVER, "its slot is full") if self.busy(lane) else (0.0, "")
 
     def start(self, seed: Seed) -> None:
-        """A request that comes from no page."""
         if REQUESTS in seed.data:
             self._wait_for(seed.data[REQUESTS])
 
@@ -137,7 +136,6 @@ class Priorities(Warden):
         self.high: dict[int, set[int]] = {}  # waiting rows by priority
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """What the spider said stands."""
         if visit.is_page and RELEVANCE in visit.data:
             visit.beta = float(visit.data[RELEVANCE])
         self.inner.recognise(visit, reading)
@@ -189,5 +187,4 @@ class Priorities(Warden):
         self.high = {priority: set(rows) for priority, rows in state["high"]}
 
     def held_back(self, table: Table) -> list[Held]:
-        """The inner one's."""
         return self.inner.held_back(table)

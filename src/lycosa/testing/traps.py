@@ -99,7 +99,6 @@ class TrapLinks:
         self.traps = [trap for trap in Trap if trap in traps]
 
     def asides(self, page: int) -> list[Aside]:
-        """List the links that the traps add to a clean page."""
         seed = self.graph.seed
         return [
             self.into(trap, page)

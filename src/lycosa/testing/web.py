@@ -182,7 +182,6 @@ class Web:
         return Document(_NOT_FOUND, status=404, codec="")
 
     def _clean(self, page: int) -> Document:
-        """Serve a clean page, with the manners of its host."""
         asides = self._asides(page)
         if self._book.is_document(page):
             body = pdf(self._composer.paper(page, asides))

@@ -136,7 +136,6 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
-    """A file's bytes, unpacked if they are packed by gzip."""
     with open(path, "rb") as file:
         if not file.peek(2).startswith(b"\x1f\x8b"):
             yield file
