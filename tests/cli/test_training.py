@@ -58,7 +58,6 @@ def test_a_model_of_fetched_pages(model: Path) -> None:
     trained = Model.load(model)
     assert TOPIC in trained.classes
     assert trained.facts["quality"]["accuracy"] > 0.8
-    assert trained.facts["quality"]["top"]["accuracy"] > 0.8
 
 
 def test_a_crawl_hunts_a_class(server: Server, model: Path) -> None:

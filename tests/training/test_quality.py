@@ -66,19 +66,6 @@ def test_the_gap_by_hand() -> None:
     assert found.gap == pytest.approx(3 / 5 * (0.8 - 2 / 3) + 2 / 5 * (0.6 - 0.5))
 
 
-def test_the_first_level_adds_up_what_is_below() -> None:
-    """Sea/Fish and Sea/Reefs are mistaken for each other, but never for Trains."""
-    told = np.array([[0.3, 0.4, 0.3], [0.2, 0.2, 0.6], [0.3, 0.2, 0.5]])
-    found = measure(told, np.array([0, 2, 1]), ["Sea/Fish", "Sea/Reefs", "Trains"], [5, 5, 5])
-    assert found.accuracy == pytest.approx(1 / 3)
-    assert {"classes": 2, "accuracy": 1.0, "majority": pytest.approx(2 / 3)} == found.top
-
-
-def test_a_flat_set_of_classes_has_no_first_level() -> None:
-    """Nothing is said twice."""
-    assert {} == measure(TOLD, TRUTH, ["Art", "Rail", "Sea"], [10, 5, 10]).top
-
-
 def test_of_many_classes_the_worst_confusions() -> None:
     """Twelve classes, all mistaken in turn: ten confusions are told."""
     told = np.roll(np.eye(12), 1, axis=1)

@@ -169,10 +169,6 @@ def _measured(quality: Quality, pages: int) -> Iterator[Part]:
         f" are classified rightly; always saying the largest class would be right for {quality.majority:.1%}. Stated "
         f"probabilities are off by {quality.gap:.1%} on average.",
     )
-    if quality.top:
-        level = f"On the first level ({quality.top['classes']} classes): "
-        largest = f", largest class {quality.top['majority']:.1%}."
-        yield Text.assemble(level, (f"{quality.top['accuracy']:.1%}", "bold"), largest)
     columns = {"pages": "pages", "held_out": "held out", "precision": "precision", "recall": "recall", "f1": "F1"}
     if output().width < NARROW:
         columns = {"pages": "pages", "f1": "F1"}

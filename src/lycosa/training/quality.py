@@ -27,7 +27,6 @@ class Quality:
     classes: list[dict[str, Any]] = field(default_factory=list)
     # class, taken for, times: the most frequent first
     confusions: list[tuple[str, str, int]] = field(default_factory=list)
-    top: dict[str, Any] = field(default_factory=dict)  # of a taxonomy's first level: accuracy, majority and classes
 
 
 def hold_out(
@@ -92,7 +91,6 @@ def measure(
         _gap(told, labels),
         rows,
         wrong[:WORST],
-        _first_level(told, labels, classes),
     )
 
 
@@ -115,20 +113,3 @@ def _gap(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
     return float(
         sum(abs(right[bins == n].mean() - sure[bins == n].mean()) * (bins == n).mean() for n in np.unique(bins))
     )
-
-
-def _first_level(told: NDArray[np.float64], labels: NDArray[np.intp], classes: Sequence[str]) -> dict[str, Any]:
-    """The same for the first level of a taxonomy, whose classes have the probabilities of all below them."""
-    tops = [path.partition("/")[0] for path in classes]
-    names = sorted(set(tops))
-    if len(names) == len(classes) or len(names) < 2:
-        return {}
-    of = np.array([names.index(top) for top in tops])
-    together = np.zeros((len(told), len(names)))
-    np.add.at(together.T, of, told.T)
-    truth = of[labels]
-    return {
-        "classes": len(names),
-        "accuracy": float((together.argmax(axis=1) == truth).mean()),
-        "majority": float(np.bincount(truth).max() / len(truth)),
-    }
