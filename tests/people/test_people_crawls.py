@@ -11,8 +11,9 @@ import pytest
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
 from lycosa.people import crawls, erasing, notices
-from lycosa.people.crawls import Ending, Gone
+from lycosa.people.crawls import Ending
 from lycosa.people.database import Database, Taken
+from lycosa.people.permissions import NotFound
 from people_maker import crawl
 
 NOW = 1000.0
@@ -261,11 +262,11 @@ def test_deleted_meanwhile(database: Database) -> None:
     """What is asked of a crawl that is gone is refused; its end is no news."""
     crawl = running(database)
     database.run("DELETE FROM crawl WHERE id = :crawl", crawl=crawl)
-    with pytest.raises(Gone):
+    with pytest.raises(NotFound):
         crawls.pause(database, crawl)
     assert "" == crawls.end(database, NOW, crawl, Ending(STOPPED))
     database.run("DELETE FROM interest WHERE id = 'Ann''s'")
-    with pytest.raises(Gone):
+    with pytest.raises(NotFound):
         new(database)
 
 
@@ -289,7 +290,7 @@ def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
                 lambda: erasing.erase_interest(database, "Ann's"),
                 lambda: database.insert("interest", ANNS),
             ]
-            with contextlib.suppress(Taken, Gone):
+            with contextlib.suppress(Taken, NotFound):
                 chance.choice(steps)()
             done += 1
         return done

@@ -15,23 +15,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from lycosa.core.budget import STOPPED
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken
 from lycosa.people.ids import new_id
+from lycosa.people.permissions import NotFound, found
 from lycosa.people.wishes import Wishes
 
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
 MOST = 20  # crawls that one interest keeps: each is a directory with all that it fetched
-
-
-class Gone(LycosaError):
-    """The crawl, or its interest, was deleted meanwhile."""
 
 
 @dataclass(slots=True)
@@ -60,64 +59,43 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
             raise Taken(
                 f"this interest keeps {MOST} crawls already: delete an old one first, or continue with the last"
             )
-        row: Row = {
-            "id": new_id(),
-            "interest": interest,
-            "number": ((last and last["number"]) or 0) + 1,
-            "task": "crawl",
-            "wanted": "run",
-            "state": "queued",
-            "budget": budget,
-            "created": now,
-            "queued": now,
-        }
-        database.insert("crawl", row)
+        number = ((last and last["number"]) or 0) + 1
+        state: Row = {"task": "crawl", "wanted": "run", "state": "queued", "created": now, "queued": now}
+        row = database.insert("crawl", state, id=new_id(), interest=interest, number=number, budget=budget)
     return get(database, row["id"])
 
 
 def pause(database: Database, crawl: str) -> Row:
     """Leave it for now; what it has in flight may still arrive."""
-    with database.transaction():
-        row = _locked(database, crawl)
+    with _locked(database, crawl) as row:
         if row["state"] not in UNDER_WAY:
             raise Taken(f"this crawl is {row['state']}: there is nothing to pause")
-        state = "running" if row["state"] == "running" else "paused"
-        database.update("crawl", crawl, {"wanted": "pause", "state": state})
-    return get(database, crawl)
+        return _set(database, row, wanted="pause", state="running" if row["state"] == "running" else "paused")
 
 
 def resume(database: Database, now: float, crawl: str) -> Row:
     """Go on with one that was paused, stopped, or failed."""
-    with database.transaction():
-        row = _locked(database, crawl)
+    with _locked(database, crawl) as row:
         if row["state"] == "finished":
             raise Taken("this crawl is finished: ask for more pages, or for a new look at those it has")
         if row["state"] in ("queued", "running"):
-            database.update("crawl", crawl, {"wanted": "run"})
-        else:
-            _only(database, row["interest"], crawl)
-            _queue(database, now, crawl)
-    return get(database, crawl)
+            return _set(database, row, wanted="run")
+        return _queue(database, now, row)
 
 
 def stop(database: Database, now: float, crawl: str) -> Row:
     """Enough of it. It can be resumed."""
-    with database.transaction():
-        row = _locked(database, crawl)
+    with _locked(database, crawl) as row:
         if row["state"] in ("finished", "failed"):
             raise Taken(f"this crawl is {row['state']}: there is nothing to stop")
-        if row["state"] == "running":
-            database.update("crawl", crawl, {"wanted": "stop"})
-        elif row["state"] != "stopped":
-            changes = {"wanted": "stop", "state": "stopped", "reason": STOPPED, "ended": now}
-            database.update("crawl", crawl, changes)
-    return get(database, crawl)
+        if row["state"] in ("running", "stopped"):
+            return _set(database, row, wanted="stop")
+        return _set(database, row, wanted="stop", state="stopped", reason=STOPPED, ended=now)
 
 
 def more(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
     """So many pages more than it has, or was allowed; it goes on if it was over. `most`: what one crawl may have."""
-    with database.transaction():
-        row = _locked(database, crawl)
+    with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
             raise Taken(
                 "this crawl looks at its pages again just now: ask for more when that is done, or stop it first"
@@ -128,32 +106,22 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
                 f"{budget:,} pages would be too many: a crawl may have {most:,}, and this one has {row['budget']:,}"
             )
         if row["state"] in OVER:
-            _only(database, row["interest"], crawl)
-            _queue(database, now, crawl, task="crawl")
-        elif row["wanted"] == "stop":  # it is about to be over
-            database.update("crawl", crawl, {"wanted": "run"})
-        database.update("crawl", crawl, {"budget": budget})
-    return get(database, crawl)
+            return _queue(database, now, row, task="crawl", budget=budget)
+        wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # to stop: it is about to be over
+        return _set(database, row, budget=budget, wanted=wanted)
 
 
 def refresh(
     database: Database, now: float, crawl: str, *, everything: bool = True, look_first: Sequence[str] = ()
 ) -> Row:
     """Look again at `everything`, or at what is due; addresses with a piece of `look_first` are due, and come first."""
-    with database.transaction():
-        row = _locked(database, crawl)
+    with _locked(database, crawl) as row:
         if row["state"] in UNDER_WAY:
             raise Taken(f"this crawl is {row['state']}: wait until it is over, or stop it first")
-        _only(database, row["interest"], crawl)
-        if row["task"] != "refresh" or row["state"] == "finished":  # else the one that was broken off goes on
-            database.update("crawl", crawl, {"started": None})
-        database.update(
-            "crawl",
-            crawl,
-            {"everything": int(everything), "look_first": json.dumps(list(look_first), ensure_ascii=False)},
-        )
-        _queue(database, now, crawl, task="refresh")
-    return get(database, crawl)
+        goes_on = row["task"] == "refresh" and row["state"] != "finished"  # the one that was broken off
+        first = json.dumps(list(look_first), ensure_ascii=False)
+        again = {"task": "refresh", "started": row["started"] if goes_on else None}
+        return _queue(database, now, row, **again, everything=int(everything), look_first=first)
 
 
 def judge_again(database: Database, interest: str, what: str) -> None:
@@ -173,9 +141,14 @@ def judge_again(database: Database, interest: str, what: str) -> None:
         )
 
 
-def _queue(database: Database, now: float, crawl: str, **task: str) -> None:
-    changes = {"state": "queued", "wanted": "run", "reason": "", "queued": now, "ended": None, "due": None, **task}
-    database.update("crawl", crawl, changes)
+def _set(database: Database, row: Row, **changes: Any) -> Row:
+    database.update("crawl", row["id"], changes)
+    return row | changes
+
+
+def _queue(database: Database, now: float, row: Row, **more: Any) -> Row:
+    _only(database, row["interest"], row["id"])
+    return _set(database, row, state="queued", wanted="run", reason="", queued=now, ended=None, due=None, **more)
 
 
 def held(database: Database, crawl: str) -> Row | None:
@@ -186,17 +159,15 @@ def held(database: Database, crawl: str) -> Row | None:
     return database.get("crawl", crawl, locked=True)
 
 
-def _locked(database: Database, crawl: str) -> Row:
-    row = held(database, crawl)
-    if row is None:
-        raise Gone("no such crawl: it was deleted")
-    return row
+@contextmanager
+def _locked(database: Database, crawl: str) -> Iterator[Row]:
+    with database.transaction():
+        yield found(held(database, crawl), "crawl")
 
 
 def _only(database: Database, interest: str, crawl: str = "") -> None:
     """One crawl of an interest at a time; its row is locked, so that two can't come in together."""
-    if database.get("interest", interest, locked=True) is None:
-        raise Gone("no such interest: it was deleted")
+    found(database.get("interest", interest, locked=True), "interest")
     other = database.row(
         "SELECT state FROM crawl WHERE interest = :interest AND id <> :crawl "
         "AND state IN ('queued', 'running', 'paused')",
@@ -211,11 +182,7 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
 
 
 def get(database: Database, crawl: str) -> Row:
-    """A crawl's row; `Gone` if there is none."""
-    row = database.get("crawl", crawl)
-    if row is None:
-        raise Gone("no such crawl: it was deleted")
-    return row
+    return found(database.get("crawl", crawl), "crawl")
 
 
 def of_interest(database: Database, interest: str) -> list[Row]:
@@ -370,7 +337,7 @@ def schedule(database: Database, now: float) -> list[str]:
             try:
                 refresh(database, now, row["id"], everything=not (wishes.frequently or wishes.infrequently))
                 queued.append(row["id"])
-            except (Taken, Gone):  # somebody was quicker
+            except (Taken, NotFound):  # somebody was quicker
                 pass
         elif due != row["due"]:
             database.run(

@@ -7,12 +7,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter
 from pydantic import BaseModel, Field, computed_field
 
 from lycosa.core.errors import StoreError
 from lycosa.people import crawls, erasing, feedback, interests
-from lycosa.people.crawls import Gone
 from lycosa.people.database import Row
 from lycosa.people.typed import lines
 from lycosa.people.wishes import MOST_PIECES
@@ -157,10 +156,6 @@ def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
 
 
 def _do(access: InterestAccess, action: str, change: Callable[..., Row], *given: Any) -> Crawl:
-    database = access.site.database
-    try:
-        row = change(database, *given)
-    except Gone as error:  # deleted since the guard looked
-        raise HTTPException(404, str(error)) from error
+    row = change(access.site.database, *given)
     access.person.record(action, row["id"])
     return crawl_seen(access.site, row)

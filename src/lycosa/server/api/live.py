@@ -179,7 +179,7 @@ class Feed:
             crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # the last that may fail
         except DatabaseAway:
             return [], False, False  # it comes back
-        except crawls.Gone:
+        except NotFound:
             return [_ended("deleted")], False, True
         except (StoreError, OSError):
             return [_ended("the crawl cannot be read now")], False, True
