@@ -36,14 +36,3 @@ def lines(texts: Any, what: str, most: int, many: int) -> list[str]:
     if len(given) > many:
         raise InputError(f"{what}: {len(given):,} are given, {many:,} are the most")
     return list(given)
-
-
-def number(value: Any, what: str, least: float, most: float) -> float:
-    """A number within bounds.
-
-    >>> number(3, "the depth", 0, 10)
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise InputError(f"{what} is {str(value)[:40]}: it must be a number from {least:,} to {most:,}")
-    return value

@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse, spell
-from lycosa.people.typed import line, lines, number
+from lycosa.people.typed import line
 from lycosa.store.directory import KEPT
 
 AUTOMATIC = "automatic"
@@ -42,82 +45,65 @@ def stricter(one: str, other: str) -> str:
     return max(one, other, key=STRICT.index)
 
 
-def wish(
-    default: Any, what: str, most: float = 300, *, many: int = MOST_PIECES, least: float = 0, about: str = ""
-) -> Any:
-    """A wish: what it is called in a message, its longest text or largest number, how many of them; what it means.
-
-    Pydantic reads the metadata too, for the API's schema. It accepts twice the length, so that our messages are shown.
-    """
-    metadata = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
-    if isinstance(default, list):
-        return field(default_factory=list, metadata=metadata | {"max_length": 2 * many})
-    if isinstance(default, str):
-        return field(default=default, metadata=metadata | {"max_length": 2 * int(most)})
-    return field(default=default, metadata=metadata | {"ge": least, "le": most, "allow_inf_nan": False})
+Line = Annotated[str, AfterValidator(lambda text: line(text, "the text", LONGEST_URL))]
+Unique = AfterValidator(lambda texts: [text for text in dict.fromkeys(texts) if text])
+Lines = Annotated[list[Annotated[Line, Field(max_length=LONGEST_URL)]], Unique]
+Choice = Annotated[Line, AfterValidator(lambda text: text or AUTOMATIC), Field(max_length=200)]
 
 
-@dataclass(slots=True)
+def _lines(description: str | None = None, most: int = MOST_PIECES) -> Any:
+    return Field(default_factory=list, max_length=most, description=description)
+
+
+def _number(default: float, most: float, description: str | None = None, least: float = 0) -> Any:
+    return Field(default, ge=least, le=most, strict=True, allow_inf_nan=False, description=description)
+
+
+@dataclass(config=ConfigDict(extra="forbid"))
 class Wishes:
     """What to hunt, from where, how far. At least words or an example, and at least a seed or a preference."""
 
-    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - what is not named is no wish
-
-    words: str = wish("", "the topic", 500)
-    examples: list[str] = wish([], "the examples", LONGEST_URL, about="Addresses of pages like those that are wanted.")
-    seeds: list[str] = wish([], "the seeds", LONGEST_URL, many=MOST_URLS, about="Addresses to start from.")
-    preferences: list[str] = wish([], "the preferences", 100, about="Parts of the catalogue whose seeds are used, too.")
-    strategy: str = wish(AUTOMATIC, "the strategy", 200, about="automatic, or one of GET /strategies.")
-    judge: str = wish(AUTOMATIC, "the judge", 200, about="automatic, or one of GET /judges.")
-    budget: int = wish(500, "the budget", 1_000_000, least=1, about="Pages to fetch.")
-    threshold: float = wish(0.0, "the threshold", 1_000, about="What counts as relevant; 0: the judge's.")
-    hosts: list[str] = wish([], "the hosts")
-    domains: list[str] = wish([], "the domains")
-    exclude: list[str] = wish([], "what is left out", about="Pieces of addresses that are left alone: plain text.")
-    languages: list[str] = wish([], "the languages", 20)
-    max_depth: int = wish(0, "the depth", 1_000)
-    host_budget: int = wish(0, "the pages of one host", 1_000_000)
-    always: list[str] = wish(
-        [],
-        "what is always looked at",
-        about="Pieces of addresses that are looked at in every look, never from a cache.",
+    words: Line = Field(default="", max_length=500)
+    examples: Lines = _lines("Addresses of pages like those that are wanted.")
+    seeds: Lines = _lines("Addresses to start from.", MOST_URLS)
+    preferences: Lines = _lines("Parts of the catalogue whose seeds are used, too.")
+    strategy: Choice = Field(default=AUTOMATIC, description="automatic, or one of GET /strategies.")
+    judge: Choice = Field(default=AUTOMATIC, description="automatic, or one of GET /judges.")
+    budget: int = _number(500, 1_000_000, "Pages to fetch.", 1)
+    threshold: float = _number(0.0, 1_000, "What counts as relevant; 0: the judge's.")
+    hosts: Lines = _lines()
+    domains: Lines = _lines()
+    exclude: Lines = _lines("Pieces of addresses that are left alone: plain text.")
+    languages: Lines = _lines()
+    max_depth: int = _number(0, 1_000)
+    host_budget: int = _number(0, 1_000_000)
+    always: Lines = _lines("Pieces of addresses that are looked at in every look, never from a cache.")
+    frequently: Lines = _lines("The same: once in `frequent` at least.")
+    infrequently: Lines = _lines("The same: once in `infrequent`, unless all pages are asked for.")
+    frequent: Line = Field(default="1d", max_length=40, description="As in 6h or 1d, ten minutes or more.")
+    infrequent: Line = Field(default="30d", max_length=40)
+    detect: Lines = _lines("How changes are noticed: of GET /detectors; none: the usual ones.")
+    respect_opt_outs: Line = Field(
+        default="",
+        max_length=20,
+        description="Pages to leave out by their owners' word: training (no training, no mining), all; empty: the "
+        "server's.",
     )
-    frequently: list[str] = wish([], "what is looked at frequently", about="The same: once in `frequent` at least.")
-    infrequently: list[str] = wish(
-        [], "what is looked at infrequently", about="The same: once in `infrequent`, unless all pages are asked for."
+    model: Line = Field(
+        default="", max_length=64, description="A classifier of the owner's, in place of words and examples."
     )
-    frequent: str = wish("1d", "how often frequently is", 40, about="As in 6h or 1d, ten minutes or more.")
-    infrequent: str = wish("30d", "how often infrequently is", 40)
-    detect: list[str] = wish(
-        [], "the detectors", 40, about="How changes are noticed: of GET /detectors; none: the usual ones."
-    )
-    respect_opt_outs: str = wish(
-        "",
-        "the opt-outs",
-        20,
-        about="Pages to leave out by their owners' word: training (no training, no mining), all; empty: the server's.",
-    )
-    model: str = wish("", "the model", 64, about="A classifier of the owner's, in place of words and examples.")
-    targets: list[str] = wish([], "the classes", 1_000, about="Its classes that are wanted, or branches of them.")
-    strategy_model: str = wish(
-        "", "the model of the strategy", 64, about="Rules or browsing of the owner's, for a strategy that uses it."
+    targets: Lines = _lines("Its classes that are wanted, or branches of them.")
+    strategy_model: Line = Field(
+        default="", max_length=64, description="Rules or browsing of the owner's, for a strategy that uses it."
     )
 
-    @classmethod
-    def read(cls, data: Mapping[str, Any], most_pages: int = 10_000) -> Wishes:
-        """Wishes as someone sent them: of the right types and sizes, with something to hunt and somewhere to start."""
-        known = {item.name: item for item in fields(cls)}
-        for key in data:
-            if key not in known:
-                raise InputError(f"there is no wish {str(key)[:60]!r}: there are {', '.join(sorted(known))}")
-        number(data.get("budget", 1), "the budget", 1, most_pages)
-        made = cls(**{name: _checked(known[name], value) for name, value in data.items()})
-        made.languages = [code.lower() for code in made.languages]
-        made.check()
-        return made
-
-    def check(self) -> None:
-        """Whether there is something to hunt, and somewhere to start."""
+    def check(self, most_pages: int = 10_000) -> None:
+        """Whether there is something to hunt, and somewhere to start; empty texts become the defaults."""
+        if self.budget > most_pages:
+            raise InputError(f"the budget is {self.budget}: it must be a number from 1 to {most_pages:,}")
+        self.frequent = again(self.frequent, "how often frequently is") or "1d"
+        self.infrequent = again(self.infrequent, "how often infrequently is") or "30d"
+        self.languages = [code.lower() for code in self.languages]
         if self.model and (self.words or self.examples or self.judge != AUTOMATIC):
             raise InputError("a model judges by itself: leave words, examples and judge out, or the model")
         if self.targets and not self.model:
@@ -129,7 +115,7 @@ class Wishes:
         if not self.seeds and not self.preferences:
             raise InputError("no seed: give the address of a page, or choose a subject from the catalogue")
         if self.respect_opt_outs not in STRICT:
-            raise InputError(f"there are no opt-outs {self.respect_opt_outs[:20]!r}: choose training or all, or none")
+            raise InputError(f"there are no opt-outs {self.respect_opt_outs!r}: choose training or all, or none")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
                 raise InputError(f"{code!r} is not a language: write its short code, such as en or de")
@@ -146,23 +132,10 @@ class Wishes:
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)
 
-    @classmethod
-    def of_json(cls, text: str) -> Wishes:
+    @staticmethod
+    def of_json(text: str) -> Wishes:
         """Wishes that were checked when they were kept."""
-        kept = json.loads(text)
-        if not isinstance(kept, dict):
-            raise InputError("wishes are no object: they were kept by another version, or damaged")
-        return cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
-
-
-def _checked(item: Field[Any], value: Any) -> Any:
-    """A wish as somebody sent it, if it is of its type and size; an empty text is the default."""
-    what, most = item.metadata["what"], item.metadata["most"]
-    if item.default is MISSING:
-        return lines(value, what, most, item.metadata["many"])
-    if not isinstance(item.default, str):
-        return type(item.default)(number(value, what, item.metadata["least"], most))
-    return (again(value, what) if item.name in ("frequent", "infrequent") else line(value, what, most)) or item.default
+        return TypeAdapter(Wishes).validate_json(text)
 
 
 def again(text: Any, what: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -71,6 +72,7 @@ def create_app(
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(OSError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)
+    app.add_exception_handler(ValidationError, _explain_invalid)
     app.add_exception_handler(UnicodeEncodeError, _explain_half)
     return app
 
@@ -117,7 +119,7 @@ async def _explain_invalid(request: Request, error: Exception) -> Response:
     """What FastAPI says of a request that does not fit its schema, but without repeating what was sent: it may be a
     password, or text that no answer can hold.
     """
-    assert isinstance(error, RequestValidationError)
+    assert isinstance(error, RequestValidationError | ValidationError)
     return _answer(422, [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()])
 
 

@@ -11,6 +11,7 @@ import json
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -47,7 +48,7 @@ OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "id
 
 
 def checked(
-    data: Mapping[str, Any],
+    wishes: Wishes,
     database: Database,
     most_pages: int,
     owner: str = "",
@@ -60,7 +61,8 @@ def checked(
     Models have to be the `owner`'s, and `place` says where one lies. Of an interest that somebody else may edit the
     models can be left as they were `before`, or be left out.
     """
-    wishes = Wishes.read(data, most_pages)
+    wishes = replace(wishes)
+    wishes.check(most_pages)
     wishes.examples = [web_address(text, "the example ") for text in wishes.examples]
     addresses = [web_address(text, "the seed ") for text in wishes.seeds]
     wishes.seeds = [text.strip() if bare(text) else url for text, url in zip(wishes.seeds, addresses, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter, HTTPException, UploadFile
@@ -81,7 +80,7 @@ def list_interests(person: Person = needs("read")) -> list[Interest]:
 def make_interest(body: NewInterest, person: Person = needs("write")) -> Interest:
     """Create an interest; its crawl is started separately."""
     site = person.site
-    wishes = checked(asdict(body.wishes), site.database, site.settings.max_budget, person.id, site.settings.model_file)
+    wishes = checked(body.wishes, site.database, site.settings.max_budget, person.id, site.settings.model_file)
     row = interests.create(
         site.database, site.clock(), person.id, body.name, wishes, body.look_again, site.settings.max_interests
     )
@@ -105,7 +104,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     if body.wishes is not None:
         before = None if access.interest["mode"] == "own" else interests.wishes_of(access.interest)
         wishes = checked(
-            asdict(body.wishes), database, site.settings.max_budget, access.interest["owner"],
+            body.wishes, database, site.settings.max_budget, access.interest["owner"],
             site.settings.model_file, before,
         )  # fmt: skip
     with database.transaction():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -79,12 +79,12 @@ def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit",
     with site.database.transaction():
         row = site.database.get("interest", interest, locked=True)
         if row is not None and body.answer == "accepted":
-            wishes = asdict(interests.wishes_of(row))
+            wishes = interests.wishes_of(row)
             if body.kind == "term":
-                wishes["words"] = f"{wishes['words']} {value}".strip()
+                wishes = replace(wishes, words=f"{wishes.words} {value}".strip())
             else:
-                wishes["seeds"] = list(dict.fromkeys([*wishes["seeds"], value]))
-            most = max(site.settings.max_budget, wishes["budget"])
+                wishes = replace(wishes, seeds=[*wishes.seeds, value])
+            most = max(site.settings.max_budget, wishes.budget)
             wished = checked(wishes, site.database, most, row["owner"], site.settings.model_file)
             interests.change(site.database, site.clock(), interest, wishes=wished)
         ideas.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
