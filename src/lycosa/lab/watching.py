@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.frontier import Frontier
+from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.protocols import Strategy
-from lycosa.core.table import OPEN
+from lycosa.core.table import OPEN, Table
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Step
+from lycosa.core.types import Pick, Step
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, precision_distance
-from lycosa.lab.simulation import IndexedTable, ready
+from lycosa.lab.simulation import IndexedTable, simulate
 from lycosa.lab.subjects import Subject
 
 
@@ -62,18 +62,18 @@ class _Watcher:
     """One estimator, its frontier, and what it said."""
 
     strategy: Strategy
-    frontier: Frontier
     until: int
     picked: Floats
     seconds: Floats
+    frontier: Frontier = field(init=False)
     learning: float = 0.0
 
-    def learn(self, step: Step, table: IndexedTable) -> None:
+    def learn(self, step: Step, table: Table) -> None:
         began = perf_counter()
         self.strategy.learn(step, table, self.frontier)
         self.learning = perf_counter() - began
 
-    def pick(self, at: int, number: int, table: IndexedTable, truth: Floats, guide: Guide) -> None:
+    def pick(self, at: int, number: int, table: IndexedTable, worth: Floats, guide: Guide) -> None:
         began = perf_counter()
         row, arm, _ = self.strategy.pick(number, self.frontier, 0.0)
         self.seconds[at] = self.learning + perf_counter() - began
@@ -81,10 +81,54 @@ class _Watcher:
             return
         self.frontier.untake(row)
         node = int(table.node_at[row])
-        self.picked[at] = truth[node]
+        self.picked[at] = worth[node]
         if hasattr(self.strategy, "reward"):  # a bandit is paid for what it would have fetched
             names = [arm.name for arm in self.strategy.greedy_]  # type: ignore[attr-defined]
             self.strategy.reward(names.index(arm), float(guide.beta[node]))
+
+
+@dataclass
+class _Sequence:
+    """A strategy that fetches given nodes, and asks watchers before each step."""
+
+    guide: Guide
+    nodes: NDArray[np.integer]
+    seeds: int
+    worth: Floats
+    watchers: list[_Watcher]
+    best: Floats
+    tell: Tell
+    proportional: bool = False
+    wants: tuple[str, ...] = ()
+
+    def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
+        for one in self.watchers:
+            one.frontier = one.strategy.frontier(table, ready, lane_budget, patience, choosy)
+        return Frontier(table, ready, lane_budget, patience, choosy)
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        for one in self.watchers:
+            one.strategy.admit(row, table, one.frontier)
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        table, at, node = frontier.table, number - 1 - self.seeds, int(self.nodes[number - 1])
+        assert isinstance(table, IndexedTable)
+        if at >= 0:
+            open_rows = np.flatnonzero(table.state[: len(table)] == OPEN)
+            self.best[at] = self.worth[table.node_at[open_rows]].max() if len(open_rows) else math.nan
+            self.watchers = [one for one in self.watchers if one.until > at]
+            for one in self.watchers:
+                one.pick(at, number, table, self.worth, self.guide)
+        row = int(table.row_at[node])
+        if row < 0 or table.state[row] != OPEN:
+            name = self.guide.index.names[node]
+            raise ValueError(f"no crawl can fetch {name} at step {at + 1}: nothing fetched before links to it")
+        return Pick(row, "")
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        for one in self.watchers:
+            one.learn(step, table)
+        self.tell("watching", max(0, step.visit.pick - self.seeds), len(self.best))
 
 
 def watch(
@@ -114,38 +158,17 @@ def watch(
     >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
     ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
     """
-    worth = np.asarray(subject.truth, np.float64)
     steps = len(sequence) - seeds
-    table = IndexedTable(index)
-    watchers = []
-    for name, text in estimators.items():
-        strategy = hunter(text, index, subject, guide, budget=steps, random_seed=random_seed)
-        frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
-        most = steps if until is None else until.get(name, steps)
-        watchers.append(_Watcher(strategy, frontier, most, np.full(steps, math.nan), np.full(steps, math.nan)))
-    by_name = dict(zip(estimators, watchers, strict=True))
-    best = np.full(steps, math.nan)
-    for node in sequence[:seeds].tolist():
-        row = table.seed(node)
-        for one in watchers:
-            one.strategy.admit(row, table, one.frontier)
-    for number, node in enumerate(sequence.tolist()):
-        at = number - seeds
-        if at >= 0:
-            open_rows = np.flatnonzero(table.state[: len(table)] == OPEN)
-            best[at] = worth[table.node_at[open_rows]].max() if len(open_rows) else math.nan
-            watchers = [one for one in watchers if one.until > at]
-            for one in watchers:
-                one.pick(at, number + 1, table, worth, guide)
-        row = int(table.row_at[node])
-        if row < 0 or table.state[row] != OPEN:
-            raise ValueError(
-                f"no crawl can fetch {index.names[node]} at step {at + 1}: nothing fetched before links to it"
-            )
-        step = table.visited(guide.visit(node, number + 1), row, guide.alphas(node))
-        for one in watchers:
-            one.learn(step, table)
-        tell("watching", max(0, at + 1), steps)
+    by_name = {
+        name: _Watcher(
+            hunter(text, index, subject, guide, budget=steps, random_seed=random_seed),
+            steps if until is None else until.get(name, steps), np.full(steps, math.nan), np.full(steps, math.nan),
+        )
+        for name, text in estimators.items()
+    }  # fmt: skip
+    worth, best = np.asarray(subject.truth, np.float64), np.full(steps, math.nan)
+    led = _Sequence(guide, sequence, seeds, worth, list(by_name.values()), best, tell)
+    simulate(guide, led, sequence[:seeds].tolist(), steps)
     return Watched(
         best, {name: one.picked for name, one in by_name.items()}, {name: one.seconds for name, one in by_name.items()}
     )
