@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import FOUND, Comparison
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
 from lycosa.lab.index import Index
@@ -16,7 +17,6 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import batsakis as paper
 from lycosa.lab.papers.batsakis import Evaluator
-from lycosa.lab.papers.weighing import FOUND, Comparison
 from lycosa.lab.subjects import Subject
 from lycosa.text.ontology import Ontology
 

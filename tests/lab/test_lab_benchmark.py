@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +27,7 @@ from lycosa.lab.benchmark.corpora import (
     half_of,
     places,
 )
+from lycosa.lab.comparing import Comparison
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
@@ -155,31 +157,28 @@ def test_check_at_one_door(
     assert not (tmp_path / "out").exists()
 
 
-def add(made: lab.Measured, topic: str, entrant: str, share: float, draw: int = 1) -> None:
-    """A trial with a share only."""
-    unit = lab.Unit("x", lab.Setting("words", "on-topic"), topic, draw)
-    made.rows.setdefault((entrant, 20), {})[unit] = {lab.SHARE: share, lab.GREEDY: 2 * share}
+SETTING = lab.Setting("words", "on-topic")
+
+
+def measured(topics: str, **shares: Sequence[float]) -> lab.Measured:
+    """A cell of trials with shares only; greedy has half as much."""
+    names = ["oracle", *(name.replace("_", "-") for name in shares)]
+    columns = [np.ones(len(topics)), *(np.array(row) for row in shares.values())]
+    values = {name: column[:, None] for name, column in zip(names, columns, strict=True)}
+    greedy = {name: 2 * column for name, column in values.items()}
+    of = Comparison({}, [20], list(topics), {lab.SHARE: values, lab.GREEDY: greedy})
+    return lab.Measured([Place("x", classified({}, 60), [])], lab.Size(), names, {lab.Cell("x", SETTING, 20): of})
 
 
 def test_cells_hold_scent_against_the_best_rival() -> None:
     """Hindsight picks b, (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7: .1 ahead in the mean."""
-    place = Place("x", classified({}, 60), [])
-    size = lab.Size(budgets=(20,), seeds=("on-topic",), told=("words",))
-    made = lab.Measured([place], size, ["oracle", "scent", "best-first", "nb-links", "craw4llm"])
-    for entrant, shares in (
-        ("oracle", (1.0, 1.0)), ("scent", (0.8, 0.6)), ("best-first", (0.5, 0.5)), ("nb-links", (0.5, 0.7)),
-        ("craw4llm", (0.9, 0.9)),
-    ):  # fmt: skip
-        for topic, share in zip("ab", shares, strict=True):
-            add(made, topic, entrant, share)
-    (cell,) = lab.cells(made)
+    made = measured("ab", scent=(0.8, 0.6), best_first=(0.5, 0.5), nb_links=(0.5, 0.7), craw4llm=(0.9, 0.9))
+    (cell,) = lab.compared(made)
     assert cell.best == "nb-links"
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
     assert cell.greedy == pytest.approx(1.4)
-    for entrant, share in (("oracle", 1.0), ("scent", 0.2), ("nb-links", 0.3)):
-        add(made, "a", entrant, share, 2)
-    (drawn,) = lab.cells(made)
+    (drawn,) = lab.compared(measured("aab", scent=(0.8, 0.2, 0.6), nb_links=(0.5, 0.3, 0.7)))
     assert drawn.topics == 2  # a topic counts once, however often its seeds were drawn
     assert drawn.ahead.mean == pytest.approx(0.0)  # ((.3 - .1) / 2 - .1) / 2
     claim = lab.nowhere_behind([cell])
@@ -190,13 +189,17 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
 @pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
 def test_nowhere_behind_on_enough_topics(scent: float, verdict: str) -> None:
     """A rival that is better on all eight topics decides, and so does one that is worse."""
-    made = lab.Measured([Place("x", classified({}, 60), [])], lab.Size(budgets=(20,)), ["oracle", "scent", "nb-links"])
-    for number, topic in enumerate("abcdefgh"):
-        for entrant, share in (("oracle", 1.0), ("scent", scent), ("nb-links", 0.5 + number / 100)):
-            add(made, topic, entrant, share)
-    claim = lab.nowhere_behind(lab.cells(made))
+    made = measured("abcdefgh", scent=[scent] * 8, nb_links=0.5 + np.arange(8) / 100)
+    claim = lab.nowhere_behind(lab.compared(made))
     assert claim.verdict == verdict
     assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
+
+
+def test_identical_crawls_of_scent_and_its_rival_tell_nothing() -> None:
+    made = measured("abcdefgh", scent=[0.5] * 8, nb_links=[0.5] * 8)
+    pages = dict.fromkeys(("scent", "nb-links"), [np.arange(3, dtype=np.int32)] * 8)
+    made.cells = {cell: replace(of, pages=pages) for cell, of in made.cells.items()}
+    assert lab.nowhere_behind(lab.compared(made)).verdict == "cannot be tested here"
 
 
 def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

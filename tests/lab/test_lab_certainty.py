@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.lab.certainty import against, curve, holm, interval, paired, sign_flip
+from lycosa.lab.certainty import corrected, curve, holm, interval, paired, sign_flip
 
 SMALL = st.lists(st.integers(-5, 5), min_size=1, max_size=8)
 
@@ -181,6 +181,6 @@ def test_holm_is_between_p_and_bonferroni(values: list[float]) -> None:
 def test_several_against_one() -> None:
     """Six units, one strategy better in all: 2 / 64, times 2 as there are two comparisons."""
     better, same, base = [2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]
-    told = against({"base": base, "better": better, "same": same}, "base")
+    told = corrected({name: paired(own, base) for name, own in (("better", better), ("same", same))})
     assert {"better": 2 * 2 / 64, "same": 1.0} == {name: one.p for name, one in told.items()}
     assert (1.0, 0.0) == (told["better"].mean, told["same"].mean)

@@ -33,13 +33,16 @@ def test_compare_an_interval_that_leaves_both_open():
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"one": LOW, "other": LOW, "same": [True] * 16}, "are the same crawls in 16 of 16 trials: 0 of 8 topics"),
+        (
+            {"one": LOW, "other": LOW, "mute": {"are the same crawls": [True] * 16}},
+            "are the same crawls in 16 of 16 trials: 0 of 8 topics",
+        ),
         ({"one": [0.999] * 16, "other": [0.9985] * 16}, "are both at the ceiling in 16 of 16 trials"),
-        ({"one": LOW, "other": LOW, "spent": [True] * 16}, "are the same where nothing is left to find in 16 of 16"),
+        ({"one": LOW, "other": LOW[0], "topics": TOPICS[:0]}, "no trial in common"),
         ({"one": [0.0] * 16, "other": [0.0001] * 16}, "both found nearly nothing"),
         ({"one": LOW[:6] + 0.1, "other": LOW[:6], "topics": TOPICS[:6]}, "3 topics only"),
     ],
-    ids=["identical", "ceiling", "exhausted", "nothing", "few"],
+    ids=["identical", "ceiling", "no trial", "nothing", "few"],
 )
 def test_compare_where_no_difference_can_be_seen(given, reason, expect):
     found = compare(**{"topics": TOPICS, "most": 1, **given}, expect=expect)
@@ -49,14 +52,15 @@ def test_compare_where_no_difference_can_be_seen(given, reason, expect):
 def test_compare_leaves_out_the_trials_that_cannot_tell():
     one, same = LOW + 0.1, np.arange(16) < 4
     one[same] = LOW[same]
-    found = compare(one, LOW, TOPICS, most=1, same=same, names=("A", "B"))
+    found = compare(one, LOW, TOPICS, most=1, mute={"are the same crawls": same}, names=("A", "B"))
     assert (HOLDS, True) == (found.verdict, "A less B, harvest: +0.100" in found.evidence)
     assert "A and B are the same crawls in 4 of 16 trials: 6 of 8 topics are left." in found.evidence
 
 
-def test_compare_an_exhausted_topic_tells_by_its_pace():
-    one, other = np.tile([0.5, 0.9], (16, 1)), np.tile([0.4, 0.9], (16, 1))
-    assert HOLDS == compare(one, other, TOPICS, most=1, spent=[True] * 16).verdict
+def test_compare_leaves_out_what_has_no_figure():
+    one = np.where(np.arange(16) < 4, np.nan, LOW + 0.1)
+    found = compare(one, LOW, TOPICS, most=1)
+    assert (HOLDS, True) == (found.verdict, "have nothing to compare in 4 of 16 trials" in found.evidence)
 
 
 def test_compare_without_a_ceiling_counts_pages():

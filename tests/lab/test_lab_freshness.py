@@ -45,7 +45,7 @@ from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.web import Web
 
-SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 1, 12, 1)
+SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 1, 12)
 
 
 def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:

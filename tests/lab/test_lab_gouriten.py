@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lycosa.lab.comparing import Comparison, Measure
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Figure, Findings, Table, plain
 from lycosa.lab.guides import Guide
+from lycosa.lab.hunters import ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers.gouriten import claims, graphs
-from lycosa.lab.papers.gouriten.claims import BANDITS, DEGRADATION, GLOBAL, PEARSON, R_SQUARED, SIZES, STEPS, TIMES, at
+from lycosa.lab.papers.gouriten.claims import (
+    BANDITS,
+    DEGRADATION,
+    GLOBAL,
+    LEADERS,
+    PEARSON,
+    PLAYERS,
+    R_SQUARED,
+    SCORE,
+    SIZES,
+    STEPS,
+    TIMES,
+    at,
+)
 from lycosa.lab.papers.gouriten.graphs import crawl
 from lycosa.lab.papers.gouriten.measured import Fits, held_out
 from lycosa.lab.subjects import Subject
@@ -49,9 +66,15 @@ def small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(graphs, "QUICK_LIKE", ("happy", "jazz"))
 
 
-def published(numbers: dict[str, tuple[float, float, float, float]]) -> dict[str, dict[int, float]]:
-    """The paper's own numbers, by step."""
-    return {name: dict(zip(STEPS, values, strict=True)) for name, values in numbers.items()}
+def on_graphs(numbers: Mapping[str, Sequence[float]], steps: Sequence[int] = STEPS, by: Measure = SCORE) -> Comparison:
+    """Six graphs with these numbers at the steps."""
+    return Comparison({}, steps, list("abcdef"), {by: {name: np.tile(row, (6, 1)) for name, row in numbers.items()}})
+
+
+def published(numbers: Mapping[str, Sequence[float]]) -> Comparison:
+    """The paper's own numbers, as if six graphs had each of them."""
+    texts = {**LEADERS, **PLAYERS}
+    return on_graphs({texts[name]: row for name, row in numbers.items()})
 
 
 @pytest.mark.paper("gouriten-table-1", "gouriten-figure-3")
@@ -190,29 +213,35 @@ def test_paper_numbers_are_read_by_step() -> None:
 @pytest.mark.paper("gouriten-table-7")
 def test_claims_hold_on_the_papers_own_table_7() -> None:
     """The criteria agree with what the authors read in their numbers."""
-    assert [HOLDS] * 6 == [rule(published(GLOBAL)).verdict for rule in claims.ON_TABLE_7]
+    rules = (*claims.ON_TABLE_7, *claims.LATE)
+    assert [HOLDS] * 6 == [rule(published(GLOBAL)).verdict for rule in rules]
+
+
+BATCHES = {size: f"batch of {size}" for size in DEGRADATION}
+ON_BATCHES = (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
+
+
+def with_batches(costs: Mapping[int, Sequence[float]], steps: Sequence[int] = STEPS) -> Comparison:
+    """Greedy and what batches cost of its score, in %."""
+    scores = {BATCHES[size]: [1 - cost / 100 for cost in row] for size, row in costs.items()}
+    return on_graphs({ORACLE: [1.0] * len(steps), **scores}, steps)
 
 
 def test_claims_hold_on_the_papers_other_tables() -> None:
     """So they do for batches, correlations, fits and bandits."""
-    costs = {batch: dict(zip(STEPS, values, strict=True)) for batch, values in DEGRADATION.items()}
-    assert [HOLDS] * 3 == [
-        rule(costs).verdict for rule in (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
-    ]
-    original, log = (dict(enumerate(PEARSON[kind])) for kind in ("original", "log"))
-    named = [{str(key): value for key, value in of.items()} for of in (original, log)]
-    assert claims.log_helps(*named).verdict == HOLDS
-    assert claims.no_clear_feature(named[1]).verdict == HOLDS
-    fit = dict(zip(("lr_fl", "lr_sl"), R_SQUARED["log"], strict=True))
-    assert (HOLDS, HOLDS) == (claims.low_fit(fit).verdict, claims.second_level_fits(fit, fit).verdict)
+    assert [HOLDS] * 3 == [rule(with_batches(DEGRADATION), BATCHES).verdict for rule in ON_BATCHES]
+    original, log = ({str(place): [value] * 6 for place, value in enumerate(PEARSON[kind])} for kind in PEARSON)
+    assert claims.log_helps(original, log).verdict == HOLDS
+    assert claims.no_clear_feature({name: of[0] for name, of in log.items()}, 6).verdict == HOLDS
+    fit = {name: [value] * 6 for name, value in zip(("lr_fl", "lr_sl"), R_SQUARED["log"], strict=True)}
+    assert (HOLDS, HOLDS) == (claims.low_fit(fit).verdict, claims.second_level_fits(fit).verdict)
     assert claims.bandits_alike(published(BANDITS)).verdict == HOLDS
 
 
 @pytest.mark.paper("gouriten-table-6")
 def test_the_papers_bandits_are_steadier_than_its_other_estimators() -> None:
     """Their largest variation, .494 / .383 = 1.29, is below the smallest of the others, ne's .583 / .378 = 1.54."""
-    scores = {**published(GLOBAL), **published(BANDITS)}
-    assert claims.steadier(scores, tuple(BANDITS), ("n", "e", "ne", "lr_fl")).verdict == HOLDS
+    assert claims.steadier(published({**GLOBAL, **BANDITS})).verdict == HOLDS
 
 
 @pytest.mark.paper("gouriten-table-5")
@@ -235,73 +264,78 @@ def test_times_of_the_paper() -> None:
 
 @pytest.mark.paper("gouriten-unweighted-opic", "gouriten-second-level-leads")
 def test_claims_fail_on_numbers_that_contradict_them() -> None:
-    """With bfs first, e far above ne, n early and the bandit last, none of the claims on table 7 holds."""
-    scores = {
-        "bfs": {100: 0.9, 10_000: 0.9},
-        "opic": {100: 0.5, 10_000: 0.5},
-        "n": {100: 0.8, 10_000: 0.3},
-        "e": {100: 0.4, 10_000: 0.6},
-        "ne": {100: 0.2, 10_000: 0.4},
-        "lr_fl": {100: 0.7, 10_000: 0.4},
-        "mab_var-0.2-200": {100: 0.1, 10_000: 0.8},
-    }
-    assert [FAILS] * 6 == [rule(scores).verdict for rule in claims.ON_TABLE_7]
-    assert claims.steadier(scores, ("mab_var-0.2-200",), ("n", "e")).verdict == FAILS
-    assert claims.second_level_no_better(scores, {"bfs": "n"}).verdict == FAILS
-    assert claims.second_level_no_better(scores, {"n": "bfs"}).verdict == HOLDS
+    """Breadth-first best, opic above n, e and ne apart, n early, and what is great at the start ends badly."""
+    numbers = {
+        "bfs": (0.9, 0.9), "opic": (0.5, 0.5), "n": (0.8, 0.3), "e": (0.4, 0.6), "ne": (0.2, 0.4),
+        "lr_fl": (0.7, 0.4), "mab_var-0.2-200": (0.1, 0.8),
+    }  # fmt: skip
+    scores = on_graphs({LEADERS[name]: row for name, row in numbers.items()}, (100, 10_000))
+    rules = (*claims.ON_TABLE_7, *claims.LATE)
+    assert [FAILS] * 6 == [rule(scores).verdict for rule in rules]
+    shaky = on_graphs({**dict.fromkeys(PLAYERS.values(), (0.1, 0.8)), **dict.fromkeys(claims.HEURISTICS, (0.3, 0.4)),
+                       "lr_fl": (0.3, 0.4)}, (100, 10_000))  # fmt: skip
+    assert claims.steadier(shaky).verdict == FAILS
+    assert claims.second_level_no_better(scores, {"breadth-first": "fl_n"}).verdict == FAILS
+    assert claims.second_level_no_better(scores, {"fl_n": "breadth-first"}).verdict == HOLDS
 
 
 def test_claims_on_scores_that_cannot_be_told_apart() -> None:
-    """The same at every step, or all at the ceiling."""
-    for first, second in ((0.5, 0.5), (0.999, 0.995)):
-        scores = {"e": {100: first, 300: first}, "ne": {100: second, 300: second}}
+    """The same crawls, all at the ceiling, or five graphs."""
+    apart = on_graphs({"fl_e": (0.5, 0.5), "fl_ne": (0.5, 0.5)}, (100, 300))
+    same = replace(apart, pages=dict.fromkeys(("fl_e", "fl_ne"), [np.arange(3, dtype=np.int32)] * 6))
+    high = on_graphs({"fl_e": (0.999, 0.999), "fl_ne": (0.9985, 0.9985)}, (100, 300))
+    high = replace(high, most={SCORE: np.ones((6, 2))})
+    few = replace(apart, topics=list("abcdee"))
+    for scores in (same, high, few):
         assert UNTESTED == claims.e_and_ne_alike(scores).verdict
-        assert UNTESTED == claims.original_no_better(scores, {"e": "ne"}).verdict
-        assert UNTESTED == claims.bandits_alike(scores).verdict
+        assert UNTESTED == claims.original_no_better(scores, {"fl_e": "fl_ne"}).verdict
 
 
 def test_short_crawls_leave_claims_on_the_end_open() -> None:
     """Where the last step is 1,000 nothing is decided, whatever the numbers are."""
-    short = {name: {100: of[100], 1_000: of[1_000]} for name, of in published(GLOBAL).items()}
-    rules = (claims.n_comes_late, claims.e_and_ne_early, claims.regression_late)
-    assert [UNTESTED] * 3 == [rule(short).verdict for rule in rules]
+    short = published(GLOBAL).at(100, 1_000)
+    assert [UNTESTED] * 3 == [rule(short).verdict for rule in claims.LATE]
 
 
 @pytest.mark.paper("gouriten-table-2")
 def test_batches() -> None:
     """A batch that costs nothing, costs less than a smaller one, or less later on, is no batch of the paper's."""
-    costs = {2: {100: 3.0, 1_000: 0.5}, 8: {100: 3.0, 1_000: 9.0}, 32: {100: 3.0, 1_000: 2.0}}
-    assert [FAILS] * 3 == [
-        rule(costs).verdict for rule in (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
-    ]
-    early = {batch: {100: 5.0} for batch in (2, 8)}
-    assert [UNTESTED] * 3 == [
-        rule(early).verdict for rule in (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
-    ]
+    costs = {2: (3.0, 0.0), 8: (3.0, 9.0), 32: (3.0, 2.0)}
+    sizes = {size: BATCHES[size] for size in costs}
+    assert [FAILS] * 3 == [rule(with_batches(costs, (100, 1_000)), sizes).verdict for rule in ON_BATCHES]
+    early = with_batches({2: (4.0, 5.0), 8: (4.0, 5.0)}, (30, 100))
+    assert [UNTESTED] * 3 == [rule(early, {size: BATCHES[size] for size in (2, 8)}).verdict for rule in ON_BATCHES]
 
 
 @pytest.mark.paper("gouriten-q-zeta", "gouriten-rich-friends")
 def test_altered_greedy() -> None:
-    """Greedy wins if no randomised crawl is above it; that is decided from a few thousand steps on only."""
-    behind = {(0.2, 0.0): 0.5, (0.8, 0.8): 0.99}
-    ahead = {(0.2, 0.0): 1.1, (0.8, 0.8): 0.99}
+    """Greedy wins if it is ahead of the best altered one; that is decided from a few thousand steps on only."""
+
+    def altered(low: float, high: float, step: int = 5_000) -> Comparison:
+        return on_graphs({ORACLE: (1.0,), "q = 0.2": (low,), "q = 0.8": (high,)}, (step,))
+
+    behind, ahead = altered(0.5, 0.98), altered(1.1, 0.98)
     assert [HOLDS, FAILS, UNTESTED] == [
-        claims.greedy_wins(*given).verdict for given in ((behind, 5_000), (ahead, 5_000), (behind, 300))
+        claims.greedy_wins(one).verdict for one in (behind, ahead, altered(0.5, 0.98, 300))
     ]
-    assert [HOLDS, FAILS] == [claims.near_greedy_best(of, 5_000).verdict for of in (behind, ahead)]
-    assert [HOLDS, FAILS, FAILS, UNTESTED, UNTESTED] == [
-        claims.altered_early(gains).verdict
-        for gains in ({100: {"a": 0.02}}, {100: {"a": -0.02}}, {100: {"a": 0.5}}, {}, {100: {"a": 0.0, "b": 0.0}})
-    ]
+    assert [HOLDS, FAILS] == [claims.near_greedy_best(one).verdict for one in (behind, ahead)]
+    assert [HOLDS, UNTESTED, FAILS, UNTESTED, UNTESTED] == [
+        claims.altered_early(one).verdict
+        for one in (
+            altered(1.02, 0.9, 100), altered(0.9, 0.98, 100), altered(1.5, 0.9, 100), ahead, altered(1.0, 1.0, 100)
+        )
+    ]  # fmt: skip
 
 
 def test_features() -> None:
     """A correlation below 0, one that shrinks with the logarithm, a clear winner, a good fit, overfitting: all told."""
-    assert [HOLDS, FAILS] == [claims.all_positive(of).verdict for of in ({"a": 0.1}, {"a": 0.1, "b": -0.1})]
-    assert claims.log_helps({"a": 0.3}, {"a": 0.2}).verdict == FAILS
-    assert claims.no_clear_feature({"a": 0.4, "b": 0.1}).verdict == FAILS
-    assert claims.low_fit({"lr_sl": 0.8}).verdict == FAILS
-    assert claims.second_level_fits({"lr_fl": 0.2, "lr_sl": 0.3}, {"lr_fl": 0.2, "lr_sl": 0.1}).verdict == FAILS
+    six = [1.0] * 6
+    told = [claims.all_positive(of, 6).verdict for of in ({"a": 0.1}, {"a": 0.1, "b": -0.1})]
+    assert [HOLDS, FAILS, UNTESTED] == [*told, claims.all_positive({"a": -0.1}, 5).verdict]
+    assert claims.log_helps({"a": six}, {"a": [0.2] * 6}).verdict == FAILS
+    assert claims.no_clear_feature({"a": 0.4, "b": 0.1}, 6).verdict == FAILS
+    assert claims.low_fit({"lr_sl": [0.8] * 6}).verdict == FAILS
+    assert claims.second_level_fits({"lr_fl": six, "lr_sl": [0.1] * 6}).verdict == FAILS
 
 
 @pytest.mark.paper("gouriten-figure-2")
@@ -309,11 +343,17 @@ def test_precision() -> None:
     """Distances of the first and last quarter decide, if the crawl was long enough."""
     early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
     late = {"n": 0.2, "e": 0.4, "ne": 0.3, "lr_fl": 0.1}
+
+    def watched(first: dict[str, float], last: dict[str, float], steps: int) -> Comparison:
+        numbers = {name: (first[name], first[name], last[name], last[name]) for name in first}
+        return on_graphs(numbers, [steps * part // 4 for part in (1, 2, 3, 4)], claims.DISTANCE)
+
     rules = (claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up)
-    assert [HOLDS] * 3 == [rule(early, late, 20_000).verdict for rule in rules]
-    assert [FAILS] * 3 == [rule(late, early, 20_000).verdict for rule in rules]
-    assert [UNTESTED] * 3 == [rule(early, late, 1_000).verdict for rule in rules]
-    assert [HOLDS, FAILS] == [claims.no_winner({"g": best}).verdict for best in (["n", "e"], ["n", "n"])]
+    assert [HOLDS] * 3 == [rule(watched(early, late, 20_000)).verdict for rule in rules]
+    assert [FAILS, FAILS, UNTESTED] == [rule(watched(late, early, 20_000)).verdict for rule in rules]
+    assert [UNTESTED] * 3 == [rule(watched(early, late, 1_000)).verdict for rule in rules]
+    best = [dict.fromkeys("abcdef", quarters) for quarters in (["n", "e"], ["n", "n"])]
+    assert [HOLDS, FAILS, UNTESTED] == [claims.no_winner(of).verdict for of in (*best, {"g": ["n", "n"]})]
 
 
 def test_the_oracle_beaten_is_told_and_unbeaten_shows_nothing() -> None:

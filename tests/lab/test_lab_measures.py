@@ -15,7 +15,6 @@ from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.measures import (
     area,
-    average_similarity,
     cumulative,
     exclusive,
     extended,
@@ -26,7 +25,6 @@ from lycosa.lab.measures import (
     global_score,
     harvest,
     harvest_curve,
-    harvest_ratio,
     overlap,
     pearson,
     precision_distance,
@@ -174,17 +172,6 @@ def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
     of_union = 2 * 0.27 / (1 + 0.27)  # as a share of N, if 27 % were |A and B| / |A or B|
     agree = [shared(0.29, 0.26, share)[1] >= shared(0.40, 0.39, share)[0] for share in (0.27, of_union)]
     assert [True, False] == agree
-
-
-# -- similarity ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.paper("batsakis-average-similarity")
-def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
-    """Of .75, .76 and .2 one is greater than .75; the average is over all."""
-    count, share = harvest_ratio([0.75, 0.76, 0.2], [1, 3, 10])
-    assert ([0.0, 1.0, 1.0], [0.0, 1 / 3, 1 / 3]) == (count.tolist(), share.tolist())
-    assert [0.75, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == average_similarity([0.75, 0.76, 0.2], [1, 3]).tolist()
 
 
 # -- features --------------------------------------------------------------------------------------------------

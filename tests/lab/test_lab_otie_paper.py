@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import HARVEST, RECALL, Comparison, Measure, grid
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import otie as paper
-from lycosa.lab.papers.weighing import HARVEST, RECALL, Comparison, Measure, complete, grid
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject, subjects_of
@@ -71,7 +72,8 @@ def test_closing_is_a_gap_that_shrinks() -> None:
 
 def test_closing_of_exhausted_topics() -> None:
     numbers = {"ahead": np.full((6, 4), 0.5), "behind": np.full((6, 4), 0.4)}
-    assert "any gap closes" in crawls({HARVEST: numbers}, spent=True).closing("ahead", "behind", HARVEST).evidence
+    ruling = crawls({HARVEST: numbers}, spent=True).closing("ahead", "behind", HARVEST)
+    assert ("cannot be tested here", True) == (ruling.verdict, "nothing is left to find in 6 of 6" in ruling.evidence)
 
 
 def test_grid_ends_with_the_budget() -> None:
@@ -90,17 +92,33 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> Results:
     return Results(plan, index, topics, [Outcome(name, topic, 0, 0, trace) for name, topic in crawled])
 
 
-def test_complete_leaves_out_trials_that_a_strategy_lacks() -> None:
+def test_comparison_leaves_out_trials_that_a_strategy_lacks() -> None:
+    labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
-    assert {"fl_n": ["y"], "fl_e": ["y"]} == {
-        name: [one.subject for one in own] for name, own in complete(both, ["fl_n", "fl_e", "opic"]).items()
-    }
-
-
-def test_comparison_of_runs_on_other_trials() -> None:
+    made = Comparison.of(labels, [both], [2, 4], [HARVEST])
+    assert (["y"], ["fl_n", "fl_e"]) == (made.topics, made.crawlers)
     one, other = results(["fl_n"], [("fl_n", "x")]), results(["fl_e"], [("fl_e", "y")])
-    with pytest.raises(InputError, match="other trials"):
-        Comparison.of({"fl_n": "n", "fl_e": "e"}, [one, other], [2, 4], [HARVEST])
+    nothing = Comparison.of(labels, [one, other], [2, 4], [HARVEST])
+    assert "cannot be tested here" == nothing.ahead([("fl_n", "fl_e")], [HARVEST]).verdict
+
+
+def test_comparison_averages_repetitions() -> None:
+    made = results(["fl_n"], [("fl_n", "x")])
+    again = replace(made.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
+    made.outcomes.append(again)
+    assert [[0.75, 0.75]] == Comparison.of({"fl_n": "n"}, [made], [2, 4], [HARVEST]).values[HARVEST]["fl_n"].tolist()
+
+
+def test_pooled_comparisons_have_no_numbers_where_a_crawler_is_missing() -> None:
+    labels = {"fl_n": "n", "fl_e": "e"}
+    parts = [
+        Comparison.of(labels, [results(names, [(name, topic) for name in names])], [4], [HARVEST])
+        for names, topic in ((["fl_n", "fl_e"], "x"), (["fl_n"], "y"))
+    ]
+    made = Comparison.pooled(parts)
+    assert (["x", "y"], [0.75, 0.75]) == (made.topics, made.values[HARVEST]["fl_n"][:, 0].tolist())
+    assert [False, True] == np.isnan(made.values[HARVEST]["fl_e"][:, 0]).tolist()
+    assert [1, 1] == [len(curve.y) for curve in made.figure("k", "t", "y", HARVEST).curves]
 
 
 def test_ahead_of_identical_crawls_cannot_be_tested() -> None:
@@ -109,7 +127,7 @@ def test_ahead_of_identical_crawls_cannot_be_tested() -> None:
     assert [1.0, 0.75] == made.values[HARVEST]["fl_n"][0].tolist()
     values = {name: np.repeat(of[:1], 6, 0) for name, of in made.values[HARVEST].items()}
     pages = {name: list(nodes) * 3 for name, nodes in made.pages.items()}
-    six = Comparison(made.labels, [2, 4], TOPICS, {HARVEST: values}, pages)
+    six = Comparison(made.labels, [2, 4], TOPICS, {HARVEST: values}, pages=pages)
     ruling = six.ahead([("fl_n", "fl_e")], [HARVEST])
     assert ("cannot be tested here", True) == (
         ruling.verdict,

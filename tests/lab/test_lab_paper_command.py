@@ -17,7 +17,6 @@ from lycosa.lab.findings import Claim, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import size
 from lycosa.lab.report import publishing
 
 
@@ -115,7 +114,7 @@ def test_a_quick_run_says_that_it_is_too_small(
 def test_as_many_topics_as_it_takes_for_a_verdict() -> None:
     """A quick run has six, a whole one ten; who names a number has that."""
     benches = [Bench(Index.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)]
-    assert [6, 30, 10, 30] == [size(bench)["subject_count"] for bench in benches]
+    assert [6, 30, 10, 30] == [bench.size["subject_count"] for bench in benches]
 
 
 def test_verdicts_for_machines(

@@ -10,6 +10,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
+from lycosa.lab.comparing import HARVEST, PAGES, RECALL, Comparison
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
 from lycosa.lab.index import Index
@@ -18,7 +19,6 @@ from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes
 from lycosa.lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
-from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison
 from lycosa.lab.subjects import Subject
 from lycosa.refresh.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN

@@ -6,18 +6,21 @@ import math
 from dataclasses import replace
 from json import loads
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import Comparison
 from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Curve, Findings, Table, plain
+from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Findings, Table, plain
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import QUICK, Bench, findings
 from lycosa.lab.papers import rules as paper
-from lycosa.lab.papers.rules import BASELINE, RULES, Match, published
+from lycosa.lab.papers.rules import BASELINE, HARVESTS, RULES, Match, published
 from lycosa.lab.report import WARNING
 
 
@@ -41,20 +44,23 @@ def made(small_web: Index, out: Path) -> Findings:
     return findings("rules", Bench(small_web, work, quick=True, workers=1))
 
 
-def drawn(steps: list[int], baseline: list[float], rules: list[float]) -> dict[str, Curve]:
-    """Both crawlers' curves."""
-    return {BASELINE: Curve("baseline", steps, baseline), RULES: Curve("rules", steps, rules)}
+BY = HARVESTS[INDEPENDENT]
+
+
+def crawls(steps: list[int], baseline: list[float], rules: list[float], **more: Any) -> Comparison:
+    """Both crawlers on six topics, all with about these rates."""
+    spread = np.linspace(-0.001, 0.001, 6)[:, None]
+    values = {BASELINE: baseline + spread, RULES: rules + spread}
+    return Comparison(paper.CRAWLERS, steps, list("abcdef"), dict.fromkeys(HARVESTS.values(), values), **more)
 
 
 def numbered(told: list[Match], swapped: bool = False) -> list[Match]:
-    """Matches as topics of their own, perhaps with the two crawlers exchanged."""
-    crawlers = ("baseline", "rules", "baseline_exclusive", "rules_exclusive")
-    others = ("rules", "baseline", "rules_exclusive", "baseline_exclusive")
+    """Matches as topics of their own, perhaps with the two crawlers' pages exchanged."""
+    pairs = [(one.rules_exclusive, one.baseline_exclusive)[:: -1 if swapped else 1] for one in told]
     return [
-        replace(one, topic=f"{number}", **{name: getattr(one, other) for name, other in
-                                           zip(crawlers, others if swapped else crawlers, strict=True)})
-        for number, one in enumerate(told)
-    ]  # fmt: skip
+        replace(one, topic=f"{number}", rules_exclusive=ours, baseline_exclusive=theirs)
+        for number, (one, (ours, theirs)) in enumerate(zip(told, pairs, strict=True))
+    ]
 
 
 def test_table_and_figure_are_there_by_both_judges(made: Findings) -> None:
@@ -121,81 +127,86 @@ def test_improvement_is_that_of_the_paper() -> None:
 @pytest.mark.paper("rules-experiment-1")
 def test_claims_hold_on_the_papers_own_table() -> None:
     """The criteria agree with what the authors read in their numbers, and not with the contrary."""
-    told, contrary = numbered(published()), numbered(published(), swapped=True)
-    assert [HOLDS, HOLDS] == [paper.higher(told).verdict, paper.better_exclusives(told).verdict]
-    assert [FAILS, FAILS] == [paper.higher(contrary).verdict, paper.better_exclusives(contrary).verdict]
+    told, contrary, some = numbered(published()), numbered(published(), swapped=True), crawls([1], [0.1], [0.2])
+    assert [HOLDS, FAILS] == [paper.better_exclusives(rows, some).verdict for rows in (told, contrary)]
+    rates = np.array([[one.baseline, one.rules] for one in published()])
+    values = {BASELINE: rates[:, :1], RULES: rates[:, 1:]}
+    assert HOLDS == paper.higher_harvest(replace(some, values={BY: values}), BY).verdict
+    assert FAILS == paper.higher_harvest(crawls([1], [0.2], [0.1]), BY).verdict
 
 
 def test_a_percentage_of_nearly_nothing_is_no_figure() -> None:
     """.0000006 to .04 is 6 million %: the table has no improvement there."""
     told = [Match(f"topic {number}", 1, 6e-7, 0.04, 50.0, 0.0, 0.0) for number in range(6)]
     assert [None, None, None] == [row[-1] for row in told[0].rows("here")]
-    assert UNTESTED == paper.better_exclusives(told).verdict
+    assert UNTESTED == paper.better_exclusives(told, crawls([1], [0.1], [0.2])).verdict
 
 
 def test_higher_where_nothing_can_be_told() -> None:
     """Identical crawls, exhausted topics, crawls without pages of their own and the paper's three topics."""
-    told = numbered(published())
-    for changed in ({"same": True}, {"rules": 0.3, "baseline": 0.3, "exhausted": True}, {"topic": "one"}):
-        assert UNTESTED == paper.higher([replace(one, **changed) for one in told]).verdict, changed
-    assert UNTESTED == paper.higher([replace(one, rules_exclusive=math.nan) for one in told], "exclusive").verdict
-    assert UNTESTED == paper.higher(published()).verdict
-
-
-def test_an_interval_around_nothing_decides_nothing() -> None:
-    """Much better on one topic, much worse on another: not better, nor surely not."""
-    rates = (0.2, 0.2, 0.3, 0.3, 0.4, 0.5)
-    told = [Match(name, 1, 0.3, rate, 10.0, 0.3, rate) for name, rate in zip("abcdef", rates, strict=True)]
-    verdict, evidence = paper.higher(told)
-    assert (UNTESTED, True) == (verdict, evidence.startswith("These trials can't tell"))
+    same = {name: [np.arange(3, dtype=np.int32)] * 6 for name in (BASELINE, RULES)}
+    spent = dict.fromkeys((BASELINE, RULES), np.ones(6, np.bool_))
+    for given in ({"pages": same}, {"spent": spent}):
+        assert UNTESTED == paper.higher_harvest(crawls([1], [0.3], [0.3], **given), BY).verdict
+    some, told = crawls([1], [0.1], [0.2]), numbered(published())
+    lonely = [replace(one, rules_exclusive=math.nan) for one in told]
+    assert [UNTESTED] * 2 == [paper.better_exclusives(rows, some).verdict for rows in (lonely, published())]
 
 
 def test_overlap() -> None:
-    """Up to 30 % on average is different; tested where chance gives 5 % at most."""
-    told = published()
-    alike = [Match(one.topic, one.seed_set, 0.3, 0.3, 60.0, 0.3, 0.3) for one in told]
+    """Up to 30 % is different; tested where chance gives 5 % at most, and not of identical crawls."""
+    told, some = numbered(published()), crawls([1], [0.1], [0.2])
+    alike = [replace(one, overlap=60.0 + number) for number, one in enumerate(told)]
     assert [HOLDS, FAILS, UNTESTED] == [
-        paper.different_pages(rows, budget, 4_000).verdict
+        paper.different_pages(rows, some, budget, 4_000).verdict
         for rows, budget in ((told, 200), (alike, 200), (told, 1_000))
     ]
+    same = replace(some, pages={name: [np.arange(3, dtype=np.int32)] * 6 for name in (BASELINE, RULES)})
+    assert UNTESTED == paper.different_pages(alike, same, 200, 4_000).verdict
 
 
 @pytest.mark.paper("rules-figure-6")
 def test_curves() -> None:
-    """Rules have to be ahead at every point after 300 pages; crawls of 300 pages tell nothing."""
+    """Rules have to be ahead after 300 pages; crawls of 300 pages tell nothing."""
     steps = [100, 300, 600, 1_000]
-    ahead = drawn(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
-    behind = {BASELINE: ahead[RULES], RULES: ahead[BASELINE]}
-    short = drawn(steps[:2], [0.1, 0.1], [0.2, 0.2])
-    one = drawn(steps, [0.5] * 4, [0.5] * 4)
-    rulings = [paper.ahead_later(curves).verdict for curves in (ahead, behind, short, one)]
-    assert [HOLDS, FAILS, UNTESTED, UNTESTED] == rulings
+    ahead = crawls(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
+    behind = crawls(steps, [0.1, 0.5, 0.6, 0.7], [0.9, 0.5, 0.5, 0.5])
+    short = crawls(steps[:2], [0.1, 0.1], [0.2, 0.2])
+    rulings = [paper.ahead_later(one, BY).verdict for one in (ahead, behind, short)]
+    assert [HOLDS, FAILS, UNTESTED] == rulings
 
 
 def test_finding_goes_on_or_ends() -> None:
     """Half of the pages found in the second half of a crawl, or none; or too few to be found at all."""
     steps = [250, 500, 750, 1_000]
-    steady = drawn(steps, [0.4] * 4, [0.4] * 4)
-    ended = drawn(steps, [0.4] * 4, [0.4, 0.4, 0.4 * 500 / 750, 0.2])
+    steady = crawls(steps, [0.4] * 4, [0.4] * 4)
+    ended = crawls(steps, [0.4] * 4, [0.4, 0.4, 0.4 * 500 / 750, 0.2])
     assert [HOLDS, FAILS, UNTESTED] == [
-        paper.keep_finding(curves, relevant).verdict
-        for curves, relevant in ((steady, 5_000), (ended, 5_000), (steady, 100))
+        paper.keep_finding(one, BY, dict.fromkeys("abcdef", relevant)).verdict
+        for one, relevant in ((steady, 5_000), (ended, 5_000), (steady, 100))
     ]
 
 
 @pytest.mark.paper("rules-experiment-2")
 def test_seeds_and_hard_focus() -> None:
     """A tenth more or less is similar; running dry in half of the crawls is restrictive."""
-    few = {BASELINE: 0.5, RULES: 0.6}
-    assert [HOLDS, FAILS, UNTESTED] == [
-        paper.seeds_matter_little(few, many, counts).verdict
-        for many, counts in (
-            ({BASELINE: 0.52, RULES: 0.58}, (10, 50)),
-            ({BASELINE: 0.52, RULES: 0.3}, (10, 50)),
-            (few, (10, 15)),
+    never = dict.fromkeys((BASELINE, RULES), np.zeros(6, np.bool_))
+    few, near, far, none = (
+        crawls([9], [base], [ours], spent=never)
+        for base, ours in ((0.5, 0.6), (0.52, 0.58), (0.52, 0.3), (0.0001, 0.0001))
+    )
+    spent = replace(few, spent=dict.fromkeys(never, np.ones(6, np.bool_)))
+    assert [HOLDS, FAILS, UNTESTED, UNTESTED, UNTESTED] == [
+        paper.seeds_matter_little(one, many, BY, counts).verdict
+        for one, many, counts in (
+            (few, near, (10, 50)), (few, far, (10, 50)), (few, few, (10, 15)), (none, none, (10, 50)),
+            (few, spent, (10, 50)),
         )
-    ]
-    nothing = dict.fromkeys(few, 0.0001)
-    assert UNTESTED == paper.seeds_matter_little(nothing, nothing, (10, 50)).verdict
-    assert UNTESTED == paper.seeds_matter_little(few, few, (10, 50), "exhausted").verdict
-    assert [HOLDS, FAILS] == [paper.restrictive(dry, 12).verdict for dry in (6, 5)]
+    ]  # fmt: skip
+    topics = [topic for topic in "abcdef" for _ in range(2)]
+    assert [HOLDS, UNTESTED, FAILS, UNTESTED] == [
+        paper.restrictive(*given).verdict
+        for given in (
+            ([True] * 12, topics), ([True, False] * 6, topics), ([False] * 12, topics), ([False] * 4, topics[:4])
+        )
+    ]  # fmt: skip

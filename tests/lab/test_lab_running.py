@@ -28,6 +28,7 @@ from lycosa.lab.results import COLUMNS, Results, read_rows, read_run, write_run
 from lycosa.lab.running import run
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
+from lycosa.lab.tables import differences, findings, unpaired
 
 STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
 
@@ -433,9 +434,9 @@ def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_findings_of_an_experiment(fair: Results) -> None:
     """Findings have tables, curves, differences to a strategy if there is one to compare with, and all settings."""
     results = fair
-    found = results.findings()
+    found = findings(results)
     assert ["pages-harvest", "pages-curves", "pages-end", "pages-subjects"] == [part.key for part in found.parts]
-    assert ["strategy", "pages", "difference", "low", "high", "p", "topics"] == results.findings("oracle").parts[
+    assert ["strategy", "pages", "difference", "low", "high", "p", "topics"] == findings(results, "oracle").parts[
         2
     ].columns
     assert (results.index.fingerprint, [20, 60]) == (found.corpus["fingerprint"], found.configuration["budgets"])
@@ -456,7 +457,7 @@ def test_findings_of_an_experiment(fair: Results) -> None:
 def test_claims_are_ruled_on(fair: Results, corpus: Path) -> None:
     """A claim names two strategies of the experiment; two topics are too few to rule on it."""
     plan = paged(corpus, claims=["best-first better than breadth-first", "oracle like best-first"])
-    one, other = replace(fair, experiment=plan).findings().claims
+    one, other = findings(replace(fair, experiment=plan)).claims
     assert ("best-first better than breadth-first", "cannot be tested here") == (one.text, one.verdict)
     assert one.evidence.startswith("2 topics only")
     assert "best-first less breadth-first, harvest: +" in one.evidence
@@ -468,7 +469,7 @@ def test_claims_are_ruled_on(fair: Results, corpus: Path) -> None:
 
 def test_differences_are_paired_by_topic_and_seed_set(fair: Results) -> None:
     """The mean is that of the means; the strategy that others are compared with is in no line."""
-    lines = {(text, budget): apart for text, budget, apart in fair.differences("best-first")}
+    lines = {(text, budget): apart for text, budget, apart in differences(fair, "best-first")}
     assert {("breadth-first", 20), ("breadth-first", 60), ("oracle", 20), ("oracle", 60)} == set(lines)
     for (text, budget), apart in lines.items():
         assert apart.mean == pytest.approx(fair.mean(text, budget) - fair.mean("best-first", budget))
@@ -479,20 +480,20 @@ def test_differences_to_another_experiment(fair: Results, tmp_path: Path) -> Non
     """Each strategy is compared with itself there: two fewer relevant pages of 20 for one of them are .1 fewer."""
     fair.write_tables(tmp_path)
     before = read_rows(tmp_path, fair.index.fingerprint)
-    assert [] == fair.unpaired("there", before)
-    assert {0.0} == {apart.mean for _, _, apart in fair.differences(before=before)}
+    assert [] == unpaired(fair, "there", before)
+    assert {0.0} == {apart.mean for _, _, apart in differences(fair, before=before)}
     better = [
         {**row, "harvest": row["harvest"] + 0.1 * (row["strategy"] == "best-first" and row["budget"] == 20)}
         for row in before
     ]
-    lines = {(text, budget): apart.mean for text, budget, apart in fair.differences(before=better)}
+    lines = {(text, budget): apart.mean for text, budget, apart in differences(fair, before=better)}
     assert -0.1 == pytest.approx(lines.pop(("best-first", 20)))
     assert {0.0} == set(lines.values())
     other = [{**row, "start": "x" if row["seed_set"] == 1 else row["start"]} for row in before]
-    assert ["Other seeds than in there: 2 of 4 sets."] == fair.unpaired("there", other)
+    assert ["Other seeds than in there: 2 of 4 sets."] == unpaired(fair, "there", other)
     none = [{**row, "subject": "music"} for row in before]
-    assert ["Nothing to compare: there has none of these strategies, topics and budgets."] == fair.unpaired(
-        "there", none
+    assert ["Nothing to compare: there has none of these strategies, topics and budgets."] == unpaired(
+        fair, "there", none
     )
 
 
@@ -518,7 +519,7 @@ def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
     assert ["telescope planet star"] == list(results.subjects)
     assert {"as-published"} == {row["mode"] for row in results.rows}
     assert results.mean("oracle", 20) >= results.mean("best-first", 20) > results.mean("breadth-first", 20) > 0
-    assert {"as-published"} == {part.mode for part in results.findings().parts}
+    assert {"as-published"} == {part.mode for part in findings(results).parts}
 
 
 def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

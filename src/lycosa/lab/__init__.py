@@ -13,10 +13,13 @@ How data flows:
     experiments  strategies x subjects x seed sets x repetitions, in a file, which it reads
     seeds        where crawls start
     running      all of it on all cores (pool); what is done is kept (keeping)
-    results      a finished crawl as a file; tables, curves and remarks, made of all of them
+    results      a finished crawl as a file; rows of figures and remarks, made of all of them
+    comparing    crawlers on the same trials: curves, ends, claims
+    tables       an experiment as findings
     measures     what came of a run; certainty: how sure that is
     findings     tables, figures, claims and the rule of their verdicts: what a report is made of
-    papers/      the experiments of five papers, and ours on scent
+    papers/      the experiments of five papers, and ours on freshness
+    benchmark/   scent, its rivals and one's own on frozen topics
     report/      findings as a page and as JSON
 
 Beside that: reach (what can be reached from where, and what no crawl can beat), anatomy (what an index holds),

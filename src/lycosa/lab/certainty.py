@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from lycosa.drawing.figure import Curve
 
 Floats: TypeAlias = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
 
 DRAWS = 2000
 FLIPS = 10_000
@@ -188,21 +189,14 @@ def holm(p_values: ArrayLike) -> Floats:
     return corrected
 
 
-def against(
-    values: Mapping[str, ArrayLike], baseline: str, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
-) -> dict[str, Difference]:
-    """Each of several strategies against one of them, with p corrected for how many they are (`holm`).
+def corrected(differences: Mapping[Key, Difference]) -> dict[Key, Difference]:
+    """Return differences with p corrected for how many they are (`holm`).
 
-    >>> against({"bfs": [1, 2, 3], "fl_n": [2, 3, 4], "fl_e": [1, 2, 3]}, "bfs")["fl_n"].p    # 2 * .25
+    >>> corrected({"fl_n": Difference(1, 1, 1, .25, 3), "fl_e": Difference(0, 0, 0, 1, 3)})["fl_n"].p      # 2 * .25
     0.5
     """
-    differences = {
-        name: paired(own, values[baseline], random_seed=random_seed, groups=groups)
-        for name, own in values.items()
-        if name != baseline
-    }
-    corrected = holm([one.p for one in differences.values()]).tolist()
-    return {name: one._replace(p=p) for (name, one), p in zip(differences.items(), corrected, strict=True)}
+    p_values = holm([one.p for one in differences.values()]).tolist()
+    return {name: one._replace(p=p) for (name, one), p in zip(differences.items(), p_values, strict=True)}
 
 
 def _numbered(groups: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:

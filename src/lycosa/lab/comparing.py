@@ -1,25 +1,22 @@
-"""Crawlers compared on the same trials: curves with their bands, ends in a table, claims with their verdicts."""
+"""Crawlers compared on the same trials: curves with their bands, ends in a table, claims with their verdicts.
+
+Papers, benchmark and `lab run` all compare here, by `findings.compare`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa.core.errors import InputError
-from lycosa.drawing.formats import many
-from lycosa.lab.certainty import curve, interval, paired
+from lycosa.lab.certainty import Interval, curve, interval, paired
 from lycosa.lab.findings import (
-    ENOUGH,
-    FAILS,
-    HOLDS,
     INDEPENDENT,
     UNTESTED,
-    WEIGHED,
     Cell,
     Expected,
     Figure,
@@ -29,19 +26,12 @@ from lycosa.lab.findings import (
     compare,
     joined,
 )
-from lycosa.lab.measures import Floats, exhausted, found, gains, harvest, recall, targets
-from lycosa.lab.papers import Bench
-from lycosa.lab.results import Outcome, Results
+from lycosa.lab.measures import Floats, exhausted, found, gains, harvest, harvest_curve, recall, targets
+from lycosa.lab.results import Outcome, Results, Unit
 
 BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
-PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 
-
-def size(bench: Bench) -> dict[str, Any]:
-    """Return the size of an experiment that compares crawlers by topic."""
-    if bench.quick:
-        return {"subject_count": bench.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
-    return {"subject_count": bench.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
+Read = Callable[[Outcome, Results, Sequence[int]], Floats]  # a number of a crawl at each budget
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
@@ -53,29 +43,14 @@ def grid(budget: int, points: int = 20) -> list[int]:
     return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
 
 
-def how_weighed(subjects: int, topics: int = 0) -> list[str]:
-    """Return remarks on verdicts: the rule, and whether fewer topics were found than asked for.
-
-    >>> how_weighed(8, 30)[1]
-    '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
-    """
-    short = f"{topics} topics were asked for: {many(subjects, 'class')} of the corpus have as many pages as it takes."
-    return [WEIGHED, *([short] if topics > subjects else [])]
-
-
-def remarks_of(runs: Iterable[Results]) -> list[str]:
-    """Return the remarks of several runs, each once, with the name of its run."""
-    return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
-
-
 @dataclass(frozen=True)
 class Measure:
     """A number read off a crawl at each budget."""
 
     name: str
-    of: Callable[[Outcome, Results, Sequence[int]], Floats]
+    of: Read
     digits: int = 3  # decimal places shown
-    most: float = 1.0  # the largest value possible
+    most: float | Read = 1.0  # the largest value possible
 
 
 def worth(outcome: Outcome, results: Results, truth: ArrayLike | None = None) -> Floats:
@@ -83,35 +58,43 @@ def worth(outcome: Outcome, results: Results, truth: ArrayLike | None = None) ->
     return gains(outcome.trace, results.subjects[outcome.subject], truth)
 
 
-def _recall(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-    total = targets(outcome.trace, results.subjects[outcome.subject])
-    return recall(worth(outcome, results), total, budgets)
+def _total(outcome: Outcome, results: Results) -> float:
+    return targets(outcome.trace, results.subjects[outcome.subject])
+
+
+def _reachable(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+    """Return what a crawl without a detour finds of a topic's pages; of scores there may be more."""
+    return np.minimum(np.asarray(budgets, np.float64), _total(outcome, results))
 
 
 HARVEST = Measure("harvest by labels", lambda one, results, budgets: harvest(worth(one, results), budgets))
-FOUND = Measure("relevant by labels", lambda one, results, budgets: found(worth(one, results), budgets), 1, math.inf)
+FOUND = Measure("relevant by labels", lambda one, results, budgets: found(worth(one, results), budgets), 1, _reachable)
 PAGES = Measure("pages", lambda one, results, budgets: found(np.ones(len(worth(one, results))), budgets), 1, math.inf)
-RECALL = Measure("recall", _recall)
+RECALL = Measure(
+    "recall", lambda one, results, budgets: recall(worth(one, results), _total(one, results), budgets),
+    most=lambda one, results, budgets: _reachable(one, results, budgets) / max(_total(one, results), 1e-9),
+)  # fmt: skip
 
 
-def complete(results: Results, strategies: Sequence[str]) -> dict[str, list[Outcome]]:
-    """Return the crawls of each strategy that has any, in the same trials in the same order.
-
-    Trials that one of them could not run (the remarks say why) are left out for all.
-    """
-    crawls = {name: {one.start: one for one in own} for name in strategies if (own := results.select(name))}
-    trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
-    return {name: [own[trial] for trial in trials] for name, own in crawls.items()}
+def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
+    """Found over budget, by labels or by the guide; pages that a dry crawl did not fetch count as no find."""
+    return Measure(
+        name,
+        lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
+        most=(lambda one, results, budgets: _reachable(one, results, budgets) / np.asarray(budgets))
+        if mode == INDEPENDENT else math.inf,
+    )  # fmt: skip
 
 
 @dataclass
 class Comparison:
-    """Crawlers measured on the same trials."""
+    """Crawlers measured on the same trials. A trial is a topic and a seed set; repetitions are averaged before."""
 
     labels: Mapping[str, str]  # crawler -> its name, in order
     budgets: Sequence[int]
     topics: Sequence[str]  # of each trial: trials of one topic depend on each other
     values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row for each trial, a column for a budget
+    most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest values possible, in the same form
     pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # what each crawl fetched
     spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials that found hardly more in the end
 
@@ -119,30 +102,82 @@ class Comparison:
     def of(
         cls, labels: Mapping[str, str], runs: Sequence[Results], budgets: Sequence[int], measures: Iterable[Measure]
     ) -> Comparison:
-        """Measure the crawls of some runs, which have the same trials and different crawlers."""
-        crawls = {
-            name: [(results, one) for one in own]
-            for results in runs
-            for name, own in complete(results, [name for name in labels if name in results.strategies]).items()
-        }
-        trials = {tuple(one.start for _, one in own) for own in crawls.values()}
-        if len(trials) > 1:
-            raise InputError("runs on other trials can't be compared: remove them, and run again")
+        """Measure the crawls of some runs, which have the same trials and different crawlers.
+
+        Trials that one of them could not run (the remarks say why) are left out for all.
+        """
+        crawls: dict[str, dict[Unit, list[tuple[Outcome, Results]]]] = {}
+        for results in runs:
+            for one in results.outcomes:
+                if one.strategy in labels:
+                    own = crawls.setdefault(one.strategy, {})
+                    own.setdefault((one.subject, one.seed_set), []).append((one, results))
+        trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
+        crawls = {name: {trial: crawls[name][trial] for trial in trials} for name in labels if name in crawls}
+        last = max(budgets)
+
+        def read(own: Mapping[Unit, list[tuple[Outcome, Results]]], of: Read) -> Floats:
+            rows = [np.mean([of(one, results, budgets) for one, results in each], axis=0) for each in own.values()]
+            return np.array(rows, np.float64).reshape(-1, len(budgets))
+
+        def ceiling(measure: Measure) -> Floats:
+            if callable(measure.most):
+                return read(next(iter(crawls.values()), {}), measure.most)
+            return np.full((len(trials), len(budgets)), measure.most)
+
+        measures = list(measures)
         return cls(
-            labels, budgets, [subject for own in trials for subject, _, _ in own],
+            labels, budgets, [subject for subject, _ in trials],
+            {measure: {name: read(own, measure.of) for name, own in crawls.items()} for measure in measures},
+            {measure: ceiling(measure) for measure in measures},
             {
-                measure: {
-                    name: np.array([measure.of(one, of, budgets) for of, one in own]).reshape(-1, len(budgets))
-                    for name, own in crawls.items()
-                }
-                for measure in measures
+                name: [
+                    np.concatenate([results.subjects[one.subject].counted(one.trace.found)[:last]
+                                    for one, results in each])
+                    for each in own.values()
+                ]
+                for name, own in crawls.items()
             },
-            {name: [one.trace.nodes for _, one in own] for name, own in crawls.items()},
             {
-                name: np.array([exhausted(of.gains(one, INDEPENDENT), max(budgets)) for of, one in own], np.bool_)
+                name: np.array(
+                    [all(exhausted(results.gains(one, INDEPENDENT), last) for one, results in each)
+                     for each in own.values()], np.bool_,
+                )
                 for name, own in crawls.items()
             },
         )  # fmt: skip
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Comparison]) -> Comparison:
+        """Join comparisons on different trials; a crawler that one of them lacks has no numbers there."""
+        first = parts[0]
+        names = [name for name in first.labels if any(name in part.crawlers for part in parts)]
+
+        def rows(part: Comparison, measure: Measure, name: str) -> Floats:
+            nothing = np.full((len(part.topics), len(part.budgets)), math.nan)
+            return part.values[measure].get(name, nothing)
+
+        return cls(
+            first.labels, first.budgets, [topic for part in parts for topic in part.topics],
+            {
+                measure: {name: np.concatenate([rows(part, measure, name) for part in parts]) for name in names}
+                for measure in first.values
+            },
+            {measure: np.concatenate([part.most[measure] for part in parts]) for measure in first.most},
+            {
+                name: [nodes for part in parts
+                       for nodes in part.pages.get(name, [np.zeros(0, np.int32)] * len(part.topics))]
+                for name in names
+            },
+            {
+                name: np.concatenate([part.spent.get(name, np.zeros(len(part.topics), np.bool_)) for part in parts])
+                for name in names
+            },
+        )  # fmt: skip
+
+    @property
+    def crawlers(self) -> list[str]:
+        return list(next(iter(self.values.values()), ()))
 
     @property
     def count(self) -> int:
@@ -151,28 +186,40 @@ class Comparison:
     def label(self, name: str) -> str:
         return self.labels.get(name, name)
 
-    def mean(self, name: str, measure: Measure, budget: int = 0) -> float:
-        """Return the mean over topics at a budget, or over all budgets."""
-        values = self.values[measure][name]
-        numbers = values[:, list(self.budgets).index(budget)] if budget else values.mean(axis=1)
-        return interval(numbers, draws=1, groups=self.topics).mean
+    def at(self, *budgets: int) -> Comparison:
+        """Return the same crawls at some of the budgets."""
+        columns = [list(self.budgets).index(budget) for budget in budgets]
+        ends = max(budgets) == max(self.budgets)
+        return replace(
+            self, budgets=list(budgets), spent=self.spent if ends else {},
+            values={by: {name: rows[:, columns] for name, rows in of.items()} for by, of in self.values.items()},
+            most={by: rows[:, columns] for by, rows in self.most.items()},
+        )  # fmt: skip
+
+    def interval(self, name: str, measure: Measure) -> Interval:
+        """Return the mean over topics of all budgets together, and how sure it is."""
+        return interval(self.values[measure][name].mean(axis=1), groups=self.topics)
+
+    def mean(self, name: str, measure: Measure) -> float:
+        return self.interval(name, measure).mean
 
     def figure(
         self, key: str, title: str, y_label: str, measure: Measure, mode: Mode = INDEPENDENT, note: str = ""
     ) -> Figure:
-        curves = [
-            curve(label, self.budgets, self.values[measure][name], self.topics)
-            for name, label in self.labels.items()
-            if name in self.values[measure]
-        ]
+        curves = []
+        for name, label in self.labels.items():
+            lines = self.values[measure].get(name, np.zeros((0, 0)))
+            known = np.flatnonzero(~np.isnan(lines).any(axis=1))
+            if len(known):
+                curves.append(curve(label, self.budgets, lines[known], [self.topics[row] for row in known.tolist()]))
         return Figure(key, title, "pages fetched", y_label, curves, mode, note=f"{note} {BANDS}".strip())
 
     def ends(self, measures: Iterable[Measure]) -> list[list[Cell]]:
-        by = {measure: self.values[measure] for measure in measures}
+        by, end = list(measures), self.at(self.budgets[-1])
         return [
-            [label, *(interval(of[name][:, -1], groups=self.topics).text(measure.digits) for measure, of in by.items())]
+            [label, *(end.interval(name, measure).text(measure.digits) for measure in by)]
             for name, label in self.labels.items()
-            if all(name in of for of in by.values())
+            if name in self.crawlers
         ]
 
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> Table:
@@ -193,27 +240,35 @@ class Comparison:
         What other measures say stands `beside`, and `more` lines after that: they decide nothing.
         """
         pairs = list(pairs)
-        there = self.values[by[0]]
-        if missing := sorted({name for pair in pairs for name in pair if name not in there}):
+        if missing := sorted({name for pair in pairs for name in pair if name not in self.values[by[0]]}):
             return Ruling(UNTESTED, f"Without results of {', '.join(missing)}: see the remarks")
-        verdict, evidence = joined(self._compared(pair, measure, expect) for pair in pairs for measure in by)
+        verdict, evidence = joined(self.compared(*pair, measure, expect) for pair in pairs for measure in by)
         lines = [self.difference(pair, measure) for pair in pairs for measure in beside]
         return Ruling(verdict, "\n".join([evidence, *lines, *more]))
 
-    def _compared(self, pair: tuple[str, str], measure: Measure, expect: Expected) -> Ruling:
-        one, other = pair
-        same = [
-            np.array_equal(*nodes) for nodes in zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)
-        ]
+    def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", what: str = "") -> Ruling:
+        """Rule on two crawlers by one measure."""
+        ours, theirs = (self.values[measure][name] for name in (one, other))
+        most: ArrayLike = math.inf if callable(measure.most) else measure.most
+        if measure in self.most:
+            most = self.most[measure].mean(axis=1)
         return compare(
-            self.values[measure][one], self.values[measure][other], self.topics, most=measure.most,
-            names=(self.label(one), self.label(other)), what=measure.name, expect=expect, budgets=self.budgets,
-            same=same, spent=self._spent(one, other), digits=measure.digits,
+            ours, theirs, self.topics, most=most,
+            names=(self.label(one), self.label(other)), what=what or measure.name, expect=expect, budgets=self.budgets,
+            mute=self.mute(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
         )  # fmt: skip
 
-    def _spent(self, one: str, other: str) -> NDArray[np.bool_]:
-        nowhere = np.zeros(len(self.topics), np.bool_)
-        return self.spent.get(one, nowhere) & self.spent.get(other, nowhere)
+    def mute(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
+        """Return in which trials two crawlers cannot differ, by reason: `equal` is where they found the same."""
+        never = np.zeros(len(self.topics), np.bool_)
+        same = never.copy()
+        for place, nodes in enumerate(zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)):
+            same[place] = len(nodes[0]) > 0 and np.array_equal(*nodes)
+        spent = self.spent.get(one, never) & self.spent.get(other, never)
+        return {
+            "are the same crawls": same,
+            "are the same where nothing is left to find": spent & np.asarray(equal, np.bool_),
+        }
 
     def difference(self, pair: tuple[str, str], measure: Measure) -> str:
         """Return the difference of a pair over the whole crawl, as evidence."""
@@ -226,13 +281,12 @@ class Comparison:
 
         Without a gap after a quarter there is nothing to catch up with. Where the topic is exhausted any gap closes.
         """
-        kept = ~self._spent(ahead, behind)
-        topics = [topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep]
-        if not topics:
-            return Ruling(UNTESTED, "In every trial the topic is exhausted: any gap closes.")
         quarter = max(0, len(self.budgets) // 4 - 1)
-        gaps = (self.values[by][ahead] - self.values[by][behind])[kept]
-        first, last = (interval(gaps[:, at], draws=1, groups=topics).mean for at in (quarter, -1))
+        gaps = self.values[by][ahead] - self.values[by][behind]
+        mute = self.mute(ahead, behind)
+        kept = ~np.any(list(mute.values()), axis=0)
+        topics = [topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep]
+        first, last = (interval(gaps[kept, at], draws=1, groups=topics).mean for at in (quarter, -1))
         evidence = (
             f"{self.label(ahead)} less {self.label(behind)}: {first:+.3f} after {self.budgets[quarter]:,} pages, "
             f"{last:+.3f} after {self.budgets[-1]:,}."
@@ -240,17 +294,13 @@ class Comparison:
         if first <= 0:
             return Ruling(UNTESTED, f"There was no gap to close.\n{evidence}")
         names = f"gap after {self.budgets[quarter]:,} pages", "gap at the end"
-        shrunk = compare(gaps[:, quarter], gaps[:, -1], topics, most=math.inf, names=names, what=by.name)
+        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, what=by.name, mute=mute)
         return Ruling(shrunk.verdict, f"{shrunk.evidence}\n{evidence}")
 
     def same_order(self, one: Measure, other: Measure) -> Ruling:
-        """Rule on a claim that two measures put all crawlers in the same order."""
-        means = [{name: self.mean(name, by) for name in self.values[by]} for by in (one, other)]
-        first, second = (sorted(by, key=lambda name: -by[name]) for by in means)
-        names = ["; ".join(map(self.label, order)) for order in (first, second)]
-        evidence = f"By {one.name}: {names[0]}. By {other.name}: {names[1]}."
-        if self.count < ENOUGH:
-            return Ruling(UNTESTED, f"{many(self.count, 'topic')} only, and it takes {ENOUGH}.\n{evidence}")
-        if not any(means[0].values()):
-            return Ruling(UNTESTED, f"By {one.name} there is nothing to put in order.\n{evidence}")
-        return Ruling(HOLDS if first == second else FAILS, evidence)
+        """Rule on a claim that two measures put all crawlers in the same order: none is better than the one before."""
+        order = sorted(self.crawlers, key=lambda name: -self.mean(name, one))
+        if not self.mean(order[0], one):
+            return Ruling(UNTESTED, f"By {one.name} there is nothing to put in order.")
+        verdict, evidence = self.ahead([(low, high) for high, low in pairwise(order)], [other], expect="not better")
+        return Ruling(verdict, f"By {one.name}: {'; '.join(map(self.label, order))}.\n{evidence}")

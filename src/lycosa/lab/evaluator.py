@@ -9,35 +9,27 @@ experiment) and the 1000 evaluated pages downloaded by the crawler." As written 
 - it is relevant if that is *greater* than .75; counted, and as a share of all pages downloaded
 - the average similarity is the mean of the maxima over all pages downloaded
 
-All pages count, seeds and copies too, as nothing is said of them; a page that is itself among the relevant ones has
-similarity 1, one without words 0. N_j of a word that the statistics don't know is 1.
+All pages of the index of a crawl count, seeds too, as nothing is said of them; a page that is itself among the relevant
+ones has similarity 1, one without words 0. N_j of a word that the statistics don't know is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Visit
-from lycosa.lab.corpora.recorded import tree
 from lycosa.lab.findings import Curve, Figure, Findings, Table
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
-from lycosa.store.directory import CONFIG
+from lycosa.lab.measures import Floats, found, harvest
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.corpus import Account
-from lycosa.training.sources import events_of, table_rows
-from lycosa.web.urls import canonical, is_http
+from lycosa.web.urls import canonical
 
 THRESHOLD = 0.75
 
@@ -47,16 +39,15 @@ class Evaluation:
     """The similarity of each page, in the order of the crawl."""
 
     crawl: str
-    pages: list[str]
     similarities: Floats
     relevant: int  # relevant pages compared with
     threshold: float = THRESHOLD
-    account: Account = field(default_factory=Account)
+    missing: int = 0  # relevant pages that were not crawled
 
     def checkpoints(self) -> list[int]:
         """Return 100, 200 ... and the last page; farther apart where that would be more than some twenty.
 
-        >>> Evaluation("", [], np.zeros(250), 1).checkpoints(), Evaluation("", [], np.zeros(0), 1).checkpoints()
+        >>> Evaluation("", np.zeros(250), 1).checkpoints(), Evaluation("", np.zeros(0), 1).checkpoints()
         ([100, 200, 250], [])
         """
         pages = len(self.similarities)
@@ -66,144 +57,56 @@ class Evaluation:
 
     def rows(self) -> list[tuple[int, int, float, float]]:
         """Return pages, relevant ones, their share and the average similarity at each checkpoint."""
-        budgets = self.checkpoints()
-        relevant, share = harvest_ratio(self.similarities, budgets, self.threshold)
-        average = average_similarity(self.similarities, budgets)
-        return list(zip(budgets, relevant.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
+        budgets, hits = self.checkpoints(), self.similarities > self.threshold
+        columns = found(hits, budgets).astype(int), harvest(hits, budgets), harvest(self.similarities, budgets)
+        return list(zip(budgets, *(column.tolist() for column in columns), strict=True))
 
     def findings(self) -> Findings:
         rows = self.rows()
         pages, relevant, share, average = rows[-1]
-        x = [float(row[0]) for row in rows]
+        columns = ("pages", "relevant", "fraction", "average similarity")
+        x, hits, _, similar = ([float(value) for value in values] for values in zip(*rows, strict=True))
         return Findings(
-            "evaluation",
-            f"Evaluation of {self.crawl}",
+            "evaluation", f"Evaluation of {self.crawl}",
             [
-                Table(
-                    "evaluation-table", "Harvest ratio and average similarity",
-                    ("pages", "relevant", "fraction", "average similarity"), rows,
-                ),
-                Figure(
-                    "evaluation-harvest", "Harvest ratio", "pages", "relevant pages",
-                    [Curve(self.crawl, x, [float(row[1]) for row in rows])],
-                ),
+                Table("evaluation-table", "Harvest ratio and average similarity", columns, rows),
+                Figure("evaluation-harvest", "Harvest ratio", "pages", "relevant pages", [Curve(self.crawl, x, hits)]),
                 Figure(
                     "evaluation-similarity", "Average similarity", "pages", "average similarity",
-                    [Curve(self.crawl, x, [row[3] for row in rows])],
+                    [Curve(self.crawl, x, similar)],
                 ),
             ],
             summary=f"Of {pages:,} pages {relevant:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
             f"{self.relevant:,} relevant pages; the average similarity is {average:.3f}.",
             configuration={"crawl": self.crawl, "threshold": self.threshold},
-            remarks=[
-                *(f"left out: {many:,} {reason}" for reason, many in self.account.left_out.items() if many),
-                *self.account.notes,
-            ],
+            remarks=[f"left out: {self.missing:,} relevant pages that were not crawled"] if self.missing else [],
         )  # fmt: skip
 
 
 def evaluate(
-    crawl: Path,
-    relevant: Path,
+    crawl: Index,
+    relevant: Index | Sequence[str],
     *,
     threshold: float = THRESHOLD,
     background: Background | None = None,
     tell: Tell = silent,
 ) -> Evaluation:
-    """Compare the pages of a crawl with relevant ones.
-
-    `crawl` is a crawl's directory or an index. `relevant` is a directory of HTML and
-    text files, or a file with an address of the crawl a line (or in the first column of a table).
-    """
+    """Compare the pages of a crawl with relevant ones: those of another index, or the crawl's own at some addresses."""
     if not 0 <= threshold < 1:
         raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
-    account, words = Account(), Vocabulary()
-    fetched = list(pages_of(crawl, words, tell))
-    if not fetched:
-        raise InputError(f"{crawl} has no pages to evaluate")
-    positive = relevant_of(relevant, fetched, words, account)
-    bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
-    similarities = nearest(bags, given, idf_of(words.terms, background), tell)
-    return Evaluation(str(crawl), [one.name for one in fetched], similarities, len(positive), threshold, account)
-
-
-# -- pages as bags of words -------------------------------------------------------------------------------------
-
-
-class Bag(NamedTuple):
-    """A page as numbers of stems and how often it has them."""
-
-    name: str
-    ids: NDArray[Any]
-    counts: NDArray[Any]
-
-
-def pages_of(crawl: Path, words: Vocabulary, tell: Tell) -> Iterator[Bag]:
-    """Yield the pages of a crawl's directory or an index, in their order."""
-    if (crawl / CONFIG).is_file():  # its log has the words: there is no need for its archive
-        stems: list[str] = []
-        number_of = np.zeros(0, np.intp)
-        for event in events_of(crawl, stems, tell):
-            if isinstance(event, Visit) and event.is_page:
-                number_of = np.concatenate([number_of, _numbers(stems[len(number_of) :], words)])
-                yield Bag(event.node, number_of[event.terms.ids.astype(np.intp)], event.terms.counts)
-        return
-    index = Index.open(crawl)
-    if not index.has_text:
-        raise InputError(f"{crawl} holds a graph without texts: name a crawl, or an index of pages")
-    number_of = _numbers(index.stems, words)
-    for node in range(len(index)):
-        terms = index.terms(node)
-        yield Bag(index.names[node], number_of[terms.ids.astype(np.intp)], terms.counts)
-
-
-def _numbers(stems: Sequence[str], words: Vocabulary) -> NDArray[np.intp]:
-    """Return the numbers of stems in a vocabulary, which learns those that it does not know."""
-    words.follow([*words.terms, *(stem for stem in dict.fromkeys(stems) if stem not in words.id_of)])
-    return np.array([words.id_of[stem] for stem in stems], np.intp)
-
-
-# -- the relevant pages ------------------------------------------------------------------------------------------
-
-
-def relevant_of(source: Path, fetched: list[Bag], words: Vocabulary, account: Account) -> list[Bag]:
-    """Return the relevant pages that have words; what can't be used is counted."""
-    if not source.exists():
-        raise InputError(f"there is no {source}: name a directory of pages, or a file with one address per line")
-    if source.is_dir():
-        held = [(one.url, words.read(one.page).terms) for one in tree(source, account, lambda url: True) if one.page]
-        relevant = [Bag(url, terms.ids, terms.counts) for url, terms in held]
+    missing = 0
+    some: Index | list[int]
+    if isinstance(relevant, Index):
+        some = relevant
     else:
-        relevant = _addressed(source, fetched, account)
-    usable = [one for one in relevant if len(one.ids)]
-    if len(usable) < len(relevant):
-        account.left_out["relevant pages without text"] += len(relevant) - len(usable)
-    if not usable:
-        raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}")
-    return usable
+        urls = {canonical(url) for url in relevant}
+        some = [crawl.number_of[url] for url in urls if url in crawl.number_of]
+        missing = len(urls) - len(some)
+    if not len(some):
+        raise InputError(f"none of the relevant pages was crawled ({missing} addresses): name others")
+    similarities = nearest_in(crawl, some, background, tell)
+    return Evaluation(str(crawl.facts.get("source", "")), similarities, len(some), threshold, missing)
 
-
-def _addressed(source: Path, fetched: list[Bag], account: Account) -> list[Bag]:
-    """Return the pages of a file's addresses, as the crawl has them."""
-    written = [columns[0].strip() for columns in table_rows(source)]
-    named = [canonical(text) for text in written if is_http(text)]
-    urls = list(dict.fromkeys(url for url in named if url is not None))
-    if not urls:
-        raise InputError(f"{source} names no address: write one per line, beginning with http:// or https://")
-    if len(named) < len(written):
-        account.left_out["lines that begin with no address"] += len(written) - len(named)
-    crawled = {one.name: one for one in reversed(fetched)}
-    if missing := sum(url not in crawled for url in urls):
-        account.left_out["relevant pages that were not crawled"] += missing
-        account.notes.append("crawls can be held against each other only with the same relevant pages: in a directory")
-    if missing < len(urls):
-        account.notes.append(
-            f"{len(urls) - missing:,} relevant pages are of the crawl itself: each is as similar as can be"
-        )
-    return [crawled[url] for url in urls if url in crawled]
-
-
-# -- likeness ----------------------------------------------------------------------------------------------
 
 AT_ONCE = 256  # relevant pages compared with all others at a time
 
@@ -237,13 +140,31 @@ def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Tell =
     return np.minimum(best.round(7), 1.0)  # single precision: what a page has in common with itself is 1
 
 
-def nearest_in(index: Index, relevant: Sequence[int] | NDArray[np.integer]) -> Floats:
-    """Return the same for all pages of an index, the relevant ones given by their numbers: for simulated crawls."""
+def nearest_in(
+    index: Index,
+    relevant: Index | Sequence[int] | NDArray[np.integer],
+    background: Background | None = None,
+    tell: Tell = silent,
+) -> Floats:
+    """Return the same for all pages of an index; the relevant ones are another index, or given by their numbers."""
+    pages, stems = _bags(index), list(index.stems)
+    if isinstance(relevant, Index):
+        number = {stem: place for place, stem in enumerate(stems)}
+        columns = np.array([number.setdefault(stem, len(number)) for stem in relevant.stems], np.intp)
+        other = _bags(relevant)
+        wanted, stems = Bags(other.starts, columns[other.columns], other.counts), list(number)
+    else:
+        wanted = pages.take(np.asarray(relevant, np.intp))
+    if not len(wanted.columns):
+        raise InputError("none of the relevant pages has words: name others")
+    return nearest(pages, wanted, idf_of(stems, background), tell)
+
+
+def _bags(index: Index) -> Bags:
     if not index.has_text:
         raise InputError("the index holds a graph without texts: similarity is for pages with words")
-    start = np.asarray(index.term_start, np.intp)
-    pages = Bags(start, np.asarray(index.term, np.intp), np.asarray(index.count, np.float64))
-    return nearest(pages, pages.take(np.asarray(relevant, np.intp)), idf_of(index.stems))
+    starts, terms = (np.asarray(index.columns[name], np.intp) for name in ("term_start", "term"))
+    return Bags(starts, terms, np.asarray(index.columns["count"], np.float64))
 
 
 def idf_of(stems: Sequence[str], background: Background | None = None) -> NDArray[np.float32]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, ParamSpec
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from lycosa.drawing.figure import Curve as Curve
 from lycosa.drawing.figure import Figure as Drawn
+from lycosa.drawing.formats import many
 from lycosa.lab.certainty import Difference, Floats, interval, paired
 from lycosa.lab.experiments import AS_PUBLISHED as AS_PUBLISHED
 from lycosa.lab.experiments import INDEPENDENT as INDEPENDENT
@@ -118,10 +121,11 @@ class Ruling(NamedTuple):
     evidence: str
 
 
-def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Ruling:
+def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "", topics: int | None = None) -> Ruling:
     """Whether something holds; or, where `unless` says why, that it can't be tested here. That is said first.
 
-    Evidence is a sentence without its end, or a list of whole ones, each a line.
+    Of so many `topics`, where it is said of topics: then a few are not enough. Evidence is a sentence without its end,
+    or a list of whole ones, each a line.
 
     >>> ruled(True, "1 of 1")
     Ruling(verdict='holds', evidence='1 of 1')
@@ -129,6 +133,7 @@ def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Rulin
     Ruling(verdict='cannot be tested here', evidence='one is too few; 1 of 1')
     """
     lines, between = ([evidence], "; ") if isinstance(evidence, str) else (list(evidence), "\n")
+    unless = unless or (few(topics) if topics is not None else "")
     if unless:
         return Ruling(UNTESTED, between.join([unless, *lines]))
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
@@ -151,18 +156,24 @@ WEIGHED = (
 )
 
 
+def few(topics: int) -> str:
+    """Return why so many topics are not enough; empty where they are."""
+    if topics >= ENOUGH:
+        return ""
+    return f"{many(topics, 'topic')} only: with fewer than {ENOUGH} no difference can be told from chance"
+
+
 def compare(
     one: ArrayLike,
     other: ArrayLike,
     topics: Sequence[str],
     *,
-    most: ArrayLike,
+    most: ArrayLike = math.inf,
     names: tuple[str, str] = ("the one", "the other"),
     what: str = "harvest",
     expect: Expected = "better",
     budgets: Sequence[int] = (),
-    same: ArrayLike = (),
-    spent: ArrayLike = (),
+    mute: Mapping[str, ArrayLike] = MappingProxyType({}),
     digits: int = 3,
 ) -> Ruling:
     """Rule on a claim that compares two strategies: the one rule of papers, benchmark and `lab run`.
@@ -171,8 +182,7 @@ def compare(
     only the end counts). The means over the columns are compared, paired by trial: see WEIGHED.
 
     - `most`: the largest figure possible, of all trials or of each: 1 for shares, the oracle's figure, or math.inf;
-    - `same`: trials in which both crawls fetched the same pages; `spent`: those in which neither finds more in the end
-      (`measures.exhausted`). None by default;
+    - `mute`: further trials that cannot show a difference, by what is said of them;
     - `budgets`: pages of each column, to name where the mean curves cross;
     - `expect`: what is claimed of the first. "alike" is within a tenth of the other's mean on both sides.
 
@@ -183,28 +193,27 @@ def compare(
     >>> compare([[.9, .999]], [[.1, .999]], ["a"], most=1, names=("A", "B")).evidence.splitlines()[0]
     '1 topic only: with fewer than 6 no difference can be told from chance.'
     """
+    if not len(topics):
+        return Ruling(UNTESTED, f"{names[0]} and {names[1]} have no trial in common: see the remarks.")
     ours, theirs = (np.asarray(values, np.float64).reshape(len(topics), -1) for values in (one, other))
     mine, base = ours.mean(axis=1), theirs.mean(axis=1)
-    never = np.zeros(len(topics), np.bool_)
-    equal = (ours == theirs).all(axis=1)
-    mute = {
-        "are the same crawls": np.asarray(same, np.bool_) if np.size(same) else never,
+    silent = {
+        "have nothing to compare": np.isnan(mine - base),
         "are both at the ceiling": np.minimum(mine, base) >= CEILING * np.asarray(most, np.float64),
-        "are the same where nothing is left to find": np.asarray(spent, np.bool_) & equal if np.size(spent) else never,
+        **{reason: np.asarray(which, np.bool_) for reason, which in mute.items()},
     }
-    kept = ~np.any(list(mute.values()), axis=0)
+    kept = ~np.any(list(silent.values()), axis=0)
     told = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
     every, left = len(set(topics)), len(set(told))
     difference = paired(mine[kept], base[kept], groups=told)
     evidence = f"{names[0]} less {names[1]}, {what}: {difference.text(digits)}."
     evidence += _crossing(ours[kept], theirs[kept], told, budgets, names)
-    if every < ENOUGH:
-        few = f"{every} topic{'s' * (every != 1)} only: with fewer than {ENOUGH} no difference can be told from chance."
-        return Ruling(UNTESTED, f"{few}\n{evidence}")
+    if reason := few(every):
+        return Ruling(UNTESTED, f"{reason}.\n{evidence}")
     if left < every:
         reasons = [
             f"{reason} in {int(np.count_nonzero(which))} of {len(topics)} trials"
-            for reason, which in mute.items()
+            for reason, which in silent.items()
             if which.any()
         ]
         without = f"{' and '.join(names)} {', '.join(reasons)}: {left} of {every} topics are left."

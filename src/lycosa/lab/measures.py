@@ -306,35 +306,6 @@ def exclusive(a: Nodes, b: Nodes, truth: ArrayLike) -> tuple[float, float]:
     return ours, theirs
 
 
-def harvest_ratio(similarities: ArrayLike, budgets: ArrayLike, threshold: float = 0.75) -> tuple[Floats, Floats]:
-    """Pages whose similarity to the nearest relevant page is above the threshold: how many, and which share.
-
-    `similarities` has one for each page fetched: the largest cosine with any of the pages given as relevant. "Greater
-    than" is meant strictly: a page at the threshold is none.
-
-    Paper: Batsakis 2007, section 4.2 a; the thesis draws the number.
-
-    >>> count, share = harvest_ratio([.9, .75, .8, .1], [2, 4])
-    >>> count.tolist(), share.tolist()
-    ([1.0, 2.0], [0.5, 0.5])
-    """
-    hits = (np.asarray(similarities, np.float64) > threshold).astype(np.float64)
-    return found(hits, budgets), harvest(hits, budgets)
-
-
-def average_similarity(similarities: ArrayLike, budgets: ArrayLike) -> Floats:
-    """The mean over the pages fetched of each one's similarity to the nearest relevant page.
-
-        average(b) = 1 / fetched(b) * sum over pages d of max over relevant r of cos(d, r)
-
-    Paper: Batsakis 2007, section 4.2 b.
-
-    >>> average_similarity([.5, .25, 0], [1, 2, 3]).tolist()
-    [0.5, 0.375, 0.25]
-    """
-    return harvest(similarities, budgets)
-
-
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
     """The correlation of two columns; nan if one of them is all the same, or there are fewer than two rows.
 

@@ -1,4 +1,4 @@
-"""What an experiment brought: every crawl as it went, and tables, curves and remarks made of them."""
+"""What an experiment brought: every crawl as it went, a row of figures for each, and remarks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,24 +19,10 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.lab import certainty, measures
-from lycosa.lab.certainty import Difference, Floats
+from lycosa.lab.certainty import Floats
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.external import FORFEITED
-from lycosa.lab.findings import (
-    AS_PUBLISHED,
-    INDEPENDENT,
-    UNTESTED,
-    Cell,
-    Claim,
-    Expected,
-    Figure,
-    Findings,
-    Mode,
-    Ruling,
-    Table,
-    compare,
-    plain,
-)  # fmt: skip
+from lycosa.lab.findings import AS_PUBLISHED, Mode, plain
 from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import ORACLE, ahead_of, given, label, wants
 from lycosa.lab.index import Index
@@ -44,12 +30,6 @@ from lycosa.lab.keeping import corpus_mark, load, save
 from lycosa.lab.reach import bound
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
-from lycosa.version import __version__
-
-YARDSTICKS = (
-    "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
-    "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
-)
 
 # Columns of results.csv and results.parquet: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
@@ -149,15 +129,15 @@ class Results:
         """
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
-        greedy = self._greedy.get(outcome.start) if ahead_of(outcome.strategy) else None
+        greedy = self.greedy.get(outcome.start) if ahead_of(outcome.strategy) else None
         return own if greedy is None else measures.better(own, measures.gains(greedy.trace, subject, truth))
 
     @cached_property
-    def _greedy(self) -> dict[Start, Outcome]:
+    def greedy(self) -> dict[Start, Outcome]:
         return self.starts(ORACLE)
 
     @cached_property
-    def _ahead(self) -> dict[Start, Outcome]:
+    def ahead(self) -> dict[Start, Outcome]:
         """The oracle that looks ahead, if it is there; where there are several, the one that sees farthest."""
         return self.starts(max(filter(ahead_of, self.strategies), key=ahead_of, default=""))
 
@@ -197,31 +177,33 @@ class Results:
         least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
         score, curve = measures.found(gains, budgets), measures.cumulative(gains)
         sites = measures.sites(one.trace, subject, hosts, truth, least)
-        nowhere = np.full(len(budgets), math.nan)
-        figures = {
+        return {
             "fetched": measures.fetched(gains, budgets),
             "found": measures.found((gains >= least) & (gains > 0), budgets).astype(np.int64),
             "score": score,
             "harvest": measures.harvest(gains, budgets),
             "recall": measures.recall(gains, measures.targets(one.trace, subject, truth), budgets),
-            "relative": nowhere,
-            "ahead": nowhere,
-            "sites": measures.found(sites, budgets) if (hosts >= 0).any() else nowhere,
+            "relative": self.share(one, budgets, self.greedy),
+            "ahead": self.share(one, budgets, self.ahead),
+            "sites": measures.found(sites, budgets) if (hosts >= 0).any() else np.full(len(budgets), math.nan),
             "area": np.array([measures.area(curve, budget) for budget in budgets]),
         }
-        for column, yardstick in (("relative", self._greedy), ("ahead", self._ahead)):
-            if one.start in yardstick:
-                base = measures.found(self.gains(yardstick[one.start]), budgets)
-                figures[column] = np.divide(score, base, out=nowhere.copy(), where=base > 0)
-        return figures
+
+    def share(self, outcome: Outcome, budgets: Sequence[int], yardstick: Mapping[Start, Outcome]) -> Floats:
+        """Return the score as a share of what a crawl from the same seeds has, `greedy` or `ahead`; nan without one."""
+        share = np.full(len(budgets), math.nan)
+        if outcome.start in yardstick:
+            score, base = (measures.found(self.gains(one), budgets) for one in (outcome, yardstick[outcome.start]))
+            np.divide(score, base, out=share, where=base > 0)
+        return share
 
     @cached_property
-    def _rows_of(self) -> dict[tuple[str, int], list[Row]]:
-        return _grouped(self.rows)
+    def rows_of(self) -> dict[tuple[str, int], list[Row]]:
+        return grouped(self.rows)
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
-        return _units(self._rows_of.get((strategy, budget), []), column)
+        return units_of(self.rows_of.get((strategy, budget), []), column)
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
         """The mean over subjects and seed sets, and how sure it is."""
@@ -241,29 +223,6 @@ class Results:
         """The strategies at a budget, best harvest first."""
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
-    def compare(self, one: str, other: str, expect: Expected = "better") -> Ruling:
-        """Rule on what is claimed of two strategies: by the area under their harvest curves, trial by trial."""
-        ours, theirs = self.starts(one), self.starts(other)
-        if not (shared := [start for start in ours if start in theirs]):
-            return Ruling(UNTESTED, f"{one} and {other} have no trial in common: see the remarks.")
-        budget = self.experiment.budget
-        budgets = measures.steps_to(budget, 21)[-20:]
-        pairs = [(ours[start], theirs[start]) for start in shared]
-        most: Any = math.inf
-        if self.mode == INDEPENDENT:  # all there is to find, without a detour
-            totals = [[measures.targets(pair[0].trace, self.subjects[pair[0].subject])] for pair in pairs]
-            most = np.mean(np.minimum(budgets, totals) / budgets, axis=1)
-        first, second = (
-            np.array([measures.harvest_curve(self.gains(pair[at]), budget)[budgets - 1] for pair in pairs])
-            for at in (0, 1)
-        )
-        return compare(
-            first, second, [subject for subject, _, _ in shared], most=most,
-            names=(one, other), expect=expect, budgets=budgets.tolist(),
-            same=[np.array_equal(ours.trace.nodes, theirs.trace.nodes) for ours, theirs in pairs],
-            spent=[all(measures.exhausted(self.gains(trial), budget) for trial in pair) for pair in pairs],
-        )  # fmt: skip
-
     # -- remarks ---------------------------------------------------------------------------------------------------
 
     def notable(self) -> list[str]:
@@ -272,16 +231,16 @@ class Results:
 
     def _beaten(self) -> list[str]:
         budgets, lines = self.experiment.budgets, []
-        for text in self.strategies if self._greedy else ():
-            runs = [one for one in self.select(text) if text != ORACLE and one.start in self._greedy]
-            leads = [(*self._lead(one, self._greedy[one.start]), one) for one in runs]
+        for text in self.strategies if self.greedy else ():
+            runs = [one for one in self.select(text) if text != ORACLE and one.start in self.greedy]
+            leads = [(*self._lead(one, self.greedy[one.start]), one) for one in runs]
             leads = [lead for lead in leads if lead[0] > 0]
             if not leads:
                 continue
             most, at, one = max(leads, key=lambda lead: lead[0])
-            greedy = measures.found(self.gains(self._greedy[one.start]), budgets)[at]
+            greedy = measures.found(self.gains(self.greedy[one.start]), budgets)[at]
             optimum = f"no crawl can have more than {self.bounds(one)[at]:g}"
-            if (planned := self._ahead.get(one.start)) and planned.strategy != text:
+            if (planned := self.ahead.get(one.start)) and planned.strategy != text:
                 optimum = f"looking ahead it has {measures.found(self.gains(planned), budgets)[at]:g}, {optimum}"
             lines.append(
                 f"Above the oracle, which is greedy, not optimal: {text} in {len(leads)} of {len(runs)} trials, at "
@@ -351,145 +310,6 @@ class Results:
         with replacing(out / "results.parquet") as file:
             parquet.write_table(pyarrow.table(columns), file)
 
-    def differences(self, against: str = "", before: Sequence[Row] | None = None) -> list[tuple[str, int, Difference]]:
-        """Return each strategy's harvest at each budget less that of one, by default the first; or its own `before`.
-
-        Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
-        """
-        compared = [text for text in self.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
-        rows = self._rows_of if before is None else _grouped(before)
-        if before is None:
-            against = against or next(iter(compared), "")
-            compared = [text for text in compared if text != against]
-        lines = []
-        for budget in self.experiment.budgets:
-            apart = []
-            for text in compared:
-                own = self.units(text, budget)
-                base = _units(rows.get((text if before is not None else against, budget), []), "harvest")
-                shared = [unit for unit in base if unit in own]
-                ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
-                groups = [subject for subject, _ in shared]
-                apart.append(certainty.paired(ours, theirs, self.experiment.random_seed, groups=groups))
-            corrected = certainty.holm([one.p for one in apart]).tolist()
-            lines += [
-                (text, budget, one._replace(p=p))
-                for text, one, p in zip(compared, apart, corrected, strict=True)
-                if one.n
-            ]
-        return lines
-
-    def unpaired(self, against: str, before: Sequence[Row]) -> list[str]:
-        """Remarks on what cannot be compared with the rows of another experiment, or only with care."""
-        there, here = (
-            {(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, self.rows)
-        )
-        shared = [unit for unit in here if unit in there]
-        others = sum(here[unit] != there[unit] for unit in shared)
-        remarks = [f"Other seeds than in {against}: {others} of {len(shared)} sets."] if others else []
-        if not self.differences(before=before):
-            remarks.append(f"Nothing to compare: {against} has none of these strategies, topics and budgets.")
-        return remarks
-
-    def findings(self, against: str = "", before: Sequence[Row] | None = None) -> Findings:
-        """Tables, curves with their bands, claims, all settings, and paired differences where they are asked for.
-
-        These are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
-        """
-        plan, order = self.experiment, self.ranked(self.experiment.budget)
-        summary = (
-            f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
-            f"{plan.budget:,} pages."
-            + (f" Highest harvest: {order[0]}, {self.mean(order[0], plan.budget):.3f}." if order else "")
-        )
-        differences = [self._differences(against, before)] if against else []
-        parts: list[Table | Figure] = [
-            self._harvest(order), self._figure(order), *differences, self._end(order), self._by_subject(order),
-        ]  # fmt: skip
-        return Findings(
-            self.key, f"Experiment {plan.name}", parts,
-            [Claim(text, plan.name, *self.compare(*claim)) for text, claim in plan.claimed.items()],
-            summary=summary,
-            configuration={**plan.as_dict(), "version": __version__},
-            corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
-            remarks=[*self.remarks, *(self.unpaired(against, before) if before is not None else [])],
-        )  # fmt: skip
-
-    def _part(self, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str) -> Table:
-        judged = " As published: the guide itself judges what was fetched." if self.mode == AS_PUBLISHED else ""
-        known = [[plain(cell) for cell in row] for row in rows]
-        return Table(f"{self.key}-{key}", title, columns, known, self.mode, note=note + judged)
-
-    def _harvest(self, order: Sequence[str]) -> Table:
-        budgets = self.experiment.budgets
-        return self._part(
-            "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
-            [[text, self.given(text), *(str(self.interval(text, budget)) for budget in budgets)] for text in order],
-            "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "
-            "seed sets, and 95 % interval (bootstrap over topics, then seed sets).",
-        )  # fmt: skip
-
-    def _end(self, order: Sequence[str]) -> Table:
-        budget = self.experiment.budget
-        columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
-        if len(np.unique(self.index.hosts)) > 1:  # of one host there is nothing to tell
-            columns["sites"] = "sites"
-        if self._greedy:
-            columns |= {"relative": "of the oracle's", "ahead": "of look-ahead's"}
-        return self._part(
-            "end", f"After {budget:,} pages", ["strategy", *columns.values()],
-            [[text, *(self.mean(text, budget, column) for column in columns)] for text in order],
-            "Means over topics and their seed sets. area: under the harvest curve; a page that was not fetched because "
-            "a crawl ran dry is no find." + (f" {YARDSTICKS}" if self._greedy else ""),
-        )  # fmt: skip
-
-    def _figure(self, order: Sequence[str]) -> Figure:
-        budget = self.experiment.budget
-        at = measures.steps_to(budget)
-        curves = []
-        for text in order:
-            lines: dict[Unit, list[Floats]] = {}
-            for one in self.select(text):
-                line = measures.harvest_curve(self.gains(one), budget)[at - 1]
-                lines.setdefault((one.subject, one.seed_set), []).append(line)
-            means, groups = [np.mean(line, axis=0) for line in lines.values()], [subject for subject, _ in lines]
-            curves.append(certainty.curve(text, at.tolist(), means, groups, self.experiment.random_seed))
-        y_label = (
-            "mean score that the guide gives" if self.mode == AS_PUBLISHED else "share of the budget that is relevant"
-        )
-        return Figure(
-            f"{self.key}-curves",
-            "Harvest along the way",
-            "pages fetched",
-            y_label,
-            curves,
-            self.mode,
-            note="Bands are 95 % intervals.",
-        )
-
-    def _differences(self, against: str, before: Sequence[Row] | None) -> Table:
-        return self._part(
-            "differences", f"Harvest less that of {against}",
-            ["strategy", "pages", "difference", "low", "high", "p", "topics"],
-            [[text, budget, *apart] for text, budget, apart in self.differences(against, before)],
-            "On the same topics and seeds; p by sign flips of the topics' mean differences, two-sided, corrected for "
-            "the number of strategies (Holm). With fewer than 6 topics no p can be under .05.",
-        )  # fmt: skip
-
-    def _by_subject(self, order: Sequence[str]) -> Table:
-        budget = self.experiment.budget
-        rows: list[list[Cell]] = []
-        for name, subject in self.subjects.items():
-            row: list[Cell] = [name, int(np.count_nonzero(subject.truth > 0)), int(np.count_nonzero(subject.seen))]
-            for text in order:
-                values = [value for (of, _), value in self.units(text, budget).items() if of == name]
-                row.append(float(np.mean(values)) if values else None)
-            rows.append(row)
-        return self._part(
-            "subjects", f"Harvest on each topic after {budget:,} pages", ["topic", "relevant", "seen", *order], rows,
-            "relevant: pages of the corpus; seen: pages that something was learned from, which count for no one.",
-        )  # fmt: skip
-
 
 def read_rows(directory: Path, corpus: str) -> list[Row]:
     """Return the rows of another experiment's results.csv, as `differences` takes them.
@@ -516,7 +336,7 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
     return rows
 
 
-def _grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
+def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
     """Rows by strategy and budget."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -524,7 +344,7 @@ def _grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
     return groups
 
 
-def _units(rows: Iterable[Row], column: str) -> dict[Unit, float]:
+def units_of(rows: Iterable[Row], column: str) -> dict[Unit, float]:
     """The mean of a column for each topic and seed set."""
     several: dict[Unit, list[float]] = {}
     for row in rows:

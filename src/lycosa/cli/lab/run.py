@@ -24,6 +24,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.keeping import corpus_mark
 from lycosa.lab.report import write_report
 from lycosa.lab.results import read_rows
+from lycosa.lab.tables import findings
 
 
 def settings(*only: str) -> list[inspect.Parameter]:
@@ -84,7 +85,7 @@ def run(
         raise InputError(f"{out} already exists and is not an experiment: choose another directory with --out")
     with kept(out), progress(quiet or json) as tell:
         results = running.run(plan, out, index=index, workers=workers, tell=tell)
-    found = results.findings(against, before)
+    found = findings(results, against, before)
     page = write_report(found, out / "report", shlex.join(["lycosa", *sys.argv[1:]]))
     again = shlex.quote(str(out / "experiment.toml"))
     told = [

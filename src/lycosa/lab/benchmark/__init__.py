@@ -11,7 +11,7 @@ entrants    who is compared
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
@@ -21,14 +21,16 @@ from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.lab.benchmark.corpora import Place
 from lycosa.lab.benchmark.entrants import SCENT, is_rival, kind
-from lycosa.lab.certainty import Difference, Interval, against, curve, holm, interval, paired
+from lycosa.lab.certainty import Difference, Interval, corrected, paired
+from lycosa.lab.comparing import Comparison, Measure
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Cell, Claim, Curve, Figure, Findings, Ruling, Table, compare, joined, plain, says
-from lycosa.lab.hunters import AHEAD, ORACLE, label
+from lycosa.lab.findings import Cell as TableCell
+from lycosa.lab.findings import Figure, Findings, Ruling, Table, joined, plain, says
+from lycosa.lab.hunters import ORACLE, label
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, found, polite
+from lycosa.lab.measures import Floats, area, cumulative, fetched, found, polite, sites
 from lycosa.lab.papers import Bench
-from lycosa.lab.results import Results, Row
+from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics import DEFAULT
 from lycosa.version import __version__
@@ -36,9 +38,6 @@ from lycosa.version import __version__
 SEEDS, EXAMPLES = 3, 20
 CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds
 POINTS = 25
-# Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
-SHARE, GREEDY = "ahead", "relative"
-
 NOTE = (
     "Share: relevant pages found over what an oracle finds that knows the whole graph and looks ahead, near the "
     "optimum. Means over topics (and over draws of seeds, where a topic has several), with 95 % intervals (bootstrap "
@@ -101,49 +100,74 @@ QUICK = Size(2, seed_sets=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
 FULL = Size(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
 
 
-class Unit(NamedTuple):
-    """What the trials of all entrants have in common."""
+class Cell(NamedTuple):
+    """A corpus, a setting and a budget."""
 
     corpus: str
     setting: Setting
-    topic: str
-    draw: int
+    budget: int
+
+    def __str__(self) -> str:
+        return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
+
+
+# Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
+SHARE = Measure("share", lambda one, results, budgets: results.share(one, budgets, results.ahead))
+GREEDY = Measure("of the greedy oracle's", lambda one, results, budgets: results.share(one, budgets, results.greedy))
+COLUMNS = (
+    GREEDY,
+    Measure("area", lambda one, results, budgets: np.array([area(cumulative(results.gains(one)), budget)
+                                                            for budget in budgets])),
+    Measure("found", lambda one, results, budgets: found(results.gains(one), budgets), 1, math.inf),
+    Measure("fetched", lambda one, results, budgets: fetched(results.gains(one), budgets).astype(float), 1, math.inf),
+    Measure("sites", lambda one, results, budgets: _sites(one, results, budgets), 1, math.inf),
+    Measure("polite s", lambda one, results, budgets: _polite(one, results, budgets), 1, math.inf),
+)  # fmt: skip
+CPU = Measure("cpu", lambda one, results, budgets: np.full(len(budgets), _milliseconds(one)), most=math.inf)
+
+
+def _milliseconds(one: Outcome) -> float:
+    return 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes))
+
+
+def _sites(one: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+    if len(np.unique(results.index.hosts)) <= 1:  # of one host there is nothing to tell
+        return np.full(len(budgets), math.nan)
+    return found(sites(one.trace, results.subjects[one.subject], results.index.hosts), budgets)
+
+
+def _polite(one: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+    times, last = polite(results.index.hosts[one.trace.nodes]), len(one.trace.nodes)
+    return np.array([times[min(last, one.trace.seeds + budget) - 1] for budget in budgets])
 
 
 @dataclass
 class Measured:
-    """All trials, and what was said of them."""
+    """All cells with their crawls, and what was said of them."""
 
     places: list[Place]
     size: Size
     entrants: list[str]
-    rows: dict[tuple[str, int], dict[Unit, Row]] = field(default_factory=dict)
-    """Of each entrant and budget the rows of results.csv, with CPU and polite time."""
-    curves: dict[str, list[Curve]] = field(default_factory=dict)  # by corpus: shares along the way
+    cells: dict[Cell, Comparison] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
     hunted: dict[str, list[str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
     @property
-    def budgets(self) -> list[int]:
-        return sorted({budget for _, budget in self.rows})
+    def corpora(self) -> dict[str, int]:
+        """The corpora with the largest budget of each."""
+        return {cell.corpus: cell.budget for cell in sorted(self.cells, key=lambda cell: cell.budget)}
 
-    def units(self, budget: int, corpus: str = "", setting: Setting | None = None) -> list[Unit]:
-        """Return the trials that there are, by the oracle's."""
-        return [
-            unit
-            for unit in self.rows.get((ORACLE, budget), ())
-            if corpus in ("", unit.corpus) and setting in (None, unit.setting)
-        ]
+    def pooled(self, budget: int, corpus: str = "") -> Comparison:
+        """All crawls of a budget together, perhaps on one corpus only."""
+        return Comparison.pooled(
+            [of for cell, of in self.cells.items() if cell.budget == budget and corpus in ("", cell.corpus)]
+        )
 
-    def column(self, entrant: str, budget: int, value: str, units: Sequence[Unit]) -> Floats:
-        """Return a value of an entrant in some trials; nan where it has none."""
-        known = self.rows.get((entrant, budget), {})
-        return np.array([known.get(unit, {}).get(value, math.nan) for unit in units])
 
-    def mean(self, entrant: str, budget: int, value: str, units: Sequence[Unit]) -> Cell:
-        values, groups = self.column(entrant, budget, value, units), [(unit.corpus, unit.topic) for unit in units]
-        mean: Cell = plain(interval(values, draws=1, groups=groups).mean)
-        return mean
+def mean(crawls: Comparison, entrant: str, measure: Measure) -> TableCell:
+    known: TableCell = plain(crawls.mean(entrant, measure)) if entrant in crawls.crawlers else None
+    return known
 
 
 def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Sequence[str]) -> Measured:
@@ -173,7 +197,7 @@ def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Seque
             lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
             made.remarks += [f"{title}: {line}" for line in lines]
         _take(made, place, done)
-    if not made.rows:
+    if not made.cells:
         raise InputError(f"nothing could be run. {' '.join(made.remarks)}")
     return made
 
@@ -185,28 +209,24 @@ def subjects_told(index: Index, topics: Sequence[str], told: str) -> list[Subjec
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
-def _take(made: Measured, place: Place, done: dict[Setting, Results]) -> None:
-    """Keep the rows of a corpus, and the means of its curves."""
-    hosts = place.index.hosts
-    steps = _steps(made.size.budgets_for(len(place.index))[-1])
-    shares: dict[str, list[tuple[str, Floats]]] = {}
+def _take(made: Measured, place: Place, done: Mapping[Setting, Results]) -> None:
+    """Measure the crawls on a corpus, and draw their curves."""
+    labels = {text: label(text) for text in made.entrants}
     for setting, results in done.items():
-        outcomes = {(one.strategy, one.subject, one.seed_set + 1): one for one in results.outcomes}
-        optimum = {one.start: found(results.gains(one), steps) for one in results.select(AHEAD)}
-        for row in results.rows:
-            trace = outcomes[row["strategy"], row["subject"], row["seed_set"]].trace
-            times = polite(hosts[trace.nodes[: trace.seeds + row["budget"]]])
-            costs = {"cpu": 1000.0 * trace.seconds / max(1, len(trace.nodes)), "polite": float(times[-1])}
-            alone = {} if len(np.unique(hosts)) > 1 else {"sites": math.nan}  # of one host there is nothing to tell
-            unit = Unit(place.name, setting, row["subject"], row["seed_set"])
-            made.rows.setdefault((row["strategy"], row["budget"]), {})[unit] = {**row, **costs, **alone}
-        for one in results.outcomes:
-            most = optimum.get(one.start)
-            if most is not None and (most > 0).all():
-                shares.setdefault(one.strategy, []).append((one.subject, found(results.gains(one), steps) / most))
-    for text in (text for text in made.entrants if text != ORACLE and text in shares):
-        groups, lines = zip(*shares[text], strict=True)
-        made.curves.setdefault(place.name, []).append(curve(label(text), steps, lines, groups))
+        for budget in results.experiment.budgets:
+            crawls = Comparison.of(labels, [results], [budget], [SHARE, *COLUMNS, CPU])
+            topics = [f"{place.name}: {topic}" for topic in crawls.topics]
+            made.cells[Cell(place.name, setting, budget)] = replace(crawls, topics=topics)
+    if done:
+        steps = _steps(made.size.budgets_for(len(place.index))[-1])
+        rest = {text: name for text, name in labels.items() if text != ORACLE}
+        crawls = Comparison.pooled([Comparison.of(rest, [results], steps, [SHARE]) for results in done.values()])
+        made.figures.append(
+            crawls.figure(
+                f"benchmark-figure-{place.name}", f"Share on {place.name}", "share", SHARE,
+                note="Of what the oracle finds that looks ahead, in trials where it has something after a page.",
+            )
+        )  # fmt: skip
 
 
 def _steps(budget: int) -> list[int]:
@@ -220,47 +240,33 @@ def _steps(budget: int) -> list[int]:
 class Compared:
     """A cell: scent, and the best of its rivals, picked with hindsight."""
 
-    corpus: str
-    setting: Setting
-    budget: int
+    cell: Cell
     scent: Interval
     best: str
     rival: Interval
     ahead: Difference
     topics: int
-    greedy: Cell  # scent's share of the greedy oracle's score
+    greedy: TableCell  # scent's share of the greedy oracle's score
     ruling: Ruling  # that the rival is not better
 
 
-def cells(made: Measured) -> list[Compared]:
-    """Return all that have a rival; p is corrected for how many cells there are."""
-    known = []
-    for place in made.places:
-        for setting in made.size.settings:
-            for budget in made.size.budgets_for(len(place.index)):
-                cell = _cell(made, place.name, setting, budget)
-                known += [cell] if cell is not None else []
-    corrected = holm([cell.ahead.p for cell in known]).tolist()
-    return [replace(cell, ahead=cell.ahead._replace(p=p)) for cell, p in zip(known, corrected, strict=True)]
+def compared(made: Measured) -> list[Compared]:
+    """Return all cells that have a rival; p is corrected for how many they are."""
+    known = {cell: one for cell, crawls in made.cells.items() if (one := _compared(cell, crawls)) is not None}
+    ahead = corrected({cell: one.ahead for cell, one in known.items()})
+    return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]
 
 
-def _cell(made: Measured, corpus: str, setting: Setting, budget: int) -> Compared | None:
-    units = made.units(budget, corpus, setting)
-    groups = [unit.topic for unit in units]
-    shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
-    rivals = [text for text in made.entrants if is_rival(text) and np.isfinite(shares[text]).any()]
-    if not rivals or not np.isfinite(shares[SCENT]).any():
+def _compared(cell: Cell, crawls: Comparison) -> Compared | None:
+    shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
+    rivals = [text for text in shares if is_rival(text)]
+    if not rivals or SCENT not in shares:
         return None
-    best = max(rivals, key=lambda text: interval(shares[text], draws=1, groups=groups).mean)
-    both = np.isfinite(shares[SCENT]) & np.isfinite(shares[best])
-    ruling = compare(
-        shares[best][both], shares[SCENT][both], np.array(groups)[both].tolist(), most=1, expect="not better",
-        names=(label(best), SCENT), what=f"share on {corpus}, {setting.title}, {budget:,} pages",
-    )  # fmt: skip
+    best = max(rivals, key=lambda text: crawls.mean(text, SHARE))
     return Compared(
-        corpus, setting, budget, interval(shares[SCENT], groups=groups), best, interval(shares[best], groups=groups),
-        paired(shares[SCENT], shares[best], groups=groups), len(set(groups)), made.mean(SCENT, budget, GREEDY, units),
-        ruling,
+        cell, crawls.interval(SCENT, SHARE), best, crawls.interval(best, SHARE),
+        paired(shares[SCENT], shares[best], groups=crawls.topics), crawls.count, mean(crawls, SCENT, GREEDY),
+        crawls.compared(best, SCENT, SHARE, "not better", f"share on {cell}"),
     )  # fmt: skip
 
 
@@ -268,45 +274,39 @@ def table_cells(known: Sequence[Compared]) -> Table:
     return Table.of(
         "benchmark-cells", "Scent and the best of its rivals, cell by cell",
         {
-            "corpus": lambda cell: cell.corpus,
-            "told, seeds": lambda cell: cell.setting.title,
-            "pages": lambda cell: cell.budget,
-            "scent": lambda cell: str(cell.scent),
-            "best rival": lambda cell: label(cell.best),
-            "its share": lambda cell: str(cell.rival),
-            "difference": lambda cell: str(cell.ahead),
-            "scent of the greedy oracle's": lambda cell: cell.greedy,
-            "topics": lambda cell: cell.topics,
+            "corpus": lambda one: one.cell.corpus,
+            "told, seeds": lambda one: one.cell.setting.title,
+            "pages": lambda one: one.cell.budget,
+            "scent": lambda one: str(one.scent),
+            "best rival": lambda one: label(one.best),
+            "its share": lambda one: str(one.rival),
+            "difference": lambda one: str(one.ahead),
+            "scent of the greedy oracle's": lambda one: one.greedy,
+            "topics": lambda one: one.topics,
         },
-        [(cell,) for cell in known],
+        [(one,) for one in known],
         note=f"{NOTE} The best rival is picked with hindsight in each row, which favours it. p: sign flips of topics, "
         "two-sided, corrected for the number of rows (Holm); fewer than six topics can't give one below .05.",
     )  # fmt: skip
 
 
-_COLUMNS = {
-    GREEDY: "of the greedy oracle's", "area": "area", "found": "found", "fetched": "fetched", "sites": "sites",
-    "polite": "polite s",
-}  # fmt: skip
-
-
 def table_all(made: Measured, budget: int) -> Table:
     """All entrants over all corpora and settings at a budget, best share first."""
-    units = made.units(budget)
-    groups = [(unit.corpus, unit.topic) for unit in units]
-    shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
-    there = [text for text in made.entrants if np.isfinite(shares[text]).any()]
-    tested = {text: shares[text] for text in there if kind(text) != "oracle"}  # no test is to pay for a yardstick
-    differences = against(tested, SCENT, groups=groups) if SCENT in tested else {}
-    mean = {text: interval(shares[text], groups=groups) for text in there}
-    rows: list[list[Cell]] = []
-    for text in sorted(there, key=lambda text: -mean[text].mean):
-        row: list[Cell] = [label(text), kind(text), str(mean[text])]
-        row += [made.mean(text, budget, value, units) for value in _COLUMNS]
-        rows.append([*row, str(differences.get(text, "")), int(np.isfinite(shares[text]).sum())])
+    crawls = made.pooled(budget)
+    shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
+    tested = [text for text in shares if kind(text) != "oracle" and SCENT in shares and text != SCENT]
+    differences = corrected({text: paired(shares[text], shares[SCENT], groups=crawls.topics) for text in tested})
+    rows: list[list[TableCell]] = [
+        [
+            label(text), kind(text), str(crawls.interval(text, SHARE)),
+            *(mean(crawls, text, measure) for measure in COLUMNS), str(differences.get(text, "")),
+            int(np.isfinite(shares[text]).sum()),
+        ]
+        for text in sorted(shares, key=lambda text: -crawls.mean(text, SHARE))
+    ]  # fmt: skip
     return Table(
         f"benchmark-{budget}", f"All entrants after {budget:,} pages",
-        ["entrant", "kind", "share", *_COLUMNS.values(), f"less {SCENT}", "trials"], rows,
+        ["entrant", "kind", "share", *(measure.name for measure in COLUMNS), f"less {SCENT}", "trials"], rows,
         note=f"{NOTE} p: sign flips of topics, corrected for the number of entrants (Holm). Sites: hosts with a "
         "relevant page, where a corpus has several. Polite: seconds if each host is asked once a second, in the order "
         "of the crawl.",
@@ -314,13 +314,11 @@ def table_all(made: Measured, budget: int) -> Table:
 
 
 def table_cpu(made: Measured) -> Table:
-    corpora = {place.name: made.size.budgets_for(len(place.index))[-1] for place in made.places}
-    rows = [
-        [label(text), *(made.mean(text, budget, "cpu", made.units(budget, name)) for name, budget in corpora.items())]
-        for text in made.entrants
-    ]
+    columns = {name: made.pooled(budget, name) for name, budget in made.corpora.items()}
     return Table(
-        "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *corpora], rows, timed=True,
+        "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *columns],
+        [[label(text), *(mean(crawls, text, CPU) for crawls in columns.values())] for text in made.entrants],
+        timed=True,
         note="Of picking and learning a page, without the judge; of a program all that it took, its start included. "
         "They differ from machine to machine, and with what else it does.",
     )  # fmt: skip
@@ -328,16 +326,12 @@ def table_cpu(made: Measured) -> Table:
 
 def table_corpus(made: Measured, corpus: str) -> Table:
     """Every entrant in every cell of a corpus."""
-    columns = {f"{setting.title}, {budget:,}": (budget, made.units(budget, corpus, setting))
-               for setting in made.size.settings for budget in made.budgets}  # fmt: skip
-    columns = {title: (budget, units) for title, (budget, units) in columns.items() if units}
-    rows = [
-        [label(text), *(made.mean(text, budget, SHARE, units) for budget, units in columns.values())]
-        for text in made.entrants
-    ]
+    columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in made.cells.items() if cell.corpus == corpus}
     return Table(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",
-        ["entrant", *columns], rows, note=NOTE,
+        ["entrant", *columns],
+        [[label(text), *(mean(crawls, text, SHARE) for crawls in columns.values())] for text in made.entrants],
+        note=NOTE,
     )  # fmt: skip
 
 
@@ -346,11 +340,11 @@ def table_corpus(made: Measured, corpus: str) -> Table:
     "Scent is ahead of the best of its rivals, picked with hindsight, or level: in no cell is it clearly behind",
 )
 def nowhere_behind(known: Sequence[Compared]) -> Ruling:
-    verdict, evidence = joined(cell.ruling for cell in known)
-    behind, above = sum(cell.ahead.high < 0 for cell in known), sum(cell.ahead.low > 0 for cell in known)
+    verdict, evidence = joined(one.ruling for one in known)
+    behind, above = sum(one.ahead.high < 0 for one in known), sum(one.ahead.low > 0 for one in known)
     return Ruling(
         verdict,
-        f"Of {many(len(known), 'cell')}: ahead in the mean in {sum(cell.ahead.mean >= 0 for cell in known)}, with the "
+        f"Of {many(len(known), 'cell')}: ahead in the mean in {sum(one.ahead.mean >= 0 for one in known)}, with the "
         f"whole interval above 0 in {above}, with the whole interval below 0 in {behind}.\n{evidence}",
     )
 
@@ -358,32 +352,19 @@ def nowhere_behind(known: Sequence[Compared]) -> Ruling:
 def findings(bench: Bench, places: Sequence[Place], size: Size, entrants: Sequence[str], half: str) -> Findings:
     """Run the benchmark; return all tables, figures and the claim, with everything that it takes to repeat them."""
     made = benchmark(bench, places, size, entrants)
-    known = cells(made)
-    tables: list[Table | Figure] = [table_cells(known)] if known else []
-    tables += [table_all(made, budget) for budget in made.budgets]
-    corpora = list(dict.fromkeys(unit.corpus for budget in made.budgets for unit in made.units(budget)))
-    tables += [table_corpus(made, name) for name in corpora]
-    tables += [
-        Figure(
-            f"benchmark-figure-{name}",
-            f"Share on {name}",
-            "pages fetched",
-            "share",
-            made.curves.get(name, []),
-            note="Of what the oracle finds that looks ahead, in trials where it has something after a page. "
-            "Bands: 95 %.",
-        )
-        for name in corpora
-    ]
-    tables.append(table_cpu(made))
-    crawls = len({(unit, text) for (text, _), units in made.rows.items() for unit in units})
-    claims: list[Claim] = [nowhere_behind(known)] if known else []
+    known = compared(made)
+    parts: list[Table | Figure] = [table_cells(known)] if known else []
+    parts += [table_all(made, budget) for budget in sorted({cell.budget for cell in made.cells})]
+    parts += [*(table_corpus(made, name) for name in made.corpora), *made.figures, table_cpu(made)]
+    last = (made.pooled(budget, name) for name, budget in made.corpora.items())
+    crawls = sum(int(np.isfinite(of).sum()) for every in last for of in every.values[CPU].values())
+    claims = [nowhere_behind(known)] if known else []
     topics = sum(map(len, made.hunted.values()))
     return Findings(
-        "benchmark", "Benchmark of focused crawlers", tables, claims,
-        f"{many(len(made.entrants) - 1, 'entrant')} beside the oracle, {many(topics, 'topic')} of the {half} half of "
-        f"{', '.join(corpora)}, {many(len(made.size.settings), 'setting')}: {crawls:,} crawls. All are guided by the "
-        f"judge {made.size.judge}; labels that no entrant sees say what was found.",
+        "benchmark", "Benchmark of focused crawlers", parts, claims,
+        f"{many(len(made.entrants) - 1, 'entrant')} beside the oracle, {many(topics, 'topic')} of the {half} half "
+        f"of {', '.join(made.corpora)}, {many(len(made.size.settings), 'setting')}: {crawls:,} crawls. "
+        f"All are guided by the judge {made.size.judge}; labels that no entrant sees say what was found.",
         {"version": __version__, "half": half, "size": asdict(made.size), "entrants": list(made.entrants)},
         {place.name: place.facts(made.hunted[place.name]) for place in made.places},
         list(dict.fromkeys(made.remarks)),

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.telling import Tell, silent
+from lycosa.drawing.formats import many
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Claim, Figure, Findings, Table
+from lycosa.lab.findings import ENOUGH, WEIGHED, Claim, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.results import Results
 from lycosa.lab.running import run
@@ -30,7 +31,7 @@ EXPERIMENTS = PAPERS | OURS
 NO_CORPUS = frozenset(OURS)
 BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
-TOO_SMALL = "A quick run is too small to tell."  # verdict of our own claims there
+PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 # On every page of a quick run.
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
 
@@ -77,6 +78,22 @@ class Bench:
         tell: Tell = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
         return run(plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, tell=tell)
 
+    @property
+    def size(self) -> dict[str, Any]:
+        """The size of an experiment that compares crawlers by topic."""
+        if self.quick:
+            return {"subject_count": self.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
+        return {"subject_count": self.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
+
+    def how_weighed(self, topics: int) -> list[str]:
+        """Return remarks on verdicts: the rule, and whether there are fewer topics than asked for.
+
+        >>> Bench(Index.of({}), Path(), topics=30).how_weighed(8)[1]
+        '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
+        """
+        short = f"{self.topics} topics were asked for: {many(topics, 'class')} of the corpus have as many pages as it "
+        return [WEIGHED, *([f"{short}takes."] if self.topics > topics else [])]
+
     def findings(
         self,
         key: str,
@@ -102,6 +119,11 @@ def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]
         before = json.loads(text)
     made: dict[str, Any] = before["made"]
     return made
+
+
+def remarks_of(runs: Iterable[Results]) -> list[str]:
+    """Return the remarks of several runs, each once, with the name of its run."""
+    return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
 
 
 def findings(paper: str, bench: Bench) -> Findings:

@@ -15,12 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import FOUND, Comparison, Measure, grid, worth
 from lycosa.lab.evaluator import THRESHOLD, nearest_in
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.weighing import FOUND, PICTURE, Comparison, Measure, grid, how_weighed, remarks_of, size, worth
+from lycosa.lab.measures import Floats, found, harvest
+from lycosa.lab.papers import PICTURE, Bench, remarks_of
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
@@ -61,7 +61,7 @@ def findings(bench: Bench) -> Findings:
         raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
     plan = bench.plan(
         "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,tf=max,idf=background", seeds="off-topic",
-        seed_count=1, **size(bench),
+        seed_count=1, **bench.size,
     )  # fmt: skip
     browsing = replace(plan, name="batsakis-browsing", strategies=list(LEARNING))
     remarks = []
@@ -88,7 +88,7 @@ def findings(bench: Bench) -> Findings:
         f"{topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD},
-        how_weighed(topics, bench.topics) + remarks,
+        bench.how_weighed(topics) + remarks,
     )
 
 
@@ -189,10 +189,10 @@ class Evaluator:
         self.agreements: dict[str, Floats] = {}
         self.above: Measure = Measure(
             f"similarity above {THRESHOLD}",
-            lambda one, results, budgets: harvest_ratio(self.worth(one, results), budgets, THRESHOLD)[0], 1, math.inf,
+            lambda one, results, budgets: found(self.worth(one, results) > THRESHOLD, budgets), 1, math.inf,
         )  # fmt: skip
         self.similarity: Measure = Measure(
-            "average similarity", lambda one, results, budgets: average_similarity(self.worth(one, results), budgets)
+            "average similarity", lambda one, results, budgets: harvest(self.worth(one, results), budgets)
         )
 
     def of(self, subject: Subject) -> Floats:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import HARVEST, RECALL, Comparison, Measure, grid, worth
 from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import harvest
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.weighing import HARVEST, PICTURE, RECALL, Comparison, Measure, grid, how_weighed, size, worth
+from lycosa.lab.papers import PICTURE, Bench
 from lycosa.lab.preparing import classified, prepare, trained_on
 from lycosa.lab.subjects import Subject
 from lycosa.topics.model import Model
@@ -58,7 +58,7 @@ def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
-    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench))
+    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **bench.size)
     kinds, remarks = list(JUDGES), []
     if bench.quick:
         kinds, remarks = ["svm", "nb"], ["Quick: the neural network, which takes longer than all else, is no judge."]
@@ -103,7 +103,7 @@ def findings(bench: Bench) -> Findings:
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds)},
-        how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
+        bench.how_weighed(len(results.subjects)) + remarks + results.remarks,
     )  # fmt: skip
 
 

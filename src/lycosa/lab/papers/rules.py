@@ -9,42 +9,43 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
 from lycosa.lab.certainty import interval
+from lycosa.lab.comparing import Comparison, Measure, grid, harvest_by
 from lycosa.lab.findings import (
     AS_PUBLISHED,
     INDEPENDENT,
+    UNTESTED,
     Cell,
     Claim,
-    Curve,
     Figure,
     Findings,
     Mode,
     Ruling,
     Table,
     compare,
+    joined,
     on,
-    ruled,
     says,
 )
-from lycosa.lab.measures import exclusive, exhausted, harvest, harvest_curve, overlap, steps_to
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.weighing import Comparison, Measure, complete, remarks_of
+from lycosa.lab.measures import Floats, exclusive, harvest, overlap, steps_to
+from lycosa.lab.papers import Bench, remarks_of
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import Subject, subjects_of
 
 BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
+PAIR = (RULES, BASELINE)
 CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard focus"}
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
 ROOM = 4  # relevant pages for each seed: with fewer little would be left to find
 FEW_HUNDRED = 300
-EPSILON = 1e-9  # means of the same numbers in another order differ by less
 NOTHING = 0.005  # lower harvest ratios are 0.00 in the paper's table: no base for a change in %
 
 # Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both.
@@ -55,16 +56,7 @@ PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 }
 
 
-def _by(mode: Mode) -> Measure:
-    """Found over budget; pages that a dry crawl did not fetch count as no find."""
-    return Measure(
-        f"harvest, {JUDGES[mode]}",
-        lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
-    )
-
-
-HARVESTS = {mode: _by(mode) for mode in JUDGES}
-
+HARVESTS = {mode: harvest_by(mode, f"harvest, {judge}") for mode, judge in JUDGES.items()}
 
 # The crawls of table 3, of figure 6, and those from seeds off the topic.
 TABLE, FIGURE, TUNNEL = "rules", "rules-many-seeds", "rules-off-topic"
@@ -76,13 +68,13 @@ def findings(bench: Bench) -> Findings:
     runs = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
     plan, many = runs[TABLE].experiment, runs[FIGURE].experiment
     crawls = Comparison.of(CRAWLERS, [runs[FIGURE]], steps_to(many.budget).tolist(), HARVESTS.values())
-    figures = {mode: _figure_6(crawls, many.seed_count, mode) for mode in JUDGES}
+    figures = [_figure_6(crawls, many.seed_count, mode) for mode in JUDGES]
     off = [] if TUNNEL in runs else ["Left out: crawls from seeds off the topic; none is far enough from it."]
     topics = list(runs[TABLE].subjects)
     return bench.findings(
         "rules",
-        [*(table_3(runs[TABLE], mode) for mode in JUDGES), *figures.values(), _family(runs)],
-        list(claims_of(runs, figures, len(bench.index))),
+        [*(table_3(runs[TABLE], mode) for mode in JUDGES), *figures, _family(runs)],
+        list(claims_of(runs, crawls, len(bench.index))),
         f"Rules between classes against soft focus on {len(topics)} topics, two seed sets each, {plan.budget:,} pages "
         "a crawl. Both are guided by the same Naive Bayes classifier.",
         {"topics": topics, "table": plan.as_dict(), "figure": many.as_dict()},
@@ -131,8 +123,6 @@ class Match:
     overlap: float  # %
     baseline_exclusive: float  # nan: it fetched nothing that the other did not
     rules_exclusive: float
-    same: bool = field(default=False, kw_only=True)  # both fetched the same pages
-    exhausted: bool = field(default=False, kw_only=True)  # both found the same, and hardly more in the end
 
     def rows(self, whose: str) -> list[list[Cell]]:
         def row(name: str, base: float, ours: float) -> list[Cell]:
@@ -152,19 +142,14 @@ def _whole(per_cent: float) -> Cell:
 
 
 def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
-    crawls = complete(results, (BASELINE, RULES))
-    rows = []
-    for one, other in zip(crawls.get(BASELINE, []), crawls.get(RULES, []), strict=False):
-        subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
-        a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
-        gains = [results.gains(each, mode) for each in (one, other)]
-        base, ours = (float(harvest(each, budget)) for each in gains)
-        ends = exhausted(gains[0], budget) and exhausted(gains[1], budget)
-        apart = exclusive(a, b, truth)
-        rows.append(
-            Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), apart[0], apart[1],
-                  same=np.array_equal(a, b), exhausted=base == ours and ends)
-        )  # fmt: skip
+    rows, others = [], results.starts(RULES)
+    for one in results.select(BASELINE):
+        if one.start in others:
+            pair, truth = (one, others[one.start]), results.truth(one.subject, mode)
+            a, b = (results.subjects[one.subject].counted(each.trace.found)[:budget] for each in pair)
+            base, ours = (float(harvest(results.gains(each, mode), budget)) for each in pair)
+            shared, apart = 100 * overlap(a, b), exclusive(a, b, truth)
+            rows.append(Match(one.subject, one.seed_set + 1, base, ours, shared, *apart))
     return rows
 
 
@@ -239,140 +224,120 @@ PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
-def claims_of(of: Mapping[str, Results], figures: Mapping[Mode, Figure], pages: int) -> Iterator[Claim]:
+def claims_of(of: Mapping[str, Results], many: Comparison, pages: int) -> Iterator[Claim]:
     """Decide what the paper says, by both judges where they differ."""
-    table, figure = of[TABLE], of[FIGURE]
+    table = of[TABLE]
     small, budget = table.experiment.budgets[0], table.experiment.budget
-    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in table.subjects.values()]))
-    counts = table.experiment.seed_count, figure.experiment.seed_count
+    crawls, few = _pair(table, grid(budget)), _pair(table, [budget])
+    relevant = {name: int(np.count_nonzero(subject.truth)) for name, subject in table.subjects.items()}
+    counts = table.experiment.seed_count, of[FIGURE].experiment.seed_count
     for mode, judge in JUDGES.items():
-        by_label = {curve.label: curve for curve in figures[mode].curves}
-        curves = {name: by_label[CRAWLERS[name]] for name in (BASELINE, RULES)}
-        by_budget = {step: matches(table, mode, step) for step in (budget, small)}
-        wide = matches(figure, mode, budget)
-        spent = sum(row.exhausted for row in wide)
-        unless = f"in {spent} of {len(wide)} trials the topic is exhausted" if 2 * spent > len(wide) else ""
-        same_topics = [row for row in by_budget[budget] if row.topic in figure.subjects]
-        few, many = (
-            dict(zip((BASELINE, RULES), np.mean([(row.baseline, row.rules) for row in rows], 0).tolist(), strict=True))
-            for rows in (same_topics, wide)
-        )
+        by = HARVESTS[mode]
         yield from on(
             judge,
             [
-                higher_harvest(by_budget), better_exclusives(by_budget[budget]), keep_finding(curves, relevant),
-                ahead_later(curves, unless), seeds_matter_little(few, many, counts, unless),
+                higher_harvest(crawls, by), better_exclusives(matches(table, mode, budget), few),
+                keep_finding(many, by, relevant), ahead_later(many, by),
+                seeds_matter_little(few, many.at(many.budgets[-1]), by, counts),
             ],
         )  # fmt: skip
-    yield different_pages(matches(table, AS_PUBLISHED, small), small, pages)
+    yield different_pages(matches(table, AS_PUBLISHED, small), _pair(table, [small]), small, pages)
     if TUNNEL in of:
-        yield can_tunnel(matches(of[TUNNEL], INDEPENDENT, budget))
-    yield restrictive(_dry(table, HARD), len(table.select(HARD)))
+        yield can_tunnel(_pair(of[TUNNEL], grid(budget)), HARVESTS[INDEPENDENT])
+    runs = table.select(HARD)
+    yield restrictive([len(table.gains(one)) < budget for one in runs], [one.subject for one in runs])
 
 
-def higher(rows: Sequence[Match], which: str = "") -> Ruling:
-    """Rule that rules are higher than the baseline; `which` says whether by exclusive harvest ratios."""
-    pairs = [(row.rules_exclusive, row.baseline_exclusive) if which else (row.rules, row.baseline) for row in rows]
-    kept = [(row, pair) for row, pair in zip(rows, pairs, strict=True) if not math.isnan(sum(pair))]
-    if not kept:
-        return ruled(False, "neither fetched pages that the other did not", "nothing tells them apart")
-    return compare(
-        [ours for _, (ours, _) in kept], [base for _, (_, base) in kept], [row.topic for row, _ in kept], most=1,
-        names=("rules", "baseline"), what=f"{which} harvest ratio".strip(), same=[row.same for row, _ in kept],
-        spent=[row.exhausted for row, _ in kept],
-    )  # fmt: skip
+def _pair(results: Results, budgets: Sequence[int]) -> Comparison:
+    return Comparison.of({name: CRAWLERS[name] for name in PAIR}, [results], budgets, HARVESTS.values())
 
 
-@says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")
-def higher_harvest(by_budget: Mapping[int, Sequence[Match]]) -> Ruling:
-    """At the first budget; what is so at others stands beside it."""
-    rulings = {budget: higher(rows) for budget, rows in by_budget.items()}
-    evidence = [f"After {budget:,} pages: {ruling.evidence}" for budget, ruling in rulings.items()]
-    return Ruling(next(iter(rulings.values())).verdict, "\n".join(evidence))
+def _higher(crawls: Comparison, by: Measure) -> Ruling:
+    """Over the whole crawl rules are better than the baseline."""
+    return crawls.ahead([PAIR], [by])
+
+
+higher_harvest = says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")(_higher)
+can_tunnel = says(
+    f"{PAPER}, Rule-based focused crawler",
+    "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
+)(_higher)
 
 
 @says(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
-def better_exclusives(rows: Sequence[Match]) -> Ruling:
-    """Their harvest ratio is higher."""
-    return higher(rows, "exclusive")
-
-
-@says(
-    f"{PAPER}, Rule-based focused crawler",
-    "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
-)
-def can_tunnel(rows: Sequence[Match]) -> Ruling:
-    """From seeds off the topic their harvest ratio is higher."""
-    return higher(rows)
-
-
-@says(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
-def different_pages(rows: Sequence[Match], budget: int, pages: int) -> Ruling:
-    """The mean overlap is 30 % at most; tested at a budget of a twentieth of the corpus, or less."""
-    overlaps = [row.overlap for row in rows]
-    return ruled(
-        float(np.mean(overlaps)) <= 30.0,
-        f"after {budget:,} of {pages:,} pages {np.mean(overlaps):.0f} % on average, {min(overlaps):.0f} to "
-        f"{max(overlaps):.0f} %; by chance it would be {100 * budget / pages:.0f} %",
-        "the corpus is too small to differ in" if budget < 50 or budget > pages / 20 + 1 else "",
-    )
-
-
-@says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
-def ahead_later(curves: Mapping[str, Curve], unless: str = "") -> Ruling:
-    """After 300 pages the mean harvest of rules is never below that of the baseline; where both are one, none is."""
-    steps = np.array(curves[RULES].x)
-    late = steps >= FEW_HUNDRED
-    if steps[-1] < 2 * FEW_HUNDRED:
-        return ruled(False, f"crawls here have {steps[-1]:,}", f"a few hundred pages are {FEW_HUNDRED}")
-    apart = np.subtract(curves[RULES].y, curves[BASELINE].y)[late]
-    return ruled(
-        apart.min() >= -EPSILON,
-        f"rules ahead at {np.count_nonzero(apart > EPSILON)} of {len(apart)} points; least {apart.min():+.3f} at "
-        f"{steps[late][apart.argmin()]:,}, at the end {apart[-1]:+.3f}",
-        "both are the same at every point" if abs(apart).max() <= EPSILON else unless,
-    )
-
-
-@says(f"{WHERE}, figure 6", "Both keep finding relevant pages")
-def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
-    """In the last half of the crawl both find half as many as in the first, or more; if there are enough to find."""
-    shares = {}
-    for name in (BASELINE, RULES):
-        steps, rates = np.array(curves[name].x), np.array(curves[name].y)
-        middle, found = len(steps) // 2 - 1, steps * rates
-        rest = (found[-1] - found[middle]) / max(1, steps[-1] - steps[middle])
-        shares[name] = rest / max(rates[middle], NOTHING)
-    last = curves[RULES].x[-1]
-    return ruled(
-        min(shares.values()) >= 0.5,
-        "harvest of the last half over that of the first: "
-        + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()),
-        f"{relevant:,.0f} relevant pages for {last:,} fetched" if relevant < last
-        else "nearly nothing was found" if max(curves[name].y[-1] for name in shares) < NOTHING
-        else "",
+def better_exclusives(rows: Sequence[Match], crawls: Comparison) -> Ruling:
+    """Their harvest ratio is higher, where both have pages of their own."""
+    ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
+    return compare(
+        ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), what="exclusive harvest ratio",
+        mute=crawls.mute(*PAIR, equal=np.equal(ours, theirs)),
     )  # fmt: skip
 
 
+@says(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
+def different_pages(rows: Sequence[Match], crawls: Comparison, budget: int, pages: int) -> Ruling:
+    """They overlap by no more than 30 %; tested at a budget of a twentieth of the corpus, or less."""
+    evidence = f"After {budget:,} of {pages:,} pages; by chance the overlap would be {100 * budget / pages:.0f} %."
+    if budget < 50 or budget > pages / 20 + 1:
+        return Ruling(UNTESTED, f"The corpus is too small to differ in.\n{evidence}")
+    verdict, numbers = compare(
+        [row.overlap for row in rows], [30.0] * len(rows), [row.topic for row in rows], names=("overlap", "30"),
+        what="%", expect="not better", mute=crawls.mute(*PAIR, equal=False), digits=1,
+    )  # fmt: skip
+    return Ruling(verdict, f"{numbers}\n{evidence}")
+
+
+@says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
+def ahead_later(crawls: Comparison, by: Measure) -> Ruling:
+    """From 300 pages on rules are better than the baseline; crawls of less than 600 have no such part."""
+    last = crawls.budgets[-1]
+    if last < 2 * FEW_HUNDRED:
+        return Ruling(UNTESTED, f"A few hundred pages are {FEW_HUNDRED}: crawls here have {last:,}.")
+    return _higher(crawls.at(*(budget for budget in crawls.budgets if budget >= FEW_HUNDRED)), by)
+
+
+@says(f"{WHERE}, figure 6", "Both keep finding relevant pages")
+def keep_finding(crawls: Comparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
+    """The last half of a crawl brings half as much as the first, or more, where there is enough to find."""
+    steps, middle = np.array(crawls.budgets), len(crawls.budgets) // 2 - 1
+    few = {"have fewer relevant pages than are fetched": [relevant[topic] < steps[-1] for topic in crawls.topics]}
+
+    def ruling(name: str) -> Ruling:
+        found = crawls.values[by][name] * steps
+        rest = (found[:, -1] - found[:, middle]) / max(1, steps[-1] - steps[middle])
+        return compare(
+            found[:, middle] / steps[middle] / 2, rest, crawls.topics, expect="not better", mute=few,
+            names=("half of the harvest of the first half", "that of the last half"), what=crawls.label(name),
+        )  # fmt: skip
+
+    return joined(map(ruling, PAIR))
+
+
 @says(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
-def seeds_matter_little(
-    few: Mapping[str, float], many: Mapping[str, float], counts: tuple[int, int], unless: str = ""
-) -> Ruling:
-    """With five times as many seeds the harvest ratio of both crawlers changes by a tenth at most."""
-    changes = {name: many[name] / max(few[name], NOTHING) - 1 for name in (BASELINE, RULES)}
+def seeds_matter_little(few: Comparison, many: Comparison, by: Measure, counts: tuple[int, int]) -> Ruling:
+    """With five times as many seeds harvest ratios are within a tenth, where topics are not exhausted."""
     if counts[1] < 2 * counts[0]:
-        unless = "the topics are too small for more seeds"
-    elif min(few.values()) < NOTHING:
-        unless = "nearly nothing was found"
-    return ruled(
-        max(abs(change) for change in changes.values()) <= 0.1,
-        f"{counts[1]} seeds in place of {counts[0]}: "
-        + ", ".join(f"{name} {few[name]:.3f} to {many[name]:.3f}" for name in changes),
-        unless,
-    )
+        return Ruling(UNTESTED, f"The topics are too small for more than {counts[1]} seeds in place of {counts[0]}.")
+    topics = sorted(set(few.topics) & set(many.topics))
+
+    def by_topic(crawls: Comparison, values: ArrayLike) -> Floats:
+        rows = np.asarray(values, np.float64)
+        return np.array([np.mean(rows[[one == topic for one in crawls.topics]]) for topic in topics])
+
+    def ruling(name: str) -> Ruling:
+        ours, theirs = (by_topic(crawls, crawls.values[by][name][:, -1]) for crawls in (many, few))
+        return compare(
+            ours, theirs, topics, names=(f"{counts[1]} seeds", f"{counts[0]} seeds"), what=few.label(name),
+            expect="alike", mute={"leave nothing to find": by_topic(many, many.spent[name]) > 0},
+        )  # fmt: skip
+
+    return joined(map(ruling, PAIR))
 
 
 @says(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
-def restrictive(dry: int, trials: int) -> Ruling:
+def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
     """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
-    return ruled(2 * dry >= trials, f"hard focus ran dry in {dry} of {trials} crawls from seeds on the topic")
+    share, numbers = [0.5] * len(dry), f"Hard focus ran dry in {sum(dry)} of {len(dry)} crawls from seeds on the topic."
+    names = ("a half", "crawls that run dry")
+    verdict, evidence = compare(share, dry, topics, expect="not better", names=names, what="share")
+    return Ruling(verdict, f"{evidence}\n{numbers}")

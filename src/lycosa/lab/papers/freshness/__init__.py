@@ -16,8 +16,8 @@ import numpy as np
 
 from lycosa.core.durations import spoken
 from lycosa.lab.certainty import Difference, Interval, curve, interval, paired
-from lycosa.lab.findings import Cell, Figure, Findings, Ruling, Table, ruled, says
-from lycosa.lab.papers import OURS, TOO_SMALL, Bench
+from lycosa.lab.findings import Cell, Figure, Findings, Ruling, Table, compare, joined, says
+from lycosa.lab.papers import OURS, Bench
 from lycosa.lab.papers.freshness.detecting import DEFAULT, SORTS, Detection, detect_world, pooled
 from lycosa.lab.papers.freshness.measuring import FATES, Upkeep
 from lycosa.lab.papers.freshness.watching import AUTOMATIC, SCHEDULES, Trial, World, crawl_world, watch_world
@@ -42,12 +42,11 @@ class Size:
     crawled: int = 450
     days: float = 30.0
     hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per look at a page
-    each: int = 20  # pairs of versions per edit, in each of `judged` webs
+    each: int = 20  # pairs of versions per edit, in each web
     drawn: int = 500
-    judged: int = 3
 
 
-QUICK = Size(2, 240, 6, 70, 10.0, (24.0,), 2, 40, 1)
+QUICK = Size(2, 240, 6, 70, 10.0, (24.0,), 2, 40)
 
 
 def findings(bench: Bench) -> Findings:
@@ -56,7 +55,8 @@ def findings(bench: Bench) -> Findings:
     first = FIRST + 1000 * bench.random_seed
     worlds = [World(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
     judge = partial(detect_world, each=size.each, count=size.drawn, out=bench.out)
-    seen = pooled(spread(judge, worlds[: size.judged], bench.workers, "judging pairs of versions", bench.tell))
+    seen = spread(judge, worlds, bench.workers, "judging pairs of versions", bench.tell)
+    together = pooled(seen)
     crawled = spread(partial(crawl_world, out=bench.out), worlds, bench.workers, "crawling", bench.tell)
     trials = [
         Trial(world, name, HOUR * hours) for hours in reversed(size.hours) for world in worlds for name in SCHEDULES
@@ -67,9 +67,9 @@ def findings(bench: Bench) -> Findings:
         "freshness", OURS["freshness"],
         [
             table_freshness(runs), *(figure_days(runs, every) for every in runs.budgets),
-            table_detection(seen), table_kinds(seen), table_fates(runs),
+            table_detection(together), table_kinds(together), table_fates(runs),
         ],
-        [ahead_of_all(runs, bench.quick), default_is_best(seen, bench.quick)],
+        [ahead_of_all(runs), default_is_best(seen)],
         f"{size.webs} changing webs of {size.pages} pages, crawled for a topic each; "
         f"{sum(len(one.pages) for one in crawled)} relevant pages and seeds in all are watched for {size.days:g} days "
         f"of virtual time by the engine itself, with {len(SCHEDULES)} schedules and {len(size.hours)} budgets: "
@@ -215,24 +215,25 @@ def table_kinds(seen: Seen) -> Table:
 
 
 @says(SOURCE, "At every budget automatic keeps more fresh than fixed")
-def ahead_of_all(runs: Runs, quick: bool) -> Ruling:
-    """The mean difference is above 0 at each budget."""
-    ahead = {(every, name): runs.ahead(AUTOMATIC, name, every) for every in runs.budgets for name in OTHERS}
-    evidence = [f"{_budget(every)}: automatic less {name} {one}." for (every, name), one in ahead.items()]
-    return ruled(all(one.mean > 0 for one in ahead.values()), evidence, TOO_SMALL if quick else "")
+def ahead_of_all(runs: Runs) -> Ruling:
+    """By the freshness on each web."""
+    webs = sorted({str(trial.world.seed) for trial in runs.made})
 
+    def ruling(every: float, name: str) -> Ruling:
+        ours, theirs = (runs.values(schedule, every) for schedule in (AUTOMATIC, name))
+        what = f"freshness with one look a page every {spoken(every)}"
+        return compare(ours, theirs, webs, most=1, names=(AUTOMATIC, name), what=what)
 
-def _budget(every: float) -> str:
-    return f"one look a page every {spoken(every)}"
+    return joined(ruling(every, name) for every in runs.budgets for name in OTHERS)
 
 
 @says(SOURCE, "No method alone has a better F1 than the default")
-def default_is_best(seen: Seen, quick: bool) -> Ruling:
-    """On pairs drawn at any time."""
-    precision, recall, best = seen[DEFAULT].scores
-    better = {name: f1 for name, one in seen.items() if (f1 := one.scores[2]) > best}
-    evidence = [
-        f"Default: precision {precision or 0:.3f}, recall {recall or 0:.3f}, F1 {best:.3f}.",
-        *(f"{name} has an F1 of {f1:.3f}." for name, f1 in better.items()),
-    ]
-    return ruled(not better, evidence, TOO_SMALL if quick else "")
+def default_is_best(seen: Sequence[Seen]) -> Ruling:
+    """On pairs drawn at any time, web by web."""
+    scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
+    webs = [str(web) for web in range(len(seen))]
+    return joined(
+        compare(f1, scores[DEFAULT], webs, most=1, names=(name, DEFAULT), what="F1", expect="not better")
+        for name, f1 in scores.items()
+        if name != DEFAULT
+    )

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
+from lycosa.lab.hunters import ORACLE
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten import claims, graphs, measured
+from lycosa.lab.papers.gouriten.claims import FEATURES, LEADERS, PLAYERS
 from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
-from lycosa.lab.papers.gouriten.measured import BEYOND, LEADERS, PLAYERS, Altered, Fits, Forced
-
-ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
+from lycosa.lab.papers.gouriten.measured import BATCHES, BEYOND, MODELS, Altered, Fits, Forced
 
 
 def findings(bench: Bench) -> Findings:
@@ -27,7 +27,7 @@ def findings(bench: Bench) -> Findings:
     every = [*of_corpus, *like]
     sets, made_sets = (2, 1) if bench.quick else (10, 10)
     altered = Altered(bench, every, 1)
-    strategies = [*LEADERS.values(), *PLAYERS.values(), *measured.BATCHES.values(), *measured.ORIGINAL.values()]
+    strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *measured.ORIGINAL.values()]
     crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
     crawls.results |= crawl(bench, like, strategies, sets=made_sets).results
     labelled = crawl(bench, every, list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
@@ -66,47 +66,37 @@ def findings(bench: Bench) -> Findings:
 
 
 def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> Iterator[Claim]:
-    """Decide all, in the order of the paper, section by section."""
+    """Decide all, in the order of the paper, section by section; over all graphs together, each a topic."""
     yield claims.greedy_not_optimal([*crawls.beaten(), *altered.crawls.beaten()])
-    for group in crawls.groups:
-        steps = altered.crawls.steps(group)
-        scores, costs = altered.scores(group, steps[-1]), measured.degradation(crawls, group)
-        gains = {step: altered.gains(group, step) for step in steps if step < 1_000}
-        yield from on(
-            ON[group],
-            [
-                claims.greedy_wins(scores, steps[-1]), claims.near_greedy_best(scores, steps[-1]),
-                claims.altered_early(gains), claims.batch_of_two(costs), claims.larger_is_worse(costs),
-                claims.delay_grows(costs),
-            ],
-        )  # fmt: skip
-    pearson, log_pearson = fits.correlations("original"), fits.correlations("log")
-    fitted, log_fitted = fits.fits("original"), fits.fits("log")
-    yield claims.all_positive(fits.every_correlation())
-    yield claims.log_helps(pearson, log_pearson)
-    yield claims.no_clear_feature(log_pearson)
-    yield claims.log_fits(fitted, log_fitted)
-    yield claims.second_level_fits(log_fitted, fits.fits("held out"))
-    yield claims.low_fit(log_fitted)
+    ends = altered.crawls.compared(altered.named, claims.FEW_THOUSAND, ends=True)
+    yield from (claims.greedy_wins(ends), claims.near_greedy_best(ends))
+    yield claims.altered_early(altered.crawls.compared(altered.named))
+    batches = crawls.compared(
+        {"greedy": ORACLE} | {f"batch of {size:,}": text for size, text in BATCHES.items()}, 1_000
+    )
+    for rule in (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows):
+        yield rule(batches, BATCHES)
+    graphs = len(fits.by_graph)
+    original, log = (fits.each(FEATURES, kind) for kind in ("original", "log"))
+    yield claims.all_positive(fits.every_correlation(), graphs)
+    yield claims.log_helps(original, log)
+    yield claims.no_clear_feature(fits.correlations("log"), graphs)
+    yield claims.log_fits(fits.each(MODELS, "original"), fits.each(MODELS, "log"))
+    yield claims.second_level_fits(fits.each(MODELS, "held out"))
+    yield claims.low_fit(fits.each(MODELS, "log"))
     for graph in forced.timed:
         rules = claims.nr_slow, claims.first_level_quick, claims.second_level_costs
         yield from on(f"on {graph}", [rule(forced.times(graph)) for rule in rules])
-    for graph in forced.drawn.values():
-        early, *_, late = forced.quarters(graph)
-        watched = claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up
-        yield from on(graph, [rule(early, late, len(forced.watched[graph].best)) for rule in watched])
+    for watched in (claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up):
+        yield watched(forced.compared())
     yield claims.no_winner(forced.best_by_quarter())
-    for group in crawls.groups:
-        yield from on(ON[group], _of_leading(crawls, group))
-
-
-def _of_leading(crawls: Crawls, group: str) -> Iterator[Claim]:
-    leaders, bandits = (crawls.global_scores(group, named) for named in (LEADERS, PLAYERS))
-    yield claims.bandits_alike(bandits)
-    yield claims.steadier({**leaders, **bandits}, tuple(bandits))
-    for rule in claims.ON_TABLE_7:
-        yield rule(leaders)
-    beside = {**leaders, **crawls.global_scores(group, measured.beyond(group))}
-    yield claims.original_no_better(beside, {"opic, original": "opic"})
-    if group == CORPUS:
-        yield claims.second_level_no_better(beside, {"sl_n": "n", "sl_e": "e", "sl_ne": "ne", "lr_sl": "lr_fl"})
+    yield claims.bandits_alike(crawls.compared(PLAYERS))
+    yield claims.steadier(crawls.compared({**LEADERS, **PLAYERS}, claims.LONG_RUN))
+    for leading in claims.ON_TABLE_7:
+        yield leading(crawls.compared(LEADERS))
+    for late in claims.LATE:
+        yield late(crawls.compared(LEADERS, claims.LONG_RUN))
+    beside = crawls.compared({**LEADERS, **BEYOND})
+    yield claims.original_no_better(beside, {"opic-original": "opic-alpha"})
+    pairs = {"sl_n": "fl_n", "sl_e": "fl_e", "sl_ne": "fl_ne", "lr_sl": "lr_fl"}
+    yield claims.second_level_no_better(beside, pairs)

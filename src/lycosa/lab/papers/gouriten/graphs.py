@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lycosa.core.errors import InputError
+from lycosa.lab.comparing import Comparison
 from lycosa.lab.corpora.generated import generate
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Mode, Table
+from lycosa.lab.findings import AS_PUBLISHED, ENOUGH, Cell, Mode, Table
 from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, cumulative, extended, found, global_score
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten.claims import SIZES, STEPS
+from lycosa.lab.papers.gouriten.claims import SCORE, SIZES, STEPS
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import Subject, subjects_of
 
@@ -89,7 +90,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         subject = subjects_of(index)[0]
         yield Dataset("CORPUS", CORPUS, index, Guide.given(index), subject, steps=steps)
         return
-    wanted = 2 if bench.quick else 5
+    wanted = 2 if bench.quick else ENOUGH
     made: list[str] = []
     for hunted in subjects_of(index, count=4 * wanted, least=20, most=0, random_seed=bench.random_seed):
         if len(made) == wanted:
@@ -198,6 +199,22 @@ class Crawls:
             label: {step: self.global_score(group, text, step) for step in self.steps(group)}
             for label, text in named.items()
         }
+
+    def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> Comparison:
+        """Compare strategies over all graphs: of those with crawls of `least` steps, or if there are none of all.
+
+        At the steps that these have in common, or at the end of each.
+        """
+        every = [results for _, results in self.results.values()]
+        chosen = [results for results in every if results.experiment.budget >= least] or every
+        shared = sorted(set.intersection(*(set(results.experiment.budgets) for results in chosen)))
+        last = min(results.experiment.budget for results in chosen)
+        labels = {text: label for label, text in named.items()}
+        parts = [
+            Comparison.of(labels, [results], [results.experiment.budget] if ends or not shared else shared, [SCORE])
+            for results in chosen
+        ]
+        return replace(Comparison.pooled(parts), budgets=[last] if ends or not shared else shared)
 
     def have(self, strategy: str) -> bool:
         return all(strategy in results.strategies for _, results in self.results.values())

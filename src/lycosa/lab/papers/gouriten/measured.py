@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.drawing.formats import many
 from lycosa.lab.certainty import curve
+from lycosa.lab.comparing import Comparison
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import AHEAD, ORACLE
@@ -18,29 +19,11 @@ from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten import claims as paper
-from lycosa.lab.papers.gouriten.claims import FEATURES, at, over
+from lycosa.lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, at
 from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
-from lycosa.lab.results import YARDSTICKS
+from lycosa.lab.tables import YARDSTICKS
 from lycosa.lab.watching import Watched, watch
 
-VAR = "mab_var,epsilon=0.2,reset=200"
-# The estimators of table 7 by the paper's names, and ours.
-LEADERS = {
-    "bfs": "breadth-first",
-    "opic": "opic-alpha",
-    "n": "fl_n",
-    "e": "fl_e",
-    "ne": "fl_ne",
-    "lr_fl": "lr_fl",
-    "mab_var-0.2-200": VAR,
-}
-# The bandits of table 6.
-PLAYERS = {
-    "mab_epsilon": "mab_epsilon",
-    "mab_first": "mab_first",
-    "mab_var-0.1-1000": "mab_var,epsilon=0.1,reset=1000",
-    "mab_var-0.2-200": VAR,
-}
 ORIGINAL = {"opic, original": "opic-original"}
 # Tried in the paper, not tabulated; the second level takes long: on the corpus only.
 BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
@@ -73,13 +56,9 @@ class Altered:
         """Return global scores relative to greedy, by q and zeta."""
         return {pair: (crawls or self.crawls).global_score(group, text, step) for pair, text in self.pairs.items()}
 
-    def gains(self, group: str, step: int) -> dict[str, float]:
-        """On each graph by how much the best randomised crawl is above greedy, as a share of its score."""
-        best = {}
-        for graph in self.crawls.graphs(group):
-            most = max(float(self.crawls.scores(graph, text, step).mean()) for text in self.pairs.values())
-            best[graph] = over(most, float(self.crawls.scores(graph, ORACLE, step).mean())) - 1
-        return best
+    @property
+    def named(self) -> dict[str, str]:
+        return {"greedy": ORACLE} | {f"q = {q:g}, zeta = {zeta:g}": text for (q, zeta), text in self.pairs.items()}
 
     def figures(self) -> list[Figure]:
         """Figure 1 for the graphs of the corpus, for those made up, and for the one like JAZZ, as in the paper."""
@@ -325,7 +304,7 @@ class Fits:
             known = [value for value in values if not math.isnan(value)]
             return geometric_mean(known) if known and min(known) > 0 else min(known, default=math.nan)
 
-        return {name: mean([of[name, kind] for of in self.by_graph.values()]) for name in FEATURES}
+        return {name: mean(of) for name, of in self.each(FEATURES, kind).items()}
 
     def every_correlation(self) -> dict[str, float]:
         return {
@@ -335,8 +314,12 @@ class Fits:
             for graph, of in self.by_graph.items()
         }
 
+    def each(self, names: Iterable[str], kind: str) -> dict[str, list[float]]:
+        """By feature or regression the number of each graph."""
+        return {name: [of[name, kind] for of in self.by_graph.values()] for name in names}
+
     def fits(self, kind: str) -> dict[str, float]:
-        return {name: geometric_mean([of[name, kind] for of in self.by_graph.values()]) for name in MODELS}
+        return {name: geometric_mean(of) for name, of in self.each(MODELS, kind).items()}
 
     def tables(self) -> list[Table]:
         note = (
@@ -380,7 +363,7 @@ TIMED = {
     "opic-alpha": "opic-alpha",
     "fl_ne": "fl_ne",
     "lr_fl": "lr_fl",
-    "mab_var": VAR,
+    "mab_var": BANDIT,
     "sl_ne": "sl_ne",
     "lr_sl": "lr_sl",
 }
@@ -436,6 +419,15 @@ class Forced:
             for part in np.array_split(np.arange(len(seen.best)), 4)
             if len(part)
         ]
+
+    def compared(self) -> Comparison:
+        """Distances in each quarter, over the graphs that have a long run; if there are none over all."""
+        lengths = {graph: len(seen.best) for graph, seen in self.watched.items()}
+        chosen = [graph for graph, length in lengths.items() if length >= paper.LONG_RUN] or list(lengths)
+        quarters = [self.quarters(graph) for graph in chosen]
+        last = min(lengths[graph] for graph in chosen)
+        values = {name: np.array([[part[name] for part in parts] for parts in quarters]) for name in PRECISE}
+        return Comparison({}, [last * part // 4 for part in (1, 2, 3, 4)], chosen, {DISTANCE: values})
 
     def best_by_quarter(self) -> dict[str, Sequence[str]]:
         """The estimator nearest to the oracle in each quarter, by graph."""

@@ -17,23 +17,12 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
 from lycosa.lab.certainty import interval
+from lycosa.lab.comparing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, worth
 from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import harvest
-from lycosa.lab.papers import Bench
+from lycosa.lab.papers import Bench, remarks_of
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.weighing import (
-    HARVEST,
-    PAGES,
-    RECALL,
-    Comparison,
-    Measure,
-    grid,
-    how_weighed,
-    remarks_of,
-    size,
-    worth,
-)
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.counting import WordFrequency
@@ -69,7 +58,7 @@ def findings(bench: Bench) -> Findings:
     if not index.has_text:
         raise InputError("the paper is about pages with words: this corpus is a graph without text")
     plan, by_score = (
-        bench.plan(f"personalized-{name}", crawlers, judge=judge, **size(bench))
+        bench.plan(f"personalized-{name}", crawlers, judge=judge, **bench.size)
         for name, crawlers, judge in (
             ("string", BY_STRING, "word-frequency"), ("score", BY_SCORE, "weighted-content"),
         )
@@ -106,13 +95,13 @@ def findings(bench: Bench) -> Findings:
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": by_score.as_dict(), "strings": strings},
-        how_weighed(len(subjects), bench.topics) + remarks_of(runs),
+        bench.how_weighed(len(subjects)) + remarks_of(runs),
     )  # fmt: skip
 
 
 def cleaner(crawls: Comparison, one: str, other: str) -> Ruling:
     """More of what the one fetches is relevant, by labels."""
-    pages = [crawls.mean(name, PAGES, crawls.budgets[-1]) for name in (one, other)]
+    pages = [crawls.at(crawls.budgets[-1]).mean(name, PAGES) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
     return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
 
@@ -199,6 +188,7 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
             for place in np.flatnonzero(nodes == node):
                 for measure, judge in judges[name].items():
                     scores[name][measure][place] = judge.judge(page, reading).beta
+    orders: dict[str, list[NDArray[np.int32]]] = {}
     average: dict[str, list[float]] = {}
     first: dict[str, list[float]] = {}
     for subject in subjects:
@@ -206,6 +196,8 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         true = subject.truth[nodes] > 0
         order = chance(random_seed, "ties", subject.name).permutation(len(nodes))
         for measure, own in {**scores[subject.name], CHANCE: np.zeros(len(nodes))}.items():
+            ranking = order[np.argsort(-own[order], kind="stable")]
+            orders.setdefault(measure, []).append(nodes[ranking].astype(np.int32))
             average.setdefault(measure, []).append(average_precision(own, true, order))
             best = true if measure == CHANCE else _hits(own, true, order)[:BEST]
             first.setdefault(measure, []).append(float(best.mean()))
@@ -213,7 +205,8 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         by: {name: np.array(numbers)[:, None] for name, numbers in of.items()}
         for by, of in ((AVERAGE, average), (FIRST, first))
     }
-    return Comparison({CHANCE: "a random order"}, [0], [subject.name for subject in subjects], values)
+    names = [subject.name for subject in subjects]
+    return Comparison({CHANCE: "a random order"}, [0], names, values, pages=orders)
 
 
 def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:

@@ -1,0 +1,163 @@
+"""An experiment as findings: its tables, curves and claims, and differences to a strategy or another experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lycosa.lab import certainty
+from lycosa.lab.certainty import Difference
+from lycosa.lab.comparing import Comparison, grid, harvest_by
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, plain
+from lycosa.lab.hunters import ORACLE, ahead_of
+from lycosa.lab.keeping import corpus_mark
+from lycosa.lab.measures import steps_to
+from lycosa.lab.results import Results, Row, grouped, units_of
+from lycosa.version import __version__
+
+YARDSTICKS = (
+    "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
+    "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
+)
+
+
+def findings(results: Results, against: str = "", before: Sequence[Row] | None = None) -> Findings:
+    """Return tables, curves, claims, all settings, and paired differences where they are asked for.
+
+    These are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
+    """
+    plan, order = results.experiment, results.ranked(results.experiment.budget)
+    summary = (
+        f"{len(results.strategies)} strategies on {len(results.subjects)} topics, {len(results.outcomes)} crawls of "
+        f"{plan.budget:,} pages."
+        + (f" Highest harvest: {order[0]}, {results.mean(order[0], plan.budget):.3f}." if order else "")
+    )
+    parts: list[Table | Figure] = [_harvest(results, order), _figure(results, order)]
+    parts += [_differences(results, against, before)] if against else []
+    parts += [_end(results, order), _by_subject(results, order)]
+    return Findings(
+        results.key, f"Experiment {plan.name}", parts,
+        [Claim(text, plan.name, *compared(results, *claim)) for text, claim in plan.claimed.items()],
+        summary=summary,
+        configuration={**plan.as_dict(), "version": __version__},
+        corpus={**results.index.about, "fingerprint": corpus_mark(results.index)},
+        remarks=[*results.remarks, *(unpaired(results, against, before) if before is not None else [])],
+    )  # fmt: skip
+
+
+def compared(results: Results, one: str, other: str, expect: Expected = "better") -> Ruling:
+    """Rule on what is claimed of two strategies: by the area under their harvest curves, trial by trial."""
+    measure = harvest_by(results.mode)
+    crawls = Comparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
+    return crawls.ahead([(one, other)], [measure], expect=expect)
+
+
+def differences(
+    results: Results, against: str = "", before: Sequence[Row] | None = None
+) -> list[tuple[str, int, Difference]]:
+    """Return each strategy's harvest at each budget less that of one, by default the first; or its own `before`.
+
+    Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
+    """
+    strategies = [text for text in results.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
+    rows = results.rows_of if before is None else grouped(before)
+    if before is None:
+        against = against or next(iter(strategies), "")
+        strategies = [text for text in strategies if text != against]
+    lines = []
+    for budget in results.experiment.budgets:
+        apart = {}
+        for text in strategies:
+            own = results.units(text, budget)
+            base = units_of(rows.get((text if before is not None else against, budget), []), "harvest")
+            shared = [unit for unit in base if unit in own]
+            ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
+            groups = [subject for subject, _ in shared]
+            apart[text] = certainty.paired(ours, theirs, results.experiment.random_seed, groups=groups)
+        lines += [(text, budget, one) for text, one in certainty.corrected(apart).items() if one.n]
+    return lines
+
+
+def unpaired(results: Results, against: str, before: Sequence[Row]) -> list[str]:
+    """Return remarks on what cannot be compared with the rows of another experiment, or only with care."""
+    there, here = ({(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, results.rows))
+    shared = [unit for unit in here if unit in there]
+    others = sum(here[unit] != there[unit] for unit in shared)
+    remarks = [f"Other seeds than in {against}: {others} of {len(shared)} sets."] if others else []
+    if not differences(results, before=before):
+        remarks.append(f"Nothing to compare: {against} has none of these strategies, topics and budgets.")
+    return remarks
+
+
+def _part(
+    results: Results, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str
+) -> Table:
+    judged = " As published: the guide itself judges what was fetched." if results.mode == AS_PUBLISHED else ""
+    known = [[plain(cell) for cell in row] for row in rows]
+    return Table(f"{results.key}-{key}", title, columns, known, results.mode, note=note + judged)
+
+
+def _harvest(results: Results, order: Sequence[str]) -> Table:
+    budgets = results.experiment.budgets
+    return _part(
+        results, "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
+        [[text, results.given(text), *(str(results.interval(text, budget)) for budget in budgets)] for text in order],
+        "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "
+        "seed sets, and 95 % interval (bootstrap over topics, then seed sets).",
+    )  # fmt: skip
+
+
+def _figure(results: Results, order: Sequence[str]) -> Figure:
+    """Each curve is over all trials of its strategy."""
+    measure, steps = harvest_by(results.mode), steps_to(results.experiment.budget).tolist()
+    label = "share of the budget that is relevant"
+    figures = [
+        Comparison.of({text: text}, [results], steps, [measure]).figure(
+            f"{results.key}-curves", "Harvest along the way",
+            "mean score that the guide gives" if results.mode == AS_PUBLISHED else label, measure, results.mode,
+        )
+        for text in order
+    ]  # fmt: skip
+    return replace(figures[0], curves=[curve for figure in figures for curve in figure.curves])
+
+
+def _differences(results: Results, against: str, before: Sequence[Row] | None) -> Table:
+    return _part(
+        results, "differences", f"Harvest less that of {against}",
+        ["strategy", "pages", "difference", "low", "high", "p", "topics"],
+        [[text, budget, *apart] for text, budget, apart in differences(results, against, before)],
+        "On the same topics and seeds; p by sign flips of the topics' mean differences, two-sided, corrected for "
+        "the number of strategies (Holm). With fewer than 6 topics no p can be under .05.",
+    )  # fmt: skip
+
+
+def _end(results: Results, order: Sequence[str]) -> Table:
+    budget = results.experiment.budget
+    columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
+    if len(np.unique(results.index.hosts)) > 1:  # of one host there is nothing to tell
+        columns["sites"] = "sites"
+    if ORACLE in results.strategies:
+        columns |= {"relative": "of the oracle's", "ahead": "of look-ahead's"}
+    return _part(
+        results, "end", f"After {budget:,} pages", ["strategy", *columns.values()],
+        [[text, *(results.mean(text, budget, column) for column in columns)] for text in order],
+        "Means over topics and their seed sets. area: under the harvest curve; a page that was not fetched because "
+        "a crawl ran dry is no find." + (f" {YARDSTICKS}" if ORACLE in results.strategies else ""),
+    )  # fmt: skip
+
+
+def _by_subject(results: Results, order: Sequence[str]) -> Table:
+    budget = results.experiment.budget
+    rows: list[list[Cell]] = []
+    for name, subject in results.subjects.items():
+        row: list[Cell] = [name, int(np.count_nonzero(subject.truth > 0)), int(np.count_nonzero(subject.seen))]
+        for text in order:
+            values = [value for (of, _), value in results.units(text, budget).items() if of == name]
+            row.append(float(np.mean(values)) if values else None)
+        rows.append(row)
+    return _part(
+        results, "subjects", f"Harvest on each topic after {budget:,} pages", ["topic", "relevant", "seen", *order],
+        rows, "relevant: pages of the corpus; seen: pages that something was learned from, which count for no one.",
+    )  # fmt: skip
