@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people import credentials
-from lycosa.people.credentials import Passwords, check_password, check_text, derived, digest, new_secret, same
+from lycosa.people.credentials import Passwords, check_password, derived, digest, new_secret, same
 from site_maker import CHEAP
 
 
@@ -66,13 +66,6 @@ def test_passwords_that_are_refused() -> None:
             check_password(password, "ada lovelace")
     for password in ("aaaaaaaaaa", "пароль пароль", "x" * 200):
         assert password == check_password(password, "ada")
-
-
-def test_text_that_no_database_keeps_is_refused() -> None:
-    """Control characters and halves of characters."""
-    for text in ("a\0", "a\nb", "\x7f", "\udfff"):
-        with pytest.raises(InputError, match="the note"):
-            check_text(text, "the note")
 
 
 def test_secrets_have_256_bits_and_are_kept_as_digests() -> None:

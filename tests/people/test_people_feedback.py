@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.types import Label
 from lycosa.people.database import Database
-from lycosa.people.feedback import GivenLabel, after, given, labels_of, last, set_label
+from lycosa.people.feedback import after, given, labels_of, last, set_label
 from people_maker import NOW, interest, person
 
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
@@ -21,10 +21,9 @@ def test_the_last_word_counts(database: Database) -> None:
     set_label(database, NOW + 1, reefs, ada, OTHER, False, "B")
     set_label(database, NOW + 2, reefs, bob, PAGE, False, "A again")
     assert {OTHER: False, PAGE: False} == labels_of(database, reefs)
-    assert [
-        GivenLabel(PAGE, "A again", False, NOW + 2, "Bob"),
-        GivenLabel(OTHER, "B", False, NOW + 1, "Ada"),
-    ] == given(database, reefs)
+    assert [(PAGE, "A again", 0, NOW + 2, "Bob", None, None), (OTHER, "B", 0, NOW + 1, "Ada", None, None)] == [
+        tuple(row.values()) for row in given(database, reefs)
+    ]
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
     assert {OTHER: False} == labels_of(database, reefs)
@@ -52,4 +51,4 @@ def test_a_label_outlives_its_giver(database: Database) -> None:
     reefs = interest(database, ada)
     set_label(database, NOW, reefs, bob, PAGE, True, "A")
     database.run("DELETE FROM person WHERE id = :bob", bob=bob)
-    assert [GivenLabel(PAGE, "A", True, NOW, "")] == given(database, reefs)
+    assert [(PAGE, "A", 1, NOW, "", None, None)] == [tuple(row.values()) for row in given(database, reefs)]

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
+from lycosa.people.credentials import Passwords, check_password, digest, new_secret
 from lycosa.people.database import Database, Row, Taken, as_dict
 from lycosa.people.ids import new_id
 from lycosa.people.permissions import Role, active
 from lycosa.people.sessions import end_all, turn_soon
+from lycosa.people.typed import line
 
 DAY = 86400.0
 FIRST = "the first admin"  # the note of the invitation that the first start makes
@@ -47,7 +48,7 @@ def check_name(name: str) -> str:
     Traceback (most recent call last):
     lycosa.core.errors.InputError: '<ada>' cannot be a name: use 2 to 40 letters, digits, spaces and . _ - @ + '
     """
-    shown = " ".join(unicodedata.normalize("NFKC", check_text(name, "the name")).split())
+    shown = " ".join(unicodedata.normalize("NFKC", line(name, "the name", 100)).split())
     plain = all(
         character.isalnum() or unicodedata.combining(character) or character in "._-@+' " for character in shown
     )
@@ -74,7 +75,7 @@ def invite(
     database: Database, now: float, role: Role, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
     """A new invitation and its code, which is not kept."""
-    note = check_text(note, "the note").strip()
+    note = line(note, "the note", 200)
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
     return _offer(database, now, days, role=role, note=note, made_by=made_by)
 

@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lycosa.core.types import Label
 from lycosa.people import crawls
-from lycosa.people.database import Database
-
-
-@dataclass(frozen=True, slots=True)
-class GivenLabel:
-    """One label, as it is shown."""
-
-    url: str
-    title: str
-    relevant: bool
-    at: float
-    by: str  # the name of who said it; empty once the account is gone
-    worth: float | None = None  # what the judge said of the page just before, and the threshold of that time
-    threshold: float | None = None
+from lycosa.people.database import Database, Row
 
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:
@@ -45,15 +30,16 @@ def after(database: Database, interest: str, number: int) -> list[Label]:
     ]
 
 
-def given(database: Database, interest: str) -> list[GivenLabel]:
-    """The labels with all that is known of them, the newest first."""
-    rows = database.rows(
+def given(database: Database, interest: str) -> list[Row]:
+    """The labels, newest first: url, title, relevant, at; `by` is empty once the account is gone; `worth` is what the
+    judge said of the page just before, `threshold` that of the time.
+    """
+    return database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.worth, f.threshold FROM feedback f "
         "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
         "ORDER BY f.at DESC, f.url",
         interest=interest,
     )
-    return [GivenLabel(**{**row, "relevant": bool(row["relevant"])}) for row in rows]
 
 
 def last(database: Database, interest: str) -> int:

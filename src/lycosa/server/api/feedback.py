@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.people import feedback
-from lycosa.people.feedback import GivenLabel
+from lycosa.people.database import Row
 from lycosa.people.typed import line
 from lycosa.server.api import Body
 from lycosa.server.guards import InterestAccess, Site, interest_to
@@ -93,10 +93,7 @@ class Heard(BaseModel):
 def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedback:
     """Labelled pages, and the effect of the labels on the judge."""
     given = feedback.given(access.site.database, access.interest["id"])
-    labels = [
-        Labelled(url=one.url, title=one.title, label="yes" if one.relevant else "no", at=one.at, by=one.by)
-        for one in given
-    ]
+    labels = [Labelled(**one, label="yes" if one["relevant"] else "no") for one in given]
     return Feedback(labels=labels, effect=_effect(access.site, access.interest["id"], given))
 
 
@@ -127,25 +124,25 @@ def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedb
     )
 
 
-def _effect(site: Site, interest: str, given: Sequence[GivenLabel]) -> Effect:
-    yes = sum(one.relevant for one in given)
+def _effect(site: Site, interest: str, given: Sequence[Row]) -> Effect:
+    yes = sum(one["relevant"] for one in given)
     effect = Effect(yes=yes, no=len(given) - yes, before=None, after=None, moved=[])
     cached = next(site.views_of(interest), None) if given else None
     if cached is None:
         return effect
     view = cached.view
     with view.lock:
-        known = [(one, page) for one in reversed(given) if (page := view.page(one.url)) is not None]
-        wanted = np.array([one.relevant for one, _ in known], np.bool_)
+        known = [(one, page) for one in reversed(given) if (page := view.page(one["url"])) is not None]
+        wanted = np.array([one["relevant"] for one, _ in known], np.bool_)
         first = np.array([page.beta >= view.threshold for _, page in known], np.bool_)
-        noted = np.array([one.worth is not None for one, _ in known], np.bool_)
-        then = np.array([(one.worth or 0.0) >= (one.threshold or 0.0) for one, _ in known], np.bool_)
+        noted = np.array([one["worth"] is not None for one, _ in known], np.bool_)
+        then = np.array([(one["worth"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
         if noted.any():
             effect.before = quality(first[noted], wanted[noted])
             effect.after = quality(then[noted], wanted[noted])
         elif known:
             effect.before = quality(first, wanted)
-        pages, scores = cached.scores({one.url: one.relevant for one in given})
+        pages, scores = cached.scores({one["url"]: bool(one["relevant"]) for one in given})
         places = [at for at, page in enumerate(pages) if not page.copy]
         ranks = moves(np.array([pages[at].beta for at in places]), scores[places])
         for at, before, after in ranks:

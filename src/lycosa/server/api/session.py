@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import printable
 from lycosa.people import accounts, audit, limits, notices, sessions
-from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken, as_dict
 from lycosa.people.permissions import Role
 from lycosa.server.api import Body, Named
@@ -64,8 +63,6 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
     """Sign in: sets the session's cookie."""
     site, address = site_of(request), address_of(request)
     now = site.clock()
-    check_text(wanted.name, "the name")
-    check_text(wanted.password, "the password")
     attempt = limits.sign_in(site.database, now, accounts.fold(wanted.name), address)
     person = accounts.sign_in(site.database, site.passwords, wanted.name, wanted.password)
     if person is None:
