@@ -223,7 +223,8 @@ class Commands(TyperGroup):
         """All of them with a line each; a line that does not fit is wrapped, not cut."""
         sections = {heading: names.split() for heading, names in self.sections.items()}
         listed = {name for names in sections.values() for name in names}
-        sections["Of other packages" if listed else "Commands"] = [name for name in self.commands if name not in listed]
+        others = "From other packages" if listed else "Commands"
+        sections[others] = [name for name in self.commands if name not in listed]
         widest = max(map(len, self.commands))  # the same column under every heading
         for heading, names in sections.items():
             here = [one for name in names if (one := self.commands.get(name)) and not one.hidden]

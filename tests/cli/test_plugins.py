@@ -1,0 +1,198 @@
+"""Plugins: commands, strategies, formats and runners of other packages; what is told where they fail or are missing."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tools.entry_points import write
+
+from commands import Command
+from lycosa.checks import check_estimator
+from lycosa.cli.parameters import names_in
+from lycosa.core import plugins
+from lycosa.core.errors import InputError
+from lycosa.testing import Web, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Make a package of one module known, or what lies in a directory; forget all of it afterwards."""
+    before = set(sys.modules)
+
+    def look(directory: Path) -> None:
+        monkeypatch.syspath_prepend(directory)
+        plugins.installed.cache_clear()
+
+    def made(package: str, code: str = "", directory: Path | None = None, **groups: dict[str, str]) -> None:
+        if directory is None:
+            directory = tmp_path / "packages" / package
+            directory.mkdir(parents=True)
+            (directory / f"{package}.py").write_text(code)
+            lines = [f'[project]\nname = "{package}"\nversion = "2.0"']
+            for group, names in groups.items():
+                lines.append(f'[project.entry-points."lycosa.{group}"]')
+                lines += [f'{name} = "{package}:{attribute}"' for name, attribute in names.items()]
+            (directory / "pyproject.toml").write_text("\n".join(lines))
+            write(directory, directory)
+        look(directory)
+
+    yield made
+    for name in set(sys.modules) - before:
+        if not name.startswith(("lycosa.", "rich.")):
+            del sys.modules[name]
+    plugins.installed.cache_clear()
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package adds anything."""
+    for module in ("core", "cli"):
+        monkeypatch.setattr(f"lycosa.{module}.plugins.installed", tuple)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """examples/plugin, installed by pip."""
+    home = tmp_path_factory.mktemp("plugin")
+    shutil.copytree(ROOT / "examples" / "plugin", home / "source")
+    offline = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", *offline]
+    subprocess.run([*pip, "--target", home / "site", home / "source"], check=True, capture_output=True)
+    return home / "site"
+
+
+def test_example_is_used_from_the_command_line(
+    example: Path, install: Install, tmp_path: Path, command: Command
+) -> None:
+    """Its strategy crawls and can be resumed, its format exports, its command shows; all of them are listed."""
+    install("reef-tools", directory=example)
+    check_estimator(importlib.import_module("reef_tools").Nearby)
+    with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
+        seed = next(server.web.urls())
+        words = ["coral reef", "--seed", seed, "--allow-network", "127.0.0.0/8", "--delay", "0", "--threshold", ".001"]
+        out = tmp_path / "reefs"
+        strategy = ["--strategy", "nearby,per_link=.2", "--budget", "10"]
+        assert 10 == command.json("crawl", *words, *strategy, "--out", out)["pages"]
+        assert 20 == command.json("resume", out, "--budget", "20")["pages"]
+    assert "localhost" in command.out("hosts", out, "-n", "2")
+    command.out("export", out, "--all", "--quiet", "--out", tmp_path / "reefs.titles")
+    titles = (tmp_path / "reefs.titles").read_text("utf-8").splitlines()
+    assert 20 == len(titles)
+    assert titles == command.out("export", out, "--all", "--quiet", "--format", "titles").splitlines()
+    told = command.json("plugins")
+    mine = [(row["group"], row["name"], row["version"], row["state"]) for row in told if row["package"] == "reef-tools"]
+    assert mine == [(group, name, "1.0", "loads") for group, name in (
+        ("commands", "hosts"), ("strategies", "nearby"), ("exporters", "titles"),
+    )]  # fmt: skip
+    assert "reef-tools 1.0" in command.out("plugins")
+
+
+def test_example_is_listed_and_completed(example: Path, install: Install, command: Command) -> None:
+    """`lycosa --help` has the command under a heading of its own, and imports nothing for that."""
+    install("reef-tools", directory=example)
+    told = command.out("--help")
+    assert "From other packages:\n  hosts     Count the relevant pages of each host.\n" in told
+    assert "reef_tools" not in sys.modules
+    assert ["nearby"] == names_in("strategies")("near")
+    assert ["titles"] == names_in("exporters")("ti")
+    assert "reef_tools" not in sys.modules
+    assert "Maximum number of hosts." in command.out("hosts", "--help")
+    told = command.out("list", "strategies", width=120)
+    assert "From other packages" in told
+    assert "Prefers promising link texts, and pages near the seeds (package reef-tools)" in told
+    told = command.json("list", "nearby")
+    assert ("per_link", "number", 0.1) == tuple(told["parameters"][0].values())
+    seed = ["coral", "--seed", "http://a.test/"]
+    assert "did you mean nearby" in command.complaint("crawl", *seed, "--strategy", "neaby")
+    assert "titles" in command.complaint("export", ".", "--format", "nothing")
+
+
+def test_plugin_that_raises_stops_no_other(install: Install, tmp_path: Path, command: Command) -> None:
+    """It is named in one line: by `lycosa plugins`, by lists, and where it is asked for."""
+    code = "raise RuntimeError('the tide\\nis out')\ndef tide() -> None:\n    '''Never.'''"
+    install("ebb", code, strategies={"ebb": "Ebb"}, commands={"tide": "tide"}, exporters={"ebb": "EBB"})
+    flow = 'class Flow:\n    """Flows."""\ndef flow() -> None:\n    """Flow."""\n    print("flowing")\nNONE = 1'
+    install("flow", flow, strategies={"flow": "Flow"}, commands={"flow": "flow"}, exporters={"flow": "NONE"})
+    assert "flowing\n" == command.out("flow")
+    said = command("list", "strategies")
+    reason = "cannot load ebb (ebb:Ebb) of the package ebb: RuntimeError: the tide is out"
+    assert (0, f"warning: {reason}\n") == (said.code, said.err)
+    assert "Flows (package flow)" in said.out
+    assert 0 == command("--help").code
+    seed = ["coral", "--seed", "http://a.test/"]
+    assert f"lycosa: {reason}\n" == command.complaint("crawl", *seed, "--strategy", "ebb")
+    assert reason in command.complaint("list", "ebb")
+    assert "RuntimeError: the tide is out" in command.complaint("tide")
+    assert "flow:NONE of the package flow is no Format" in command.complaint("export", ".", "--format", "flow")
+    assert "the tide is out" in command.complaint("export", ".", "--out", tmp_path / "a.ebb")
+    said = command("plugins")
+    assert 1 == said.code
+    assert f"fails: {reason}" in " ".join(said.out.split())
+    assert "flow:Flow" in said.out
+
+
+def test_names_that_are_taken(install: Install, command: Command) -> None:
+    """What is built in wins, then the project's own packages, then the first by name; `lycosa plugins` says so."""
+    code = "def mine() -> None:\n    print(__name__)"
+    names = {"show": "mine", "serve": "mine", "shore": "mine"}
+    for package in ("beach", "anchor"):
+        install(package, code, commands=names, strategies={"scent": "mine"})
+    assert "anchor\n" == command.out("shore")
+    assert "Serve Lycosa to a team" in command.out("serve", "--help")
+    assert "Summarise a crawl" in command.out("show", "--help")
+    why = {(row["package"], row["name"]): row["why"] for row in command.json("plugins") if row["state"] == "hidden"}
+    both = {"show": "show is built in", "scent": "scent is built in"}
+    both["serve"] = "serve is reserved for the package lycosa-server"
+    expected = {(package, name): told for package in ("anchor", "beach") for name, told in both.items()}
+    assert why == {**expected, ("beach", "shore"): "the package anchor has a shore, too"}
+
+
+def test_runner_of_another_package(install: Install, command: Command) -> None:
+    """`--cluster` begins with its name; it refuses what it cannot do."""
+    code = (
+        "import lycosa\nclass Flock:\n    def __init__(self, where): self.where = where\n"
+        "    def crawl(self, request):\n        raise lycosa.InputError(f'{self.where} has no {request.options.topic}')"
+    )
+    install("flock", code, runners={"flock": "Flock"})
+    seed = ["coral", "--seed", "http://a.test/", "--contact", "me@a.test"]
+    assert "flock:3 has no coral" in command.complaint("crawl", *seed, "--cluster", "flock:3", "--quiet")
+
+
+@pytest.mark.usefixtures("alone")
+def test_packages_that_are_missing(tmp_path: Path, command: Command) -> None:
+    """One line says how to get a package of the project; a crawl that ran on a cluster can be read without it."""
+    for name, package in (("serve", "lycosa-server"), ("restore", "lycosa-server"), ("lab", "lycosa-lab")):
+        for words in ([], ["--help"], ["run"]):
+            told = f"lycosa: {name} needs the package {package}: pip install {package}\n"
+            assert told == command.complaint(name, *words)
+    get = "needs the package lycosa-cluster: pip install lycosa-cluster\n"
+    seed = ["coral", "--seed", "http://a.test/", "--out", tmp_path / "new"]
+    assert f"lycosa: --cluster {get}" == command.complaint("crawl", *seed, "--cluster", "local:2")
+    told = command.out("--help")
+    assert "\n  serve" not in told
+    assert "Experiment" not in told
+    with serve(Web(pages=30, hosts=2, traps=()), record=False) as server:
+        local = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--budget", "3", "--quiet"]
+        command.out("crawl", "coral", "--seed", next(server.web.urls()), "--out", tmp_path / "reefs", *local)
+    (tmp_path / "reefs" / "shards" / "000").mkdir(parents=True)
+    assert 3 == command.json("show", tmp_path / "reefs")["pages"]
+    assert "nothing is wrong" in command.out("check", tmp_path / "reefs")
+    for words in (["refresh"], ["watch"], ["resume"]):
+        told = command.complaint(*words, tmp_path / "reefs")
+        assert f"lycosa: {tmp_path / 'reefs'} was crawled on a cluster, which {get}" == told
+    assert "no installed package adds anything\n" == command.out("plugins")
+
+
+def test_missing_says_nothing_of_names_of_nobody() -> None:
+    assert plugins.missing("commands", "shore") is None
+    assert isinstance(plugins.missing("commands", "lab"), InputError)
