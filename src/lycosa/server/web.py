@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lycosa.core.errors import LycosaError
 from lycosa.server.app import create_app
@@ -16,6 +19,79 @@ from lycosa.server.guards import Site
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
 from lycosa.server.supervisor import SOCKET, end_with_supervisor, notices_end
+
+TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+class TimedConnection(H11Protocol):
+    """A connection with limits of time, in seconds: requests that come in drops, and answers that nobody takes, end.
+
+    Uvicorn waits for ever for the rest of a request, and for somebody to read an answer, so anyone could use up the
+    server's connections with a byte now and then. What takes long here, a live stream or a large export, is not meant.
+    """
+
+    head = 30.0  # for the head of a request, from the first byte on; for the first one, from the connection on
+    pause = 30.0  # between two parts of a body
+    whole = 300.0  # for all of a request
+    stuck = 60.0  # for which an answer waits to be taken
+    _waiting: asyncio.TimerHandle | None = None
+    _sending: asyncio.TimerHandle | None = None
+    _begun: float | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """An answer is sent: uvicorn has a limit of its own for the next request to begin."""
+        _stop(self._waiting)
+        self._begun = None
+        super().on_response_complete()
+        if self.conn.trailing_data[0] or not (self.cycle is None or self.cycle.response_complete):
+            self._wait()  # but the next one has begun already
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        _stop(self._sending)
+        self._sending = self.loop.call_later(self.stuck, self._end)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        _stop(self._sending)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        _stop(self._waiting)
+        _stop(self._sending)
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        _stop(self._waiting)
+        now, cycle = self.loop.time(), self.cycle
+        between = cycle is None or cycle.response_complete
+        if self.transport.is_closing() or not (between or cycle.more_body):
+            self._begun = None
+            return
+        if self._begun is None:
+            self._begun = now
+        late: Callable[[], None] = self._refuse if between else self._end
+        until = self._begun + self.head if between else min(now + self.pause, self._begun + self.whole)
+        self._waiting = self.loop.call_at(until, late)
+
+    def _refuse(self) -> None:
+        self.transport.write(TOO_LATE)
+        self.transport.close()
+
+    def _end(self) -> None:
+        self.transport.abort()
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -50,7 +126,7 @@ def main() -> None:
         sys.exit(1)
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=TimedConnection,
         access_log=False,
         log_config=None,
         server_header=False,
