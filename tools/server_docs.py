@@ -273,7 +273,7 @@ def _admin(base: str, code: str) -> str:
             return json.load(answer)
 
     csrf = post("/invitations/accept", {"code": code, "name": "Ada", "password": PASSWORD})["csrf"]
-    scopes = ["read", "feedback", "write", "run", "account", "admin"]
+    scopes = ["read", "feedback", "write", "run", "account", "admin", "metrics"]
     return str(post("/me/tokens", {"name": "docs", "scopes": scopes, "days": 1}, csrf)["token"])
 
 

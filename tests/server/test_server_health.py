@@ -1,14 +1,17 @@
-"""What those who watch a server are told: health, how it is run."""
+"""What those who watch a server are told: health, metrics, how it is run."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from prometheus_client import generate_latest
 
 from lycosa.people.database import NoRoom
 from lycosa.people.migrating import newest
+from lycosa.server.middleware import Metrics
 from site_maker import API, SiteUnderTest
 
 
@@ -51,6 +54,41 @@ def test_health_without_a_database_is_an_answer(site: SiteUnderTest) -> None:
     site.database.run("DROP TABLE process")
     told = site.client().get(f"{API}/health")
     assert (200, False, "degraded") == (told.status_code, told.json()["database"], told.json()["status"])
+
+
+def test_metrics_are_for_prometheus(site: SiteUnderTest) -> None:
+    """Requests by route and status, a histogram that adds up, crawls by state, and signs of life; not for members."""
+    admin, member = site.sign_up("root", "admin"), site.sign_up("ada")
+    beat(site)
+    assert 404 == member.get(f"{API}/interests/secret-name").status_code
+    assert 404 == member.get("/nothing/of/the/kind").status_code
+    assert 403 == member.get(f"{API}/metrics").status_code
+    answer = site.token(admin, ["metrics"]).get(f"{API}/metrics")
+    assert (200, "text/plain; version=0.0.4; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+    text = answer.text
+    assert f'lycosa_requests_total{{method="GET",route="{API}/interests/{{interest}}",status="404"}} 1' in text
+    assert 'route="unknown",status="404"} 1' in text
+    assert "secret-name" not in text
+    assert 'lycosa_crawls{state="running"} 0' in text
+    assert "lycosa_queue_length 0" in text
+    assert 'lycosa_process_silent_seconds{process="crawler"} 0' in text
+    assert 'lycosa_process_told{process="crawler",what="running"} 2' in text
+    sample = re.compile(r'[a-z_]+(\{([a-z_]+="[^"\n]*",?)+\})? [-+0-9.e]+')
+    assert [] == [line for line in text.splitlines() if not line.startswith("#") and not sample.fullmatch(line)]
+
+
+def test_a_histogram_adds_up() -> None:
+    """Each bucket counts what the smaller ones do; the last is all."""
+    metrics = Metrics()
+    for seconds in (0.001, 0.03, 0.03, 99.0):
+        metrics.in_flight.inc()
+        metrics.end("GET", "/a", 200, seconds)
+    text = generate_latest(metrics.registry).decode()
+    counts = [float(line.split(" ")[1]) for line in text.splitlines() if "seconds_bucket" in line]
+    assert (1, 1, 1, 3) == tuple(counts[:4])
+    assert 4 == counts[-1]
+    assert 'lycosa_request_seconds_count{method="GET",route="/a"} 4.0' in text
+    assert "lycosa_requests_in_flight 0.0" in text
 
 
 def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:

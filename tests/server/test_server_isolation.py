@@ -144,7 +144,7 @@ def test_what_is_shared_to_read_can_only_be_read(world: World) -> None:
 
 def test_only_admins_keep_accounts(world: World) -> None:
     """Everything under people, invitations, catalogue and audit that is not for all is the admins'."""
-    admins = {name for name, (guard,) in guards().items() if guard[2] == "admin"}
+    admins = {name for name, (guard,) in guards().items() if guard[2] in ("admin", "metrics")}
     assert len(admins) > 8
     for who in (world.mallory, world.rita):
         assert {403} == {ask(who, name, world).status_code for name in admins}
@@ -168,7 +168,7 @@ def test_the_owner_gets_what_others_do_not(world: World) -> None:
     answers = {name: ask(world.alice, name, world).status_code for name in asked if "events" not in name}
     refused = {name for name, status in answers.items() if status in ALLOWED}
     admins = {
-        "GET /people", "GET /invitations", "GET /audit", "GET /server",
+        "GET /people", "GET /invitations", "GET /audit", "GET /metrics", "GET /server",
     }  # fmt: skip
     assert refused <= admins, refused
     assert {} == {name: status for name, status in answers.items() if status >= 500}

@@ -36,7 +36,7 @@ TASKS: dict[str, tuple[str, str]] = {
     "lab": ("pyarrow scikit-learn", "experiments and their reports (lycosa lab)"),
     "browser": ("playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
     "server": (
-        "alembic argon2-cffi fastapi python-multipart sqlalchemy uvicorn",
+        "alembic argon2-cffi fastapi prometheus-client python-multipart sqlalchemy uvicorn",
         "a server for a team (lycosa serve)",
     ),
     "cluster": ("ray[data,default]", "crawls on many machines (lycosa crawl --cluster)"),

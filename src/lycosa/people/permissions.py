@@ -13,7 +13,7 @@ from lycosa.core.errors import LycosaError
 from lycosa.people.database import Database, Row
 
 Role = Literal["reader", "member", "admin"]
-Scope = Literal["read", "feedback", "write", "run", "account", "admin"]
+Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]
 # what a token may be allowed to do
 SCOPES: dict[Scope, str] = {
     "read": "see interests, pages and changes, and search",
@@ -22,6 +22,7 @@ SCOPES: dict[Scope, str] = {
     "run": "start, pause and stop crawls",
     "account": "change, export and delete the account",
     "admin": "manage accounts, invitations, the seed catalogue and the audit log",
+    "metrics": "read the server's metrics",
 }
 ROLES: dict[Role, frozenset[Scope]] = {
     "reader": frozenset({"read", "account"}),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
@@ -64,6 +66,13 @@ def health(request: Request, _: None = open_to_all()) -> Health:
     )
 
 
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def metrics(request: Request, person: Person = needs("metrics")) -> Response:
+    """Counters and gauges in the text format of Prometheus."""
+    text = generate_latest(request.app.state.metrics.registry) + generate_latest(_gauges(person.site))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
 @router.get("/server")
 def server(person: Person = needs("admin")) -> Server:
     """Limits, processes, and the queue."""
@@ -79,6 +88,31 @@ def server(person: Person = needs("admin")) -> Server:
         processes=_processes(site),
         queue=Queue(queued=states["queued"], running=states["running"]),
     )
+
+
+def _gauges(site: Site) -> CollectorRegistry:
+    """What the database knows: crawls, people, processes."""
+    states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
+    [sums] = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
+
+    def gauge(name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(f"lycosa_{name}", meaning, labels, registry=made)
+
+    gauge("queue_length", "Crawls that wait for their turn.").set(states["queued"])
+    gauge("pages", "Pages of all crawls that are kept.").set(sums["pages"])
+    gauge("found", "Relevant pages among them.").set(sums["found"])
+    gauge("people", "Accounts.").set(site.database.count("person"))
+    crawls = gauge("crawls", "Crawls by state.", "state")
+    for state, number in sorted(states.items()):
+        crawls.labels(state).set(number)
+    silent = gauge("process_silent_seconds", "Seconds since a process was last heard of.", "process")
+    told = gauge("process_told", "Numbers that a process gives of itself.", "process", "what")
+    for process in processes:
+        silent.labels(process.name).set(max(0.0, now - process.beat))
+        for name, value in sorted(process.told.items()):
+            if isinstance(value, int | float) and math.isfinite(value):
+                told.labels(process.name, name).set(value)
+    return made
 
 
 def _states(site: Site) -> dict[str, int]:
