@@ -45,9 +45,10 @@ def words(text: str) -> Counter[str]:
 
 def other(file: Path, kind: str) -> str:
     """The text as the other tool has it; empty if it can't read the file."""
+    formats = {"markdown": "gfm", "rtf": "rtf"}
     command = ["pdftotext", "-enc", "UTF-8", str(file), "-"]
     if kind != "pdf":
-        command = ["pandoc", "-f", "gfm" if kind == "markdown" else kind, "-t", "plain", "--wrap=none", str(file)]
+        command = ["pandoc", "-f", formats.get(kind, kind), "-t", "plain", "--wrap=none", str(file)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=120)
     except subprocess.TimeoutExpired:

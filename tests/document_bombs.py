@@ -181,6 +181,11 @@ BOMBS: dict[str, Bomb] = {
             b"/ColorSpace/DeviceRGB",
         ),
     ),
+    # RTF
+    "deep.rtf": lambda n: b"{\\rtf1" + b"{" * (3 * n),
+    "binary.rtf": lambda n: b"{\\rtf1 \\bin2147483647 " + b"a" * 1000,
+    "unicode.rtf": lambda n: b"{\\rtf1\\uc0 " + b"\\u9731" * (n * 2 // 5),
+    "paragraphs.rtf": lambda n: b"{\\rtf1 " + b"a\\par " * (n // 2),
     # Markdown
     "brackets.md": lambda n: b"[" * (n // 10),
     "quotes.md": lambda n: b"> " * (n // 20),
@@ -193,7 +198,7 @@ BOMBS: dict[str, Bomb] = {
 def damaged() -> dict[str, bytes]:
     """Files cut short, with bytes turned, or that are something else; by name."""
     found: dict[str, bytes] = {}
-    for kind in ("pdf", "docx", "odt", "epub"):
+    for kind in ("pdf", "docx", "odt", "epub", "rtf"):
         body, _ = write(kind, PAPER)
         found[f"cut.{kind}"] = body[: len(body) // 2]
         found[f"turned.{kind}"] = bytes(byte ^ 255 if at % 97 == 96 else byte for at, byte in enumerate(body))

@@ -196,6 +196,10 @@ def _by_hand() -> Iterator[tuple[str, File]]:
         "page.pdf",
         File(b"<!DOCTYPE html><title>Sign in</title><p>Please sign in", "pdf", "Please sign in", "application/pdf"),
     )
+    cyrillic = (
+        "{\\rtf1\\ansi{\\fonttbl{\\f0 A;}{\\f1\\fcharset204 B;}}{\\f1 \\'d0\\'e8\\'f4} reef\\par\\u26691?\\cell b\\row}"
+    )
+    yield "code-pages.rtf", File(cyrillic.encode(), "rtf", "Риф reef 桃 b")
     yield (
         "empty-page.pdf",
         File(pdf(CATALOG, ONE, PAGE, stream(b"0 0 10 10 re f")), "pdf", flags=["no-text"], pages="1"),

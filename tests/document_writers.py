@@ -1,4 +1,4 @@
-"""Pages as documents: PDF, DOCX, ODT, EPUB, Markdown and text, written by hand, the same each time."""
+"""Pages as documents: PDF, DOCX, ODT, EPUB, RTF, Markdown and text, written by hand, the same each time."""
 
 from __future__ import annotations
 
@@ -137,6 +137,38 @@ def _markup(paragraph: Sequence[Run]) -> str:
 # -- text ----------------------------------------------------------------------------------------------------------
 
 
+def rtf(paper: Paper) -> bytes:
+    year, month, day = paper.date.split("-")
+    told = f"{{\\title {_rich(paper.title)}}}{{\\author {_rich(paper.author)}}}"
+    told += f"{{\\creatim\\yr{year}\\mo{int(month)}\\dy{int(day)}}}"
+    body = [f"\\pard\\outlinelevel0 {{\\b {_rich(paper.title)}}}\\par"]
+    for number, paragraph in enumerate(paper.paragraphs):
+        runs = "".join(
+            f'{{\\field{{\\*\\fldinst HYPERLINK "{href}"}}{{\\fldrslt {_rich(text)}}}}}' if href else _rich(text)
+            for text, href in paragraph
+        )
+        level = "\\outlinelevel1" if number in paper.headings else ""
+        body.append(f"\\pard{level} {runs}\\par")
+    newline = "\n"
+    return f"{{\\rtf1\\ansi\\ansicpg1252{{\\fonttbl{{\\f0 Times;}}}}{{\\info{told}}}\n{newline.join(body)}}}".encode(
+        "ascii"
+    )
+
+
+def _rich(text: str) -> str:
+    out = []
+    for letter in text:
+        if letter in "\\{}":
+            out.append(f"\\{letter}")
+        elif ord(letter) < 128:
+            out.append(letter)
+        else:
+            units = letter.encode("utf-16-le")
+            numbers = (int.from_bytes(units[at : at + 2], "little", signed=True) for at in range(0, len(units), 2))
+            out += [f"\\u{number}?" for number in numbers]
+    return "".join(out)
+
+
 def markdown(paper: Paper) -> bytes:
     blocks = [f"---\ntitle: {paper.title}\nauthor: {paper.author}\ndate: {paper.date}\n---", f"# {paper.title}"]
     for number, paragraph in enumerate(paper.paragraphs):
@@ -159,6 +191,7 @@ KINDS: dict[str, tuple[Callable[[Paper], bytes], str]] = {
     "docx": (docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     "odt": (odt, "application/vnd.oasis.opendocument.text"),
     "epub": (epub, "application/epub+zip"),
+    "rtf": (rtf, "application/rtf"),
     "md": (markdown, "text/markdown; charset=utf-8"),
     "txt": (text, "text/plain; charset=utf-8"),
 }

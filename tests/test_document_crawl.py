@@ -33,7 +33,7 @@ def _report(text: str, target: str = "http://reef.test/found-in-pdf") -> Says:
     return Says(body, type=kind)
 
 
-def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "md"), bombs: Iterable[str] = ()) -> Script:
+def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Iterable[str] = ()) -> Script:
     """A page that leads to a report, to the same in other kinds, to flawed files and to bombs."""
     urls = {REPORT: [_report(REEF), _report(BLEACHED)], "http://reef.test/found-in-pdf": [Says(html(REEF + " Atlas."))]}
     for kind in kinds:
@@ -76,7 +76,7 @@ def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
     row = rows[REPORT]
     assert ("Ann", "2023-01-02T12:00:00Z", 1) == (row["author"], row["published"], row["pages"])
     assert "shelters a quarter of all species" in row["text"]
-    for kind in ("docx", "odt", "epub", "md"):
+    for kind in ("docx", "odt", "epub", "rtf", "md"):
         assert "none in the lagoon" in rows[f"http://reef.test/{kind}/coral.{kind}"]["text"]
     export(path, tmp_path / "t.md")
     assert "# The coral reef report" in (tmp_path / "t.md").read_text("utf-8")
@@ -112,8 +112,8 @@ def test_none_are_fetched_unless_wanted(tmp_path: Path) -> None:
             ({"documents": "none", "accept": ["application/pdf"]}, ["ok", "unwanted"]),
         ]
     ):
-        visits = {visit.node: visit for visit in crawl(tmp_path / str(number), _web(("odt",)), space=space).visits}
-        assert outcomes == [visits[url].outcome for url in (REPORT, "http://reef.test/odt/coral.odt")]
+        visits = {visit.node: visit for visit in crawl(tmp_path / str(number), _web(("rtf",)), space=space).visits}
+        assert outcomes == [visits[url].outcome for url in (REPORT, "http://reef.test/rtf/coral.rtf")]
 
 
 def test_a_resumed_crawl_goes_on_the_same(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("lycosa.web.reading.READERS", Readers(1))
     assert "Reefs" == read_page(b"<title>Reefs</title>" + b" " * 600_000, "http://a.test/", "text/html").title
     with pytest.raises(Unreadable, match="no process can be started"):
-        read_page(b"# a", "http://a.test/", "text/markdown")
+        read_page(b"{\\rtf1 a}", "http://a.test/", "text/rtf")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
         (b"%PDF-1.4", "http://a.test/", "text/html", "pdf"),
         (b"PK", "http://a.test/a.docx?b", "application/octet-stream", "docx"),
         (b"PK", "http://a.test/a.zip", "application/zip", ""),
-        (b"PK", "http://a.test/a.ODT", "application/msword", "odt"),
+        (b"{\\rtf", "http://a.test/a.RTF", "application/msword", "rtf"),
         (b"# a", "http://a.test/README.md", "text/plain", "markdown"),
         (b"# a", "http://a.test/a.md", "application/octet-stream", ""),
         (b"<html>", "http://a.test/a.pdf", "text/html", ""),
@@ -130,7 +130,7 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
 def test_kinds(body: bytes, url: str, type_: str, kind: str) -> None:
     """The type decides, where it says nothing the address, and first bytes that are beyond doubt before both."""
     assert kind == kind_of(body, url, type_)
-    assert by_address(url) in ("pdf", "docx", "odt", "markdown", "")
+    assert by_address(url) in ("pdf", "docx", "rtf", "odt", "markdown", "")
 
 
 def test_groups() -> None:

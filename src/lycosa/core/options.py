@@ -265,7 +265,7 @@ class Options:
     )
     documents: str = option(
         "pdf,office",
-        "Documents to read like pages: pdf, office (DOCX, ODT, EPUB), both separated by a comma, or "
+        "Documents to read like pages: pdf, office (DOCX, ODT, EPUB, RTF), both separated by a comma, or "
         "none. Text and Markdown are always read.",
         metavar="KINDS",
     )

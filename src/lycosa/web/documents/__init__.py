@@ -1,4 +1,4 @@
-"""Documents: PDF, DOCX, ODT, EPUB and Markdown, read to the same end as HTML.
+"""Documents: PDF, DOCX, ODT, EPUB, RTF and Markdown, read to the same end as HTML.
 
 `read_any` is a pure function of bytes, address and content type, like the reader of HTML. It is only called in a
 process that can be ended (`apart.py`), since it runs native code, and much else, on bytes from strangers. What it
@@ -17,6 +17,7 @@ from lycosa.web.documents.markdown import read_markdown
 from lycosa.web.documents.odt import read_odt
 from lycosa.web.documents.package import Flawed
 from lycosa.web.documents.pdf import read_pdf
+from lycosa.web.documents.rtf import read_rtf
 from lycosa.web.html import Document, extract, read_body
 from lycosa.web.inflate import charset_of
 
@@ -25,13 +26,14 @@ READERS: dict[str, Callable[[bytes, str], Document]] = {
     "docx": read_docx,
     "odt": read_odt,
     "epub": read_epub,
+    "rtf": read_rtf,
 }
 
 
 def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Document:
     """Read an inflated body, whatever it is: a page, a document, text, or nothing that can be read.
 
-    >>> read_any(b"On *coral* reefs", "http://a.test/", "text/markdown").text
+    >>> read_any(b"{\\\\rtf1 On {\\\\b coral} reefs}", "http://a.test/", "text/rtf").text
     'On coral reefs'
     >>> read_any(b"PK, but no more", "http://a.test/a.docx", "").flaw
     'the DOCX file is damaged: File is not a zip file'

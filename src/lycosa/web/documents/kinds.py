@@ -19,6 +19,9 @@ TYPES = {
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
     "application/epub+zip": "epub",
+    "application/rtf": "rtf",
+    "application/x-rtf": "rtf",
+    "text/rtf": "rtf",
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
 }
@@ -28,6 +31,7 @@ REGISTERED = {
     f"{WORD}.document": "docx",
     "application/vnd.oasis.opendocument.text": "odt",
     "application/epub+zip": "epub",
+    "application/rtf": "rtf",
 }
 ENDINGS = {
     "pdf": "pdf",
@@ -35,6 +39,7 @@ ENDINGS = {
     "docm": "docx",
     "odt": "odt",
     "epub": "epub",
+    "rtf": "rtf",
     "md": "markdown",
     "markdown": "markdown",
 }
@@ -53,7 +58,7 @@ VAGUE = frozenset(
     }
 )
 # values of --documents; text and Markdown are always read
-GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub"})}
+GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
 NONE = "none"
 
 SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
@@ -63,7 +68,7 @@ def chosen(documents: str) -> frozenset[str]:
     """The kinds that a list of groups means; ValueError for a group that there is not.
 
     >>> sorted(chosen("pdf,office")), sorted(chosen("none"))
-    (['docx', 'epub', 'odt', 'pdf'], [])
+    (['docx', 'epub', 'odt', 'pdf', 'rtf'], [])
     """
     names = [name.strip() for name in documents.split(",") if name.strip()]
     unknown = [name for name in names if name not in GROUPS and name != NONE]
