@@ -26,6 +26,7 @@ SAID = {
     ("suggestion", "kind"): "seed",
     ("notice", "kind"): "changes",
     ("model", "kind"): "classifier",
+    ("model", "state"): "queued",
     "look_first": '["/news/"]',
 }
 """Values of columns that may not hold just anything."""

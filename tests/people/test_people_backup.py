@@ -39,7 +39,7 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
     (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
     settings.model_file("model-0").parent.mkdir()
     settings.model_file("model-0").write_bytes(b"https://a.example/\tSea/Reefs\n")
-    database.update("model", "model-0", {"kind": "directory"})
+    database.update("model", "model-0", {"kind": "directory", "state": "ready"})
     log = SqliteLog(directory / "log.sqlite")
     log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
     log.close()

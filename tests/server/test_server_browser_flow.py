@@ -20,7 +20,6 @@ import pytest
 from playwright.sync_api import expect
 
 import browsing
-from browsed_pages import ten_pages
 from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
 from lycosa.people import accounts
@@ -166,7 +165,7 @@ def judge_pages(page: Any) -> None:
 
 
 def teach(page: Any, web: Web) -> None:
-    """A directory of topics is brought along and browsed, topics are marked by a click."""
+    """A directory of topics is brought along and browsed, topics are marked by a click; paths are trained."""
     page.get_by_role("link", name="Models").click()
     rows = [f"{url}\t{topic}" for topic in ("Sea/Reefs", "Sea/Fish", "Rail") for url in web.seeds(TOPIC)[:1]]
     bring(page, "topics.tsv", "\n".join(row.replace("\t", f"?{n}\t") for n, row in enumerate(rows)).encode())
@@ -177,6 +176,13 @@ def teach(page: Any, web: Web) -> None:
     page.get_by_role("button", name="New interest from these").click()
     expect(page.get_by_label("In words")).to_have_value("Reefs", timeout=PATIENCE)
     expect(page.get_by_label("Seeds")).to_have_value(re.compile(r"\?0$"))
+    page.goto(page.url.replace("/interests/new", "/models"))
+    page.get_by_label("Kind of model").select_option("browsing")
+    page.locator("#train-name").fill("paths to reefs")
+    page.get_by_label(NAME).check()
+    page.get_by_role("button", name="Train", exact=True).click()
+    card = page.locator(".model", has_text="paths to reefs")
+    expect(card.get_by_role("link", name="Download")).to_be_visible(timeout=PATIENCE)
 
 
 def bring(page: Any, name: str, content: bytes) -> None:
@@ -195,10 +201,7 @@ def go_by_models(page: Any, web: Web) -> None:
         classes = ["Rail", "Sea/Fish", "Sea/Reefs"]
         bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
         fitted("nb", bags, np.arange(3), classes, ["rail", "fish", "coral"]).save(Path(place) / "m")
-        ten_pages().save(Path(place) / "paths")
-        page.goto(page.url.replace("/interests/new", "/models"))
         bring(page, "sea.model", (Path(place) / "m").read_bytes())
-        bring(page, "paths.browsing", (Path(place) / "paths").read_bytes())
     page.goto(page.url.replace("/models", "/interests/new"))
     page.get_by_label("Classifier").select_option("sea")
     page.get_by_role("button", name="Topics below Sea").click()
@@ -208,7 +211,7 @@ def go_by_models(page: Any, web: Web) -> None:
     page.get_by_text("Advanced: limits").click()
     page.get_by_label("Another strategy").select_option("hmm")
     expect(page.get_by_label("Breadth first")).to_be_disabled()
-    page.get_by_label("Model for the strategy").select_option("paths")
+    page.get_by_label("Model for the strategy").select_option("paths to reefs")
     page.get_by_text("Revisiting in detail").click()
     page.locator("#frequently").fill("/news/")
     page.locator("input[name=detect][value=paper]").check()

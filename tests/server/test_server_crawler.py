@@ -26,6 +26,7 @@ from lycosa.refresh.change import change_of
 from lycosa.server.crawler import running as running_module
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.crawler.running import recorded
+from lycosa.server.models import digest_of
 from lycosa.server.settings import Settings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
@@ -330,8 +331,8 @@ def add_model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> N
     place = bench.settings.model_file(name)
     place.parent.mkdir(exist_ok=True)
     content.save(place)
-    about = {"size": place.stat().st_size, "created": 0.0}
-    bench.database.insert("model", {"id": name, "owner": owner, "name": name, "kind": kind, **about})
+    about = {"size": place.stat().st_size, "digest": digest_of(place), "created": 0.0}
+    bench.database.insert("model", {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about})
 
 
 def test_a_crawl_by_models(tmp_path: Path) -> None:

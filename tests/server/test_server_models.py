@@ -1,25 +1,29 @@
-"""Models by the API: brought along, their owner's alone, and checked before anything goes by them."""
+"""Models by the API: brought along or trained, their owner's alone, and checked before anything goes by them."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import io
+import json
 import threading
 import zipfile
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx
 import numpy as np
 import pytest
 
+from crawl_on_site import WISHES, CrawlOnSite
 from lycosa.core.errors import InputError
 from lycosa.estimators.rulebook import RuleBook
-from lycosa.people import models
+from lycosa.people import models, suggestions
 from lycosa.server import models as files
+from lycosa.server import training
 from lycosa.text.bags import Bags
 from lycosa.topics.model import Model, fitted
+from revisited_crawl import html
 from site_maker import API, PASSWORD, SiteUnderTest
 
 DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp://reef.test/c\tSea/Fish\nhttp://x.test/\tRail\n"
@@ -62,7 +66,7 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
     made = upload(ada, written(classifier(), tmp_path / "m"))
     assert 201 == made.status_code, made.text
     model = made.json()
-    assert ("mine", "classifier", 3) == (model["name"], model["kind"], model["about"]["pages"])
+    assert ("mine", "classifier", "ready", 3) == (model["name"], model["kind"], model["state"], model["about"]["pages"])
     place = f"{API}/models/{model['id']}"
     top = ada.get(f"{place}/topics").json()["topics"]
     assert [("Sea", 2, 2), ("Trains", 1, 0)] == [(each["path"], each["pages"], each["below"]) for each in top]
@@ -88,7 +92,7 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
 
 
 def test_nobody_uses_anothers(site: SiteUnderTest, tmp_path: Path) -> None:
-    """Neither for an interest of one's own, nor by editing what its owner has shared."""
+    """Neither for an interest of one's own, nor by editing what its owner has shared, nor to train rules with."""
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     model = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
     other = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
@@ -100,6 +104,11 @@ def test_nobody_uses_anothers(site: SiteUnderTest, tmp_path: Path) -> None:
     wishes = {**interest["wishes"], "budget": 7}
     assert 200 == bob.patch(place, json={"wishes": wishes}).status_code
     assert 422 == bob.patch(place, json={"wishes": {**wishes, "model": other}}).status_code
+    mine = wish(bob, words="trains").json()["id"]
+    asked = {"name": "r", "kind": "rules", "interests": [mine], "model": model}
+    assert 422 == bob.post(f"{API}/models/train", json=asked).status_code
+    asked = {"name": "c", "kind": "classifier", "interests": [interest["id"]]}
+    assert 403 == bob.post(f"{API}/models/train", json=asked).status_code
     assert [] == bob.get(f"{API}/models").json()
 
 
@@ -170,14 +179,93 @@ def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) 
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
-@pytest.mark.paper("rules-marking")
-def test_topics_are_browsed(site: SiteUnderTest) -> None:
-    """The topics of a directory lead to their pages."""
+# -- training -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crawl(site: SiteUnderTest) -> CrawlOnSite:
+    """A crawl with five pages of reefs, five of trains, and a page that leads to all of them."""
     ada = site.sign_up("Ada")
-    listed = upload(ada, DIRECTORY).json()
-    assert {"topics": 4, "pages": 4} == listed["about"]
-    shown = ada.get(f"{API}/models/{listed['id']}/topics", params={"under": "Sea/Reefs"}).json()
-    assert ["http://reef.test/a", "http://reef.test/b"] == shown["pages"]
+    interest = ada.post(f"{API}/interests", json={"name": "Reefs", "wishes": WISHES}).json()["id"]
+    made = CrawlOnSite(site, ada, interest, "crawl-of-ada")
+    about = {"id": made.crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run"}
+    site.database.insert("crawl", {**about, "state": "finished", "budget": 50, "created": 0.0, "queued": 0.0})
+    crawl = made.record()
+    every = [f"http://reef.test/{kind}{n}" for kind in ("reef", "rail") for n in range(5)]
+    crawl.page("http://reef.test/", html("Start", "a list of every garden and platform"), links=every)
+    for url in every:
+        words = "coral polyps lagoon" if "reef.test/reef" in url else "timetable platform engine"
+        crawl.page(url, html(url[-5:], f"{words} {url[-1]} garden"))
+    crawl.close()
+    return made
+
+
+def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
+    """Ask for a model, and have it trained; the work is done here, not in a process of its own."""
+
+    def here(module: str, told: dict[str, Any], *_: Any) -> Any:
+        return json.loads(json.dumps(training.work(json.loads(json.dumps(told)))))
+
+    monkeypatch.setattr(training.child, "run", here)
+    answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
+    assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
+    row = models.take(crawl.site.database)
+    assert row is not None
+    training.Training(crawl.site.settings, crawl.site.database).do(row)
+    told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
+    return told
+
+
+def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
+    """Yes to some, no to others."""
+    for n in range(number):
+        for kind, label in ((yes, "yes"), (no, "no")):
+            body = {"url": f"http://reef.test/{kind}{n}", "label": label}
+            assert 200 == crawl.client.put(f"{API}/interests/{crawl.interest}/feedback", json=body).status_code
+
+
+def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A classifier of yes and no: a page that was opened twice is a yes, one that was opened once is nothing."""
+    say(crawl, 3, "reef", "rail")
+    database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
+    for url in ("reef3", "reef3", "reef4"):
+        suggestions.open_again(database, 0.0, crawl.interest, owner, f"http://reef.test/{url}")
+    model = train(crawl, monkeypatch, kind="classifier")
+    assert ("ready", {"irrelevant": 3, "relevant": 4}) == (model["state"], model["about"]["classes"]), model
+    made = wish(crawl.client, model=model["id"], strategy="soft-focus")
+    assert (201, ["relevant"]) == (made.status_code, made.json()["wishes"]["targets"]), made.text
+    learned = train(crawl, monkeypatch, kind="rules", model=model["id"])
+    assert ("ready", True) == (learned["state"], learned["about"]["rules"] > 0), learned
+    browsed = train(crawl, monkeypatch, kind="browsing")
+    assert ("ready", 11) == (browsed["state"], browsed["about"]["pages"]), browsed
+    for strategy in ("hmm", "hybrid-anchor", "context-graph"):
+        made = wish(crawl.client, words="coral", strategy=strategy, strategy_model=browsed["id"])
+        assert 201 == made.status_code, made.text
+
+
+@pytest.mark.paper("rules-marking")
+def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes are the topics of a directory, pages those of it that were crawled."""
+    rows = [
+        f"http://reef.test/{kind}{n}\t{topic}"
+        for kind, topic in (("reef", "Sea/Reefs"), ("rail", "Rail"))
+        for n in range(9)
+    ]
+    listed = upload(crawl.client, "\n".join(rows).encode()).json()
+    assert {"topics": 3, "pages": 18} == listed["about"]
+    shown = crawl.client.get(f"{API}/models/{listed['id']}/topics", params={"under": "Rail"}).json()
+    assert [f"http://reef.test/rail{n}" for n in range(9)] == shown["pages"]
+    asked = {
+        "name": "c",
+        "kind": "classifier",
+        "interests": [crawl.interest],
+        "directory": listed["id"],
+        "topics": ["Sky"],
+    }
+    told = crawl.client.post(f"{API}/models/train", json=asked)
+    assert (422, True) == (told.status_code, "no class 'Sky'" in told.text)
+    model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
+    assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
 
 
 def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
@@ -192,6 +280,14 @@ def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
         shown["under"], [topic["path"] for topic in shown["topics"]], shown["pages"],
     )  # fmt: skip
     assert "unpack it first" in upload(ada, gzip.compress(dump)).text
+
+
+def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing was said there is nothing to learn from; no file is left."""
+    model = train(crawl, monkeypatch, kind="classifier")
+    assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
+    assert not (crawl.site.settings.data / "models").exists()
+    assert not (crawl.site.settings.data / "training").exists()
 
 
 def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ def sweep(directories: list[Path]) -> list[Path]:
 # hash, and the digests of tokens, sessions and feeds, are of no use to anyone but a thief.
 
 _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
-_JSON = frozenset({"wishes", "preferences", "about"})
+_JSON = frozenset({"wishes", "preferences", "sources", "about"})
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:

@@ -1,7 +1,10 @@
-"""Models of a person's own: classifiers, rules between classes, browsing, directories of topics.
+"""What a person has taught, or brings along: classifiers, rules between classes, browsing, directories of topics.
 
-A row tells of a model, its content is a file of its own. It is its owner's alone: whoever asks for one says whose it
-has to be.
+    queued ──> training ──> ready
+                    └────> failed
+
+An uploaded one is ready at once. A row tells of it, its content is a file of its own. It is its owner's alone: whoever
+asks for one says whose it has to be.
 """
 
 from __future__ import annotations
@@ -11,23 +14,26 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken
+from lycosa.people.ids import new_id
 from lycosa.people.interests import LONGEST_NAME, check_room, wishes_of
 from lycosa.people.typed import line
 
+KINDS = ("classifier", "rules", "browsing", "directory")
 JUDGING, GUIDING = ("classifier",), ("rules", "browsing")  # kinds that judge pages, and kinds that strategies go by
 LARGEST = 64_000_000  # bytes of one
 LONGEST_ABOUT = 2_000_000  # characters of what is told of one
 
 
-def create(database: Database, now: float, owner: str, name: str, *, most: int, about: Row, **fields: Any) -> Row:
-    """A new one of a person, who may have `most` of them; `fields` are those of the row."""
-    text = json.dumps(about, ensure_ascii=False)
-    if len(text) > LONGEST_ABOUT:
-        raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")
+def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
+    """A new one of a person, who may have `most` of them; `fields` are those of the row, what is JSON as plain data."""
+    row: Row = {"id": new_id(), "state": "queued", **fields}
+    row["name"] = line(name, "the name", LONGEST_NAME, 1)
+    row["sources"] = _text(fields.get("sources", {}), 250_000)
+    row["about"] = _text(fields.get("about", {}), LONGEST_ABOUT)
     with database.transaction():
         check_room(database, "model", owner, most)
-        name = line(name, "the name", LONGEST_NAME, 1)
-        return database.insert("model", fields, name=name, about=text, owner=owner, created=now)
+        database.insert("model", row, owner=owner, kind=kind, created=now)
+        return database.get("model", row["id"]) or row
 
 
 def of_person(database: Database, person: str) -> list[Row]:
@@ -41,7 +47,13 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
         raise InputError("this model no longer exists, or it is somebody else's: choose another one")
     if row["kind"] not in kinds:
         raise InputError(f"the model {row['name']} is of the kind {row['kind']}: choose one of {' or '.join(kinds)}")
+    if row["state"] != "ready":
+        raise InputError(f"the model {row['name']} is {row['state']}: wait until it is ready, or choose another one")
     return row
+
+
+def rename(database: Database, model: str, name: str) -> None:
+    database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
 
 
 def remove(database: Database, owner: str, model: str) -> None:
@@ -55,6 +67,36 @@ def remove(database: Database, owner: str, model: str) -> None:
         database.delete("model", model)
 
 
+# -- training, by the crawl process ----------------------------------------------------------------------------
+
+
+def requeue(database: Database) -> None:
+    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
+
+
+def take(database: Database) -> Row | None:
+    """Return the model that has waited longest, its state now `training`; None if none waits."""
+    row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
+    start = "UPDATE model SET state = 'training' WHERE id = :id AND state = 'queued'"
+    if row is None or not database.run(start, id=row["id"]):
+        return None
+    return database.get("model", row["id"])
+
+
+def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
+    """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
+    changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}
+    return database.update("model", model, changes) > 0
+
+
 def ids(database: Database) -> set[str]:
     """All there are: what lies among the files and is none of them can go."""
     return {row["id"] for row in database.rows("SELECT id FROM model")}
+
+
+def _text(data: dict[str, Any], most: int) -> str:
+    """Return JSON for the database; refuse more than `most` characters."""
+    text = json.dumps(data, ensure_ascii=False)
+    if len(text) > most:
+        raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")
+    return text

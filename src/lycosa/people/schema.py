@@ -238,16 +238,22 @@ _table(
     Index("notice_person", "person", "at"),
 )
 
-# Uploaded models. The content is a file of its own.
+# Trained or uploaded models. The content is a file of its own.
 _table(
     "model",
     Column("id", Text, primary_key=True),
     Column("owner", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),  # classifier, rules, browsing, directory
+    Column("state", Text, nullable=False),  # queued, training, ready, failed
+    Column("reason", Text, nullable=False, server_default=""),
+    # JSON: what it is trained from; empty if it was uploaded
+    Column("sources", Text, nullable=False, server_default="{}"),
     Column("about", Text, nullable=False, server_default="{}"),  # JSON: classes, pages, how good it is
     Column("size", Integer, nullable=False, server_default="0"),  # bytes of the file
+    Column("digest", Text),  # SHA-256 of the file; null as long as there is none
     Column("created", Double, nullable=False),
+    Column("ended", Double),
     Index("model_owner", "owner", "created"),
 )
 

@@ -49,7 +49,7 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
                     _add_crawl(tar, directory, place, database)
                 if database.get("crawl", row["id"]) is None:  # deleted meanwhile
                     erase_crawl(rows, row["id"])
-            for row in rows.rows("SELECT id FROM model ORDER BY id"):
+            for row in rows.rows("SELECT id FROM model WHERE state = 'ready' ORDER BY id"):
                 with suppress(FileNotFoundError):  # deleted meanwhile
                     _add(tar, f"models/{row['id']}", settings.model_file(row["id"]))
             counts = rows.count("person"), rows.count("crawl")

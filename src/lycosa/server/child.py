@@ -1,5 +1,5 @@
-"""Untrusted work in a low-priority child process, which ends with its parent: task and answer pass as JSON through
-standard input and output, and it has no access to the database.
+"""Long or untrusted work in a low-priority child process, which ends with its parent: its task and its answer pass as
+JSON through standard input and output, and it has no access to the database.
 """
 
 from __future__ import annotations
@@ -7,40 +7,49 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 
 
-def run(module: str, task: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Return the result of `serve` in a module; `InputError` says why there is none. The child is killed in time."""
+def run(module: str, task: dict[str, Any], seconds: float, unwanted: Callable[[], bool] = bool) -> dict[str, Any]:
+    """Return the result of `serve` in a module; `InputError` says why there is none.
+
+    The child is killed after so many seconds, or within a second of its result being `unwanted`.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        late = threading.Timer(seconds, child.kill)
-        late.start()
         try:
             child.stdin.write(json.dumps(task).encode() + b"\n")
             child.stdin.flush()
+            until = time.monotonic() + seconds
+            while not select.select([child.stdout], [], [], 1.0)[0]:
+                if time.monotonic() > until:
+                    raise InputError(f"it took more than {seconds / 60:.0f} minutes")
+                if unwanted():
+                    raise InputError("it is no longer wanted")
             answer = json.loads(child.stdout.read() or "{}")
         finally:
-            late.cancel()
             child.kill()
     if "result" not in answer:
-        raise InputError(str(answer.get("reason", "it took too long, or ended without a result: see the log")))
+        raise InputError(str(answer.get("reason", "it ended without a result: see the log")))
     result: dict[str, Any] = answer["result"]
     return result
 
 
-def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int) -> None:
-    """In the child: read the task, write its result or the reason of its failure."""
-    resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
+def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int = 0) -> None:
+    """In the child: read the task, write its result or the reason of its failure; 0 gigabytes are no limit."""
+    if gigabytes:
+        resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
     task = json.loads(sys.stdin.readline())
 
     def watch() -> None:

@@ -6,9 +6,10 @@ would cost a crawl too much (thousands of classes) is refused. A directory of to
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def take_in(task: dict[str, Any]) -> dict[str, Any]:
     else:
         given.replace(place)
     about = inspect(place, kind) | ({"notes": notes} if notes else {})
-    return {"kind": kind, "about": about, "size": place.stat().st_size}
+    return {"kind": kind, "about": about, "size": place.stat().st_size, "digest": digest_of(place)}
 
 
 # -- topics ------------------------------------------------------------------------------------------------------
@@ -181,7 +182,21 @@ def classes_as_topics(classes: Mapping[str, int]) -> WebDirectory:
     return WebDirectory({name: [] for name in classes}, Counter(classes))
 
 
+def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The pages of some topics of a directory, and of what lies below these: address and topic."""
+    directory = web_directory(path)
+    for mark in topics:
+        for topic, urls in directory.below(mark).pages.items():
+            for url in urls:
+                yield url, topic
+
+
 # -- files -------------------------------------------------------------------------------------------------------
+
+
+def digest_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sweep(settings: Settings, database: Database, now: float) -> None:

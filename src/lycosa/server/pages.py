@@ -29,6 +29,7 @@ from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
 from lycosa.people.permissions import SCOPES, Mode, interest_for
 from lycosa.server.guards import Person, identify, site_of
+from lycosa.topics.model import KINDS
 from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
@@ -136,7 +137,7 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/interests/{interest}/edit": page("interest_form", "write", "edit"),
     "/interests/{interest}": page("interest", "read", "read"),
     "/interests/{interest}/{tab}": page("interest", "read", "read"),
-    "/models": page("models"),
+    "/models": page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
     "/account": page("account", "account"),
     "/admin": page("admin", "admin"),
 }

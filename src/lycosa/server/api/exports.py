@@ -56,6 +56,7 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
     taught = {
         f"models/{row['kind']}-{row['id'][:6]}": person.site.settings.model_file(row["id"])
         for row in models.of_person(database, person.id)
+        if row["state"] == "ready"
     }
     return _zip(person, erasing.data_of_person(database, person.id), "lycosa", taught, owner=person.id)
 

@@ -1,4 +1,4 @@
-"""Models of one's own, uploaded; and the topics that they tell apart.
+"""Models of one's own: uploaded, or trained on what one's interests have crawled; and the topics that they tell apart.
 
 Nobody sees or uses another's. They count against a limit, are part of what a person takes along and of backups, and go
 with the account.
@@ -18,14 +18,16 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from lycosa.core.errors import InputError
-from lycosa.people import models
+from lycosa.people import models, permissions
 from lycosa.people.database import Row, as_dict
 from lycosa.people.ids import new_id
 from lycosa.people.interests import check_room
+from lycosa.people.typed import line
 from lycosa.server import child
 from lycosa.server import models as files
-from lycosa.server.api import Named
+from lycosa.server.api import Body, Named
 from lycosa.server.guards import ModelAccess, Person, model_to, needs
+from lycosa.topics.model import KINDS
 
 router = APIRouter(tags=["models"])
 
@@ -33,15 +35,36 @@ MOST_CHILDREN = 500
 MOST_SHOWN = 100  # topics and pages of one answer
 TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are read one after the other
 Kind = Literal["classifier", "rules", "browsing", "directory"]
+Id = Annotated[str, Field(max_length=64)]
 
 
 class ModelInfo(Named):
     """A model, as its owner sees it."""
 
     kind: Kind = Field(description="classifier: judges; rules, browsing: for a strategy; directory: pages by topic.")
+    state: Literal["queued", "training", "ready", "failed"]
+    reason: str = Field(description="Why training failed.")
     about: dict[str, Any] = Field(description="What is known of it: classes, pages, how good it is.")
     size: int = Field(description="Bytes.")
     created: float
+
+
+class NewModel(Body):
+    name: str = Field(min_length=1, max_length=200)
+    kind: Literal["classifier", "rules", "browsing"]
+    interests: list[Id] = Field(
+        min_length=1,
+        max_length=20,
+        description="One's own, whose newest crawls are read. Of one: relevant or not; each of several is a class.",
+    )
+    classifier: str = Field("nb", max_length=20, description="For a classifier: which kind of it.")
+    model: str = Field("", max_length=64, description="For rules: the classifier whose classes they are between.")
+    directory: str = Field("", max_length=64, description="For a classifier: classes are topics of this directory.")
+    topics: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=100, description="Which of them.")
+
+
+class Renamed(Body):
+    name: str = Field(min_length=1, max_length=200)
 
 
 class TopicNode(BaseModel):
@@ -82,13 +105,14 @@ async def upload_model(
 
 def _take_in(file: IO[bytes], name: str, person: Person) -> ModelInfo:
     site, key = person.site, new_id()
+    name = line(name or "model", "the name", 120, 1)
     check_room(site.database, "model", person.id, site.settings.max_models)  # before much is read
     place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
     try:
         _receive(file, given)
         read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
         row = models.create(
-            site.database, site.clock(), person.id, name or "model", most=site.settings.max_models, id=key, **read
+            site.database, site.clock(), person.id, name, most=site.settings.max_models, id=key, state="ready", **read
         )
     except BaseException:
         place.unlink(missing_ok=True)
@@ -99,10 +123,48 @@ def _take_in(file: IO[bytes], name: str, person: Person) -> ModelInfo:
     return _told(row)
 
 
+@router.post("/models/train", status_code=201)
+def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
+    """Train a model on pages of your interests, your labels, and the pages you opened.
+
+    Nothing is fetched. It is queued; its `state` says when it is ready.
+    """
+    site = person.site
+    for interest in body.interests:
+        permissions.interest_for(site.database, person.id, interest, "own")
+    if body.kind == "classifier" and body.classifier not in KINDS:
+        raise InputError(f"there is no classifier {body.classifier[:40]!r}: take {', '.join(KINDS)}")
+    if body.kind != "classifier" and len(body.interests) > 1:
+        raise InputError(f"a model of the kind {body.kind} is made from one interest: choose one")
+    if (body.kind == "rules") != bool(body.model):
+        raise InputError("rules are between the classes of a classifier: choose one; others need none")
+    if body.model:
+        models.ready(site.database, person.id, body.model, models.JUDGING)
+    if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):
+        raise InputError("classes by topic take a directory and topics that are marked in it, for a classifier")
+    if body.directory:
+        models.ready(site.database, person.id, body.directory, ("directory",))
+        _check_topics(site.settings.model_file(body.directory), body.topics)
+    sources = body.model_dump(exclude={"name", "kind"})
+    row = models.create(
+        site.database, site.clock(), person.id, body.name, body.kind, most=site.settings.max_models,
+        sources=sources,
+    )  # fmt: skip
+    person.record("model trained", row["id"], body.kind)
+    return _told(row)
+
+
 @router.get("/models/{model}")
 def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
     """One of your models."""
     return _told(access.model)
+
+
+@router.patch("/models/{model}")
+def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
+    """Rename it."""
+    models.rename(access.site.database, access.model["id"], body.name)
+    return _told(access.site.database.get("model", access.model["id"]) or access.model)
 
 
 @router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest uses it"}})
@@ -145,10 +207,18 @@ def browse_topics(
     )
 
 
+def _check_topics(place: Path, topics: list[str]) -> None:
+    if not place.is_file():
+        raise InputError("the file of the directory is gone: choose another one")
+    directory = files.web_directory(place)
+    if not all(map(directory.named, topics)):
+        raise InputError("one of the topics has no name: mark others")
+
+
 def _file(access: ModelAccess) -> Path:
     place = access.site.settings.model_file(access.model["id"])
-    if not place.is_file():
-        raise HTTPException(404, "its file is gone")
+    if access.model["state"] != "ready" or not place.is_file():
+        raise HTTPException(404, f"it is {access.model['state']}: there is no file of it")
     return place
 
 

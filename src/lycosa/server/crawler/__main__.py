@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-import time
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
 from lycosa.people.database import Database
 from lycosa.people.migrating import migrate
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.logs import log, take_over
-from lycosa.server.models import sweep
 from lycosa.server.settings import Settings
 from lycosa.server.supervisor import end_with_supervisor, notices_end
 
@@ -23,7 +21,6 @@ async def crawl(settings: Settings) -> None:
     database = Database(settings.database_address)
     try:
         migrate(database)
-        sweep(settings, database, time.time())
         process = CrawlProcess(settings, database)
         if (notices := notices_end()) is not None:
             asyncio.get_running_loop().add_reader(notices, lambda: process.wake(notices.recv(1)))

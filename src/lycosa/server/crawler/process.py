@@ -44,6 +44,7 @@ from lycosa.server.crawler.running import (
 )
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
+from lycosa.server.training import Training
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
@@ -81,6 +82,7 @@ class CrawlProcess:
         self.away = ""  # why the database could not be asked; empty if it could
         self.looks = 0
         self.messages = OperatorMessages(settings.notify)
+        self.training = Training(settings, database)
         self._started = self.clock()
         self._stopping = False
         self._woken = asyncio.Event()
@@ -104,6 +106,7 @@ class CrawlProcess:
             ) from error
         log("crawl process started", data=str(self.settings.data))
         beside = {
+            asyncio.create_task(_keep_going(self.training.run_queued)),
             asyncio.create_task(_keep_going(self.messages.run)),
         }
         if self.around.hosts is not None:
@@ -144,6 +147,7 @@ class CrawlProcess:
         """Look at what is wanted now: something has changed."""
         self._due = 0.0
         self._woken.set()
+        self.training.queued.set()
 
     async def look(self) -> None:
         """One look at what runs, at what is wanted if that is due, and what follows from it."""

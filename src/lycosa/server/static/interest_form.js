@@ -49,7 +49,7 @@ async function choices() {
   plain(strategies.value || []);
   options("judge", judges.value || [], kept ? kept.wishes.judge : "automatic");
   noticing(detectors.value || []);
-  byModel(models.value || [], strategies.value || []);
+  byModel((models.value || []).filter((one) => one.state === "ready"), strategies.value || []);
 }
 
 // -- models: one that judges, with its topics; one that the strategy goes by

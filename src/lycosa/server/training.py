@@ -1,0 +1,229 @@
+"""Training of people's models: a process of its own reads what their interests have crawled, and what they said of it.
+
+Nothing is fetched for it: pages are read from the archives of the person's own crawls. What counts as relevant is what
+they said yes to, or opened more than once and said nothing of; a no is a no.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.telling import Tell
+from lycosa.core.types import Page
+from lycosa.people import feedback, interests, models, suggestions
+from lycosa.people.database import Database, Row
+from lycosa.server import child
+from lycosa.server.logs import log
+from lycosa.server.models import digest_of, inspect, pages_of, room, sweep
+from lycosa.server.settings import Settings, without_place
+from lycosa.store.log import NAME
+
+TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
+
+
+class Training:
+    """Train queued models one at a time: part of the crawl process, the work itself runs in a child process."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.settings, self.database = settings, database
+        self.place = settings.data / "training"
+        self.queued = asyncio.Event()  # set to have the queue looked at now
+        self._tidied = -TIDY
+        self._over = False
+
+    async def run_queued(self) -> None:
+        """Train what is queued until cancelled. While the database is away, wait."""
+        started = False
+        try:
+            while True:
+                try:
+                    self.queued.clear()
+                    if await asyncio.to_thread(self.look, started):
+                        continue
+                    started = True
+                except LycosaError as error:
+                    log("training waits", "warning", why=str(error))
+                    started = False  # the last result may not have been written
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.queued.wait(), 5.0 if started else 1.0)
+        finally:
+            self._over = True
+
+    def look(self, started: bool = True) -> bool:
+        """Train the model that has waited longest; False if none waits."""
+        if time.monotonic() > self._tidied + TIDY:
+            sweep(self.settings, self.database, time.time())
+            self._tidied = time.monotonic()
+        if not started:
+            shutil.rmtree(self.place, ignore_errors=True)
+            models.requeue(self.database)
+        row = models.take(self.database)
+        if row is not None:
+            self.do(row)
+        return row is not None
+
+    def do(self, row: Row) -> None:
+        """Train one model and record the result or the reason of its failure."""
+        log("training started", job=row["id"])
+        reason, task = "", dict[str, Any]()
+        try:
+            task = self.gather(row)
+            self.keep(row, child.run(__name__, task, 1_800.0, lambda: self._unwanted(row["id"])))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            reason = str(error)
+            for crawl in task.get("crawls", ()):
+                reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
+            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # what only a command line has
+            if not self._over:  # else the next process trains it
+                models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
+        finally:
+            shutil.rmtree(self.place, ignore_errors=True)
+        log("training ended", job=row["id"], reason=reason)
+
+    def _unwanted(self, model: str) -> bool:
+        try:
+            return self._over or self.database.get("model", model) is None
+        except LycosaError:
+            return False
+
+    def gather(self, row: Row) -> dict[str, Any]:
+        """The crawls of the person's own interests, and what was said of their pages."""
+        settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
+        crawls = []
+        for interest in sources["interests"]:
+            about = database.row(
+                "SELECT * FROM interest WHERE id = :interest AND owner = :owner", interest=interest, owner=owner
+            )
+            newest = interests.newest_crawl(database, interest) if about else None
+            if about is None or newest is None or not (settings.crawl_directory(newest["id"]) / NAME).exists():
+                continue  # deleted since, or nothing was crawled
+            labels = feedback.labels_of(database, interest)
+            opened = suggestions.opened_by(database, interest, owner)
+            liked = {url: True for url, times in opened.items() if times > 1 and url not in labels}
+            directory = settings.crawl_directory(newest["id"])
+            crawls.append({"directory": str(directory), "name": about["name"], "labels": {**liked, **labels}})
+        if not crawls:
+            raise InputError("none of the interests has a crawl now: choose others")
+        task: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
+        task["classifier"] = str(sources.get("classifier", "nb"))
+        if sources.get("model"):
+            judge = models.ready(database, owner, sources["model"], models.JUDGING)
+            task["model"] = str(settings.model_file(judge["id"]))
+        if sources.get("directory"):
+            listed = models.ready(database, owner, sources["directory"], ("directory",))
+            task["topics"] = dict(pages_of(settings.model_file(listed["id"]), sources["topics"]))
+        return task
+
+    def keep(self, row: Row, result: dict[str, Any]) -> None:
+        out, place = self.place / "out", room(self.settings) / row["id"]
+        about = {**inspect(out, row["kind"]), **result}
+        file = {"size": out.stat().st_size, "digest": digest_of(out)}
+        out.replace(place)
+        if not models.end(self.database, time.time(), row["id"], "ready", about, **file):
+            place.unlink(missing_ok=True)  # deleted meanwhile
+
+
+# -- in the child ----------------------------------------------------------------------------------------------
+
+
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    """Train what was told; what there is to say of it beyond what the file itself tells."""
+    place = Path(task["place"])
+    place.mkdir(0o700, exist_ok=True)
+    return {"classifier": _classifier, "rules": _rules, "browsing": _browsing}[task["kind"]](task, place)
+
+
+def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
+    from lycosa.training.pages import train
+
+    table = place / "pages.tsv"
+    _write(table, classes(task))
+    done = train([str(table)], place / "out", _look([Path(crawl["directory"]) for crawl in task["crawls"]]),
+                 kind=task["classifier"])  # fmt: skip
+    return {"notes": _notes(done.notes)}
+
+
+def _rules(task: dict[str, Any], place: Path) -> dict[str, Any]:
+    from lycosa.topics.model import Model
+    from lycosa.training.rules import train_rules
+
+    learned = train_rules(task["crawls"][0]["directory"], Model.load(Path(task["model"])), _look([]))
+    learned.book.save(place / "out")
+    return {"notes": _notes(learned.notes), "pages": learned.parents}
+
+
+def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
+    from lycosa.training.browse import train_browse
+
+    crawl = task["crawls"][0]
+    table = None
+    if crawl["labels"]:
+        table = place / "labels.tsv"
+        _write(table, {url: "yes" if said else "no" for url, said in crawl["labels"].items()})
+    done = train_browse(Path(crawl["directory"]), place / "out", _look([]), labels=table)
+    return {"notes": _notes(done.notes)}
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    """Those that say something to people who see no command line."""
+    return [note[:500] for note in notes if "--" not in note][:20]
+
+
+def classes(task: dict[str, Any]) -> dict[str, str]:
+    """The class of each page that has one: by a directory of topics, or by what was said of it.
+
+    >>> one = {"name": "Reefs", "labels": {"a": True, "b": False}}; two = {"name": "Trains", "labels": {"b": True}}
+    >>> classes({"crawls": [one]}), classes({"crawls": [one, two]})
+    ({'a': 'relevant', 'b': 'irrelevant'}, {'a': 'Reefs', 'b': 'Trains'})
+    """
+    crawls = task["crawls"]
+    if "topics" in task:
+        return dict(task["topics"])
+    found: dict[str, str] = {}
+    for crawl in crawls:
+        name = crawl["name"] if len(crawls) > 1 else "relevant"
+        found.update((url, name) for url, said in crawl["labels"].items() if said)
+    for crawl in crawls:
+        for url, said in crawl["labels"].items():
+            if not said:
+                found.setdefault(url, "irrelevant")
+    return found
+
+
+def _write(table: Path, rows: dict[str, str]) -> None:
+    if not rows:
+        raise InputError("no page is labelled there: label some pages first")
+    lines = [f"{url}\t{name}" for url, name in rows.items() if "\t" not in url + name and "\n" not in url + name]
+    table.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _look(directories: Sequence[Path]) -> Any:
+    """Pages out of the archives of several crawls, the first that has it."""
+    from lycosa.training.corpus import Account
+    from lycosa.training.looking import recorded
+
+    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+        had: set[str] = set()
+        for directory in directories:
+            missing = [url for url in urls if url not in had]
+            for url, page in recorded(directory)(missing, Account(), tell):
+                if len(had) < 5_000:
+                    had.add(url)
+                    yield url, page
+        if len(had) < len(urls):
+            account.left_out["that no crawl has"] += len(urls) - len(had)
+
+    return look
+
+
+if __name__ == "__main__":
+    child.serve(work)
