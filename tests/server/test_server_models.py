@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 import pytest
 
