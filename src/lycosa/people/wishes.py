@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.spec import parse, spell
+from lycosa.core.spec import spell
 from lycosa.people.typed import line
 from lycosa.store.directory import KEPT
 
@@ -165,8 +165,7 @@ def options(
     """
     strategy = STRATEGY if wishes.strategy == AUTOMATIC else wishes.strategy
     if wishes.strategy_model:
-        name, given = parse(strategy)
-        strategy = spell(name, {**given, "file": files["strategy"]})
+        strategy = spell(strategy, {"file": files["strategy"]})
     wished = asdict(wishes)
     del wished["preferences"], wished["strategy_model"]
     made = wished | {

@@ -1,35 +1,28 @@
 """What a member may wish for, checked where strategies, judges and addresses are known.
 
-A strategy or a judge may be named that is built in, and is told numbers, yes or no, or a word from a list: never a
-path, a class, an expression. What it has to be taught is a model of the person's own. Whatever is accepted here can be
-started.
+A strategy or a judge may be named that is built in, without parameters. What it has to be taught is a model of the
+person's own. Whatever is accepted here can be started.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.spec import describe_type, parameters, parse, spell
-from lycosa.core.strategies import steer
+from lycosa.core.spec import spell
 from lycosa.crawling.seeds import bare
-from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
-from lycosa.estimators import describe as strategy_parameters
+from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue, models
 from lycosa.people.database import Database
 from lycosa.people.wishes import AUTOMATIC, Wishes, options
 from lycosa.refresh.detectors import parse_detectors
 from lycosa.topics import TOPICS
-from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
 from lycosa.topics.taxonomy import wanted
 from lycosa.web.urls import Scope, check_seed
@@ -76,11 +69,13 @@ def checked(
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
         )
-    if wishes.strategy != AUTOMATIC:
-        check_strategy(wishes.strategy)
+    if wishes.strategy not in (AUTOMATIC, *GUIDES, *TAUGHT):
+        raise InputError(f"there is no strategy {wishes.strategy!r} to choose: see the list, or take automatic")
+    if wishes.judge not in (AUTOMATIC, *JUDGES):
+        raise InputError(f"there is no judge {wishes.judge!r} to choose: take {', '.join(JUDGES)}, or automatic")
+    if wishes.examples and wishes.judge != AUTOMATIC and "examples" not in JUDGES[wishes.judge].needs:
+        raise InputError(f"the judge {wishes.judge} uses words only: leave the examples out, or choose another judge")
     _check_models(wishes, database, owner, before)
-    if wishes.judge != AUTOMATIC:
-        check_judge(wishes.judge, bool(wishes.examples))
     if wishes.detect:
         parse_detectors(wishes.detect)
     _try(wishes, place)
@@ -99,7 +94,7 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
         except InputError as error:
             told = str(error).replace("Name it with --target", "Mark it").replace(" with --target", "")
             raise InputError(told) from error
-    needed = TAUGHT.get(parse(wishes.strategy)[0], "")
+    needed = TAUGHT.get(wishes.strategy, "")
     if needed and not wishes.strategy_model:
         raise InputError(f"the strategy {wishes.strategy} needs a model of the kind {needed}: choose one of yours")
     if wishes.strategy_model and not needed:
@@ -110,71 +105,15 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
         raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
 
 
-@lru_cache(1_000)
-def check_strategy(text: str) -> None:
-    """Refuse a strategy or parameters that a member may not choose, or that cannot be made."""
-    name, given = parse(text)
-    if name not in GUIDES and name not in TAUGHT:
-        raise InputError(f"there is no strategy {name[:60]!r} to choose: see the list of strategies, or take automatic")
-    takes = strategy_parameters(name)
-    steering = {} if "arms" in takes else {key: told for key, told in parameters(steer).items() if key in STEERING}
-    for key, value in given.items():
-        if key == "arms" and key in takes:
-            for arm in map(str.strip, value.split("+")):
-                if arm not in GUIDES or "arms" in strategy_parameters(arm):
-                    raise InputError(f"{name} can't play {arm!r}: its arms are names of strategies, with + in between")
-        else:
-            _check_parameter(name, key, value, {**takes, **steering})
-    if name not in TAUGHT:
-        _build(text, "coral reefs")
-
-
-def check_judge(text: str, examples: bool = False) -> None:
-    """Whether a member may choose this judge, as it is told; `examples`: whether it has to learn from some."""
-    name, given = parse(text)
-    if name not in JUDGES:
-        raise InputError(f"there is no judge {name[:60]!r} to choose: take {', '.join(JUDGES)}, or automatic")
-    if examples and "examples" not in JUDGES[name].needs:
-        raise InputError(f"the judge {name} uses words only: leave the examples out, or choose another judge")
-    takes = judge_parameters(name)
-    for key, value in given.items():
-        _check_parameter(name, key, value, takes)
-
-
-def _check_parameter(name: str, key: str, value: str, takes: Mapping[str, tuple[Any, Any]]) -> None:
-    """Numbers within bounds, and words of a list; what takes any text is not for members."""
-    kinds = {key: kind for key, (kind, _) in takes.items() if _is_safe(kind)}
-    if key not in kinds:
-        told = f"it takes {', '.join(kinds)}" if kinds else "it takes none"
-        raise InputError(f"{name} has no parameter {key!r}: {told}")
-    try:
-        number = float(value)
-    except ValueError:
-        return  # yes, no, or a word: whoever is made with it will say
-    most = 100 if key == "iterations" else 10_000
-    if not -most <= number <= most:
-        raise InputError(f"{key} of {name} is {value[:40]}: {most:,} is the most")
-    if key == "period" and number < takes[key][1]:
-        raise InputError(f"{key} of {name} is {value[:40]}: {takes[key][1]} is the least, as others crawl here, too")
-
-
-def _is_safe(kind: Any) -> bool:
-    kinds = [part for part in typing.get_args(kind) if part is not type(None)]
-    if typing.get_origin(kind) is Literal:
-        return True
-    return kind in (int, float, bool) or (len(kinds) == 1 and kinds[0] in (int, float, bool))
-
-
 def _try(wishes: Wishes, place: Callable[[str], Path]) -> None:
     """Make everything that the crawl will be made of, so that it can't fail for this later."""
-    name, given = parse(wishes.strategy)
     if wishes.strategy_model:
-        _build(spell(name, {**given, "file": str(place(wishes.strategy_model))}), wishes.words, wishes.targets)
+        _build(spell(wishes.strategy, {"file": str(place(wishes.strategy_model))}), wishes.words, wishes.targets)
         return
     if wishes.words:
         made = options(wishes, ["https://example.org/"]) | {"examples": []}
         make_topic(Options.from_mapping(made, "the wishes"))
-    if name != AUTOMATIC and STRATEGIES[name].needs == WORDS:
+    if wishes.strategy in GUIDES and GUIDES[wishes.strategy].needs == WORDS:
         _build(wishes.strategy, wishes.words)
 
 
@@ -192,8 +131,3 @@ def web_address(text: str, what: str = "") -> str:
     if url is None:
         raise InputError(f"{what}{text[:200]!r} is not a web address: write it like https://example.org/page")
     return url
-
-
-def choices(kinds: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
-    """What a member may tell a strategy or a judge, each in words."""
-    return {key: describe_type(kind) for key, (kind, _) in kinds.items() if _is_safe(kind) or key == "arms"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -12,16 +12,14 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.estimators import GROUPS, STRATEGIES
-from lycosa.estimators import describe as strategy_parameters
 from lycosa.people.wishes import STRATEGY
 from lycosa.refresh.detectors import DEFAULT as DETECTING
 from lycosa.refresh.detectors import DETECTORS
 from lycosa.server.guards import Person, needs
 from lycosa.server.messages import SUMMARIES
-from lycosa.server.validation import GUIDES, JUDGES, TAUGHT, choices
+from lycosa.server.validation import GUIDES, JUDGES, TAUGHT
 from lycosa.text.wordnet import find_wordnet
 from lycosa.topics import DEFAULT as AUTOMATIC_JUDGE
-from lycosa.topics import describe as judge_parameters
 
 router = APIRouter(tags=["strategies"])
 
@@ -33,7 +31,6 @@ class Choice(BaseModel):
     summary: str
     automatic: bool = Field(description="Whether it is what automatic means.")
     paper: str
-    parameters: dict[str, str] = Field(description="What it may be told, as in best-first,merge=sum.")
     model: str = Field(description="The kind of model of one's own that it uses: rules, browsing; or none.")
     group: str = Field("", description="The heading to list it under.")
 
@@ -43,13 +40,13 @@ def list_strategies(person: Person = needs("read")) -> list[Choice]:
     """How a crawl may choose what to fetch next."""
     groups = {name: title for title, names in GROUPS.items() for name in names}
     offered = {name: STRATEGIES[name] for name in groups if name in GUIDES or name in TAUGHT}
-    return _choices(offered, [STRATEGY], strategy_parameters, groups)
+    return _choices(offered, [STRATEGY], groups)
 
 
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
-    return _choices(JUDGES, [AUTOMATIC_JUDGE], judge_parameters)
+    return _choices(JUDGES, [AUTOMATIC_JUDGE])
 
 
 @router.get("/detectors")
@@ -61,7 +58,6 @@ def list_detectors(person: Person = needs("read")) -> list[Choice]:
 def _choices(
     entries: Mapping[str, Any],
     automatic: Container[str],
-    parameters: Callable[[str], Any] = lambda name: {},
     groups: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Choice]:
     return [
@@ -70,7 +66,6 @@ def _choices(
             summary=SUMMARIES.get(name, entry.summary),
             automatic=name in automatic,
             paper=entry.paper,
-            parameters=choices(parameters(name)),
             model=TAUGHT.get(name, ""),
             group=groups.get(name, ""),
         )
