@@ -100,7 +100,7 @@ def test_an_answer_that_someone_has_asked_for(tmp_path: Path) -> None:
     ({"search": ["ftp://find.test/?q={}"]}, "is not a web address: write that of a query"),
     ({"search": [f"{ENGINE}/nowhere?q={{}}"]}, "cannot fetch the search http://find.test/nowhere.*404"),
     ({"search": [f"{ENGINE}/empty?q={{}}"]}, "gave no results: try other words"),
-    ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "--search-results is 0"),
+    ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "search_results is 0"),
     ({"search": [f"{ENGINE}/?q={{}}"], "space": GraphSpace({"a": []})}, "search finds pages of the web"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_first(tmp_path: Path, options: dict[str, Any], message: str) -> None:

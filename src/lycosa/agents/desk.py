@@ -27,7 +27,6 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
-from lycosa.crawling.seeds import bare
 from lycosa.drawing.formats import iso
 from lycosa.explaining import why
 from lycosa.refresh import ledger
@@ -239,8 +238,8 @@ class Desk:
         await self._check_hosts({host(address) for address in addresses})
         times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
         sizes = [limits.size, *([self.base.max_bytes] if self.base.max_bytes else [])]
-        typed = [text.strip() if bare(text) else url for text, url in zip(seeds, addresses, strict=True)]
-        options = replace(self.base, topic=topic, seeds=typed, budget=budget, max_time=min(times), max_bytes=min(sizes))
+        most = {"budget": budget, "max_time": min(times), "max_bytes": min(sizes)}
+        options = replace(self.base, topic=topic, seeds=addresses, **most)
         if stay:
             near = list(dict.fromkeys(map(host, addresses)))
             # A scope that the operator has drawn is not left: hosts in it are, or none.

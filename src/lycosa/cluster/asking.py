@@ -11,7 +11,7 @@ from typing import Any
 from lycosa.core.types import Event, Setting
 from lycosa.crawling.assembly import learn_terms
 from lycosa.crawling.request import Request
-from lycosa.crawling.seeds import SETTING, ask_engines, settle
+from lycosa.crawling.seeds import SETTING, ask_engines
 from lycosa.store.log import SqliteLog
 from lycosa.web.urls import is_http
 
@@ -42,7 +42,6 @@ class Answers:
 async def ask(request: Request, known: Answers) -> Answers:
     """Ask for what is not known: for a new crawl before anything is written, as an example may not be readable."""
     options = request.options
-    await settle(request)
     if not options.search and not any(map(is_http, options.examples)):
         return known
     space = request.make_space()

@@ -23,7 +23,7 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.files import Files, take_up
 from lycosa.crawling.request import Request
 from lycosa.crawling.requisites import Requisites
-from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds, settle
+from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.ledger import REFRESHED
@@ -42,7 +42,6 @@ AT_ONCE = 10  # events folded before other tasks get a turn
 
 async def assemble(request: Request, files: Files) -> Assembly:
     """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
-    await settle(request)
     learned, news, searched = await _open(request, files, request.make_space())
     engine, probability = _engine(request, files, learned)
     return Assembly(request, files, engine, learned, news, probability, searched)

@@ -15,7 +15,6 @@ from pathlib import Path
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
-from lycosa.crawling.seeds import bare
 from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue, models
@@ -48,8 +47,7 @@ def checked(
     place: Callable[[str], Path] = Path,
     before: Wishes | None = None,
 ) -> Wishes:
-    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done. Seeds
-    without a scheme stay as they are: the crawl finds out, https or http.
+    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
 
     Models have to be the `owner`'s, and `place` says where one lies. Of an interest that somebody else may edit the
     models can be left as they were `before`, or be left out.
@@ -57,14 +55,13 @@ def checked(
     wishes = replace(wishes)
     wishes.check(most_pages)
     wishes.examples = [web_address(text, "the example ") for text in wishes.examples]
-    addresses = [web_address(text, "the seed ") for text in wishes.seeds]
-    wishes.seeds = [text.strip() if bare(text) else url for text, url in zip(wishes.seeds, addresses, strict=True)]
+    wishes.seeds = [web_address(text, "the seed ") for text in wishes.seeds]
     known = catalogue.preferences(database) if wishes.preferences else set()
     for name in wishes.preferences:
         if name not in known:
             raise InputError(f"the catalogue has no subject {name!r}: choose another one")
     scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
-    seeds = [*addresses, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
+    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
     if not any(scope(seed, 0) for seed in seeds):
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"

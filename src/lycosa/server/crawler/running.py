@@ -27,7 +27,6 @@ from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
-from lycosa.crawling.seeds import as_begun
 from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
@@ -225,8 +224,7 @@ class Running:
         row, wished, keeping = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
-            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", *OPERATORS)}
-            changes["seeds"] = as_begun(wished["seeds"], begun.seeds)
+            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATORS)}
             if row["task"] == "refresh":
                 first = [re.escape(piece) for piece in json.loads(row["look_first"])]
                 everything, began = bool(row["everything"]), row["started"] or 0.0
