@@ -165,11 +165,7 @@ def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.training.browse import train_browse
 
     crawl = task["crawls"][0]
-    table = None
-    if crawl["labels"]:
-        table = place / "labels.tsv"
-        _write(table, {url: "yes" if said else "no" for url, said in crawl["labels"].items()})
-    done = train_browse(Path(crawl["directory"]), place / "out", _look([]), labels=table)
+    done = train_browse(Path(crawl["directory"]), place / "out", _look([]), labels=crawl["labels"])
     return {"notes": _notes(done.notes)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -53,6 +54,7 @@ def train_browse(
     gap: float = 30.0,
     most: int = 3000,  # each page of a crawl is compared with all training pages
     language: str = "en",
+    labels: Mapping[str, bool] | None = None,  # count more than those of the record
     seed: int = 0,
     tell: Tell = silent,
 ) -> Browsed:
@@ -76,6 +78,9 @@ def train_browse(
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
     record = _read(source, language, tell)  # 1
+    if labels:
+        for visit in record.visits:
+            visit.relevant = labels.get(visit.url, visit.relevant)
     trail = trail_of(record, gap)
     _check_labels(trail, source)
     is_relevant = trail.said == 1
