@@ -11,11 +11,13 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
 from lycosa.web.documents.kinds import SCANNED, TEXTLESS
+from lycosa.web.documents.letters import Box, mend, needs_mending
 from lycosa.web.documents.sheet import CUT, MOST_TEXT, Sheet, split_at_links
 from lycosa.web.documents.sheet import line as on_one_line
 from lycosa.web.html import CLOSE, OPEN, Document
@@ -125,12 +127,24 @@ class _Reader:
             end = start + len(words[0])
             marks += [(start, 3, OPEN), (end, 4 if end == start else 0, CLOSE)]
             self.hrefs.append(href)
+        letters: Sequence[str] = told
+        if needs_mending(told):
+            letters = mend(told, starts, partial(self._box, text))
         parts: list[str] = []
         done = 0
         for at, _, mark in sorted(marks):
-            parts += [_text(told[done:at]), mark]
+            parts += [_text(letters[done:at]), mark]
             done = at
-        return "".join([*parts, _text(told[done:])]).splitlines()
+        return "".join([*parts, _text(letters[done:])]).splitlines()
+
+    def _box(self, text: Any, at: int) -> Box:
+        """Where a letter stands; nowhere if that is not known."""
+        raw, box = self.raw, self.raw.FS_RECTF()
+        index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
+        if index < 0 or raw.FPDFText_IsGenerated(text, index) or not raw.FPDFText_GetLooseCharBox(text, index, box):
+            return Box(0.0, 0.0, 0.0)
+        lost = bool(raw.FPDFText_HasUnicodeMapError(text, index))
+        return Box(box.left, box.right, box.top - box.bottom, box.bottom, lost)
 
     def _breaks(self, text: Any, starts: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
         """Where a line is further from the one before than usual, or its letters are larger: by place, with a mark."""
@@ -305,8 +319,8 @@ def _squeezed(text: str) -> str:
     return " ".join(_MARKS.sub("", text).lower().split())
 
 
-def _text(letters: str) -> str:
-    return _MARKS.sub("", _HYPHEN.sub("", letters))
+def _text(letters: Sequence[str]) -> str:
+    return _MARKS.sub("", _HYPHEN.sub("", "".join(letters)))
 
 
 def _as_letters(units: bytes) -> str:

@@ -1,0 +1,246 @@
+"""Letters of a page of PDF put where they belong: by where they stand on it, where their order in the file misleads.
+
+Two things are mended, line by line, and only in lines that need it. Accents that are drawn as letters of their own, as
+old TeX fonts do, join the letter above or below which they stand. Lines of Arabic or Hebrew are read anew from right to
+left, or from left to right where most of them is Latin and what is not came out backwards: letters by their places,
+marks with the letters they stand at, numbers and Latin words the other way round, spaces where there are gaps.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+# widths of gaps that are spaces, as shares of the letters' height: without, and with, a space in the file
+SPACE, LITTLE = 0.18, 0.06
+ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letters' height
+JOINER = "\u200c"  # between letters of one word that do not join, as in Persian
+
+ACCENTS = dict(
+    zip("¨´ˆ˜ˇ˘˙˚˝¸˛¯`", "\u0308\u0301\u0302\u0303\u030c\u0306\u0307\u030a\u030b\u0327\u0328\u0304\u0300", strict=True)
+)
+_DOTLESS = {"\u0131": "i", "\u0237": "j"}
+_ACCENT = re.compile("[¨´ˆ˜ˇ˘˙˚˝¸˛¯]")
+_RIGHT = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_LATIN = "0-9A-Za-z\u00c0-\u024f"
+_MARK = "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+_RIGHT_TO_LEFT = re.compile(f"[{_RIGHT}]")
+_NUMERAL = f"[\u0660-\u0669\u06f0-\u06f9{_LATIN}]"
+_LEFT_TO_RIGHT = re.compile(f"{_NUMERAL}(?:{_NUMERAL}|[^\\s{_RIGHT}]|[ ](?={_NUMERAL}))*")
+_LEFTWARDS = re.compile(f"[{_RIGHT}](?:[^{_LATIN}]*[{_RIGHT}])?")
+_CLUSTER = re.compile(f"[^{_MARK}][{_MARK}]*|[{_MARK}]+")
+
+
+class Box(NamedTuple):
+    """Where a letter stands."""
+
+    left: float
+    right: float
+    height: float
+    bottom: float = 0.0
+    lost: bool = False  # the file does not say which letter it is
+
+
+def needs_mending(text: str) -> bool:
+    return bool(_ACCENT.search(text) or _RIGHT_TO_LEFT.search(text))
+
+
+def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box]) -> list[str]:
+    """A text letter by letter, each in the place of one of its own; `lines`: where they begin, how long they are."""
+    letters = list(text)
+    for start, length in lines:
+        line = text[start : start + length]
+        if _RIGHT_TO_LEFT.search(line):
+            told = line.rstrip()
+            turned = _turned(told, [boxes(start + at) for at in range(len(told))])
+            if turned is not None:
+                letters[start : start + len(told)] = [turned, *[""] * (len(told) - 1)]
+        elif _ACCENT.search(line):
+            _accent(letters, start, line, [boxes(start + at) for at in range(len(line))])
+    return letters
+
+
+def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None:
+    """Let accents join their letters."""
+    for at, sign in enumerate(line):
+        if sign not in ACCENTS or boxes[at].height <= 0:
+            continue
+        middle = (boxes[at].left + boxes[at].right) / 2
+        below = [
+            other
+            for other, box in enumerate(boxes)
+            if box.height > 0 and box.left <= middle <= box.right and line[other].isalpha()
+        ]
+        if not below:
+            continue
+        other = min(below, key=lambda one: abs((boxes[one].left + boxes[one].right) / 2 - middle))
+        base = letters[start + other]
+        whole = unicodedata.normalize("NFC", _DOTLESS.get(base, base) + ACCENTS[sign])
+        if base and len(whole) == 1:
+            letters[start + other], letters[start + at] = whole, ""
+            _close_up(letters, start, line, at, boxes)
+
+
+def _close_up(letters: list[str], start: int, line: str, at: int, boxes: list[Box]) -> None:
+    """The spaces beside an accent go with it where the letters around it stand side by side."""
+    before, after = at - 1, at + 1
+    while before >= 0 and (line[before].isspace() or line[before] in ACCENTS):
+        before -= 1
+    while after < len(line) and (line[after].isspace() or line[after] in ACCENTS):
+        after += 1
+    if before < 0 or after >= len(line):
+        return
+    if boxes[after].left - boxes[before].right < SPACE / 2 * boxes[after].height:
+        for between in range(before + 1, after):
+            letters[start + between] = letters[start + between].strip()
+
+
+def _turned(line: str, boxes: list[Box]) -> str | None:
+    """A line of Arabic or Hebrew by where its letters stand; None if it is right as it is."""
+    signs, spaced = _signs(line, boxes)
+    rights = [_RIGHT_TO_LEFT.match(sign.letter) is not None for sign in signs]
+    steps = [
+        second.middle - first.middle
+        for (first, one), (second, other) in pairwise(zip(signs, rights, strict=True))
+        if one and other and not first.marks and not second.marks
+    ]
+    backwards = sum(step > 0 for step in steps) > sum(step < 0 for step in steps)
+    others = sum(sign.letter.isalpha() for sign in signs) - sum(rights)
+    if not signs or (others > sum(rights) and not backwards):
+        return None
+    if backwards:
+        signs.reverse()  # letters of one sign, which stand in one place, keep an order: the right one
+    heights = sorted(sign.box.height for sign in signs)
+    height = heights[len(heights) * 9 // 10]  # of some files only what is inked is known: a dot is no measure
+    parts = [_row(row, spaced, height, leftwards=others <= sum(rights)) for row in _rows(signs, height)]
+    return " ".join(parts)
+
+
+class _Sign(NamedTuple):
+    """A letter in its place; `number`: among those of its line, in the order of the file; of a mark, the last one's."""
+
+    letter: str
+    box: Box
+    number: int
+
+    @property
+    def middle(self) -> float:
+        return (self.box.left + self.box.right) / 2
+
+    def holds(self, mark: _Sign) -> bool:
+        slack = 0.1 * self.box.height
+        return self.box.left - slack <= mark.middle <= self.box.right + slack
+
+    def covers(self, other: _Sign) -> bool:
+        """Whether two letters stand above each other, in part."""
+        if not (_RIGHT_TO_LEFT.match(self.letter) and _RIGHT_TO_LEFT.match(other.letter)):
+            return False
+        one, two = self.box, other.box
+        shared = min(one.right, two.right) - max(one.left, two.left)
+        return shared > 0.3 * min(one.right - one.left, two.right - two.left)
+
+    @property
+    def marks(self) -> bool:
+        return unicodedata.category(self.letter) == "Mn"
+
+
+def _signs(line: str, boxes: list[Box]) -> tuple[list[_Sign], set[int]]:
+    """The letters that are shown, and behind which of them the file has a space. What has no letter is left out."""
+    signs: list[_Sign] = []
+    spaced: set[int] = set()
+    number = -1
+    for letter, box in zip(line, boxes, strict=True):
+        if letter.isspace() or letter == JOINER:
+            spaced.add(number)
+        elif box.height > 0 and not box.lost:
+            sign = _Sign(letter, box, number)
+            number += not sign.marks
+            signs.append(sign._replace(number=number))
+    return signs, spaced
+
+
+def _rows(signs: list[_Sign], height: float) -> list[list[_Sign]]:
+    """What came as one line may be several."""
+    rows: list[list[_Sign]] = [[]]
+    row = rows[0]
+    for sign in signs:
+        if not sign.marks and row and abs(row[0].box.bottom - sign.box.bottom) >= ROW * height:
+            near = (one for one in rows if abs(one[0].box.bottom - sign.box.bottom) < ROW * height)
+            found = next(near, rows[-1] if len(rows) >= 20 else None)
+            if found is None:
+                rows.append(found := [])
+            row = found
+        if sign.marks or not row or not row[0].marks:
+            row.append(sign)
+        else:  # marks that came before the first letter: a row is where its first letter stands
+            row.insert(0, sign)
+    return rows
+
+
+def _row(row: list[_Sign], spaced: set[int], height: float, leftwards: bool) -> str:
+    """Letters in the order in which they are read, with spaces where there are gaps."""
+    bases = [sign for sign in row if not sign.marks]
+    if not bases:
+        return "".join(sign.letter for sign in row)
+    order = {sign.number: at for at, sign in enumerate(bases)}
+    bases.sort(key=lambda sign: -sign.middle if leftwards else sign.middle)
+    for at in range(1, len(bases) if leftwards else 0):  # one above the other: the file knows which comes first
+        before, after = bases[at - 1], bases[at]
+        if order[before.number] - order[after.number] == 1 and before.covers(after):
+            bases[at - 1], bases[at] = after, before
+    above = _marks(row, bases)
+    parts: list[str] = []
+    for at, sign in enumerate(bases):
+        if at:
+            parts.append(_between(bases[at - 1], sign, spaced, height))
+        parts.append(sign.letter + above.get(sign.number, ""))
+    text = "".join(parts)
+    if leftwards:
+        return _LEFT_TO_RIGHT.sub(_turn, text)
+    return _LEFTWARDS.sub(_turn, text)
+
+
+def _marks(row: list[_Sign], bases: list[_Sign]) -> dict[int, str]:
+    """The marks of each letter: of the one before or behind in the file if it stands there, or else of the nearest."""
+    above: dict[int, str] = {}
+    places = sorted((sign.middle, sign.number) for sign in bases)
+    behind = [sign for sign in row if not sign.marks]
+    last: _Sign | None = None
+    seen = 0
+    for sign in row:
+        if not sign.marks:
+            last, seen = sign, seen + 1
+            continue
+        near = [one for one in (last, *behind[seen : seen + 1]) if one is not None and one.holds(sign)]
+        if near:
+            number = near[0].number
+        else:
+            at = bisect_left(places, (sign.middle, -1))
+            _, number = min(places[max(0, at - 1) : at + 1], key=lambda place: abs(place[0] - sign.middle))
+        above[number] = above.get(number, "") + sign.letter
+    return above
+
+
+def _between(before: _Sign, after: _Sign, spaced: set[int], height: float) -> str:
+    """A space, where there is a gap; a joiner, where the file has a space and none is to be seen."""
+    gap = max(before.box.left - after.box.right, after.box.left - before.box.right)
+    first, second = sorted((before.number, after.number))
+    if second == first + 1:
+        told = first in spaced
+    else:  # what is read one after the other stands elsewhere in the file, each beside a space
+        told = all(one.number in spaced or one.number - 1 in spaced for one in (before, after))
+    rights = [_RIGHT_TO_LEFT.match(one.letter) is not None for one in (before, after)]
+    if not any(rights):  # which may be smaller letters
+        height = min(height, max(before.box.height, after.box.height, ROW * height))
+    if gap > (LITTLE if told else SPACE) * height:
+        return " "
+    return JOINER if told and all(rights) else ""
+
+
+def _turn(match: re.Match[str]) -> str:
+    """The other way round, marks behind their letters."""
+    return "".join(reversed(_CLUSTER.findall(match[0])))

@@ -1,0 +1,74 @@
+"""Letters of PDF files put where they belong: lines of Arabic and Hebrew in whatever order a file has them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from lycosa.web.documents.letters import Box, mend
+
+Segments = list[tuple[str, str]]
+"""A line as it is read: of what direction each part is ("r", "l"), and what it says."""
+
+LINES: dict[str, Segments] = {
+    "plain": [("r", "الشعاب المرجانية موطن")],
+    "numbers": [("r", "في عام "), ("l", "2023"), ("r", " بلغت "), ("l", "٣١"), ("r", " درجة")],
+    "latin": [("r", "يقول إن "), ("l", "Great Barrier Reef"), ("r", " فقد نصف مرجانه")],
+    "hebrew": [("r", "שוניות האלמוגים "), ("l", "NOAA"), ("r", " גדלות לאט")],
+    "joiner": [("r", "صخره\u200cهای مرجانی می\u200cرویند")],
+    "vowels": [("r", "دَجَاجَةُ أَبِي")],
+}
+
+
+def placed(segments: Segments) -> tuple[str, list[int], list[Box]]:
+    """The line as it is read, its letters from left to right, and where each of them stands."""
+    text = "".join(said for _, said in segments)
+    seen, start = list[int](), 0
+    for direction, said in segments:
+        own = list(range(start, start + len(said)))
+        seen = (own[::-1] if direction == "r" else own) + seen
+        start += len(said)
+    boxes, x = [Box(0.0, 0.0, 0.0)] * len(text), 50.0
+    for at in seen:
+        if text[at] == " ":
+            x += 3.0
+        elif text[at] != "\u200c" and not "\u064b" <= text[at] <= "\u0652":
+            boxes[at] = Box(x, x + 5.2, 11.0, 700.0)  # a little over the next one
+            x += 5.0
+    for at, letter in enumerate(text):
+        if "\u064b" <= letter <= "\u0652":  # above the letter before
+            boxes[at] = Box(boxes[at - 1].left + 1.0, boxes[at - 1].left + 4.0, 3.0, 709.0)
+    return text, seen, boxes
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_are_read_in_whatever_order_they_came(name: str) -> None:
+    """As they are read, as they are seen, or some words so and some so; with the file's spaces and without."""
+    text, seen, boxes = placed(LINES[name])
+    read = list(range(len(text)))
+    spaces = [at for at in read if text[at] == " "]
+    turned = [at for at in read if at > spaces[-1]]
+    some = [*range(spaces[-1] + 1), *reversed(turned)]
+    for order in (read, seen, [at for at in read if at not in spaces], some):
+        told = "".join(text[at] for at in order).replace("\u200c", " ")  # as PDFium has it
+        mended = mend(told, [(0, len(told))], lambda at, order=order: boxes[order[at]])  # type: ignore[misc]
+        assert text == "".join(mended), order
+
+
+def test_latin_lines_and_letters_that_nobody_knows() -> None:
+    """In a line that is mostly Latin the words stay in their order; what has no letter is left out; time is linear."""
+    text, seen, boxes = placed([("r", "كتاب")])
+    line = "The word " + "".join(text[at] for at in seen) + " means book"
+    places = [Box(10.0 * at, 10.0 * at + 10.5, 11.0) for at in range(len(line))]
+    places = [Box(0.0, 0.0, 0.0) if letter == " " else place for letter, place in zip(line, places, strict=True)]
+    assert "The word كتاب means book" == "".join(mend(line, [(0, len(line))], places.__getitem__))
+    lost = [box._replace(lost=at == 0) for at, box in enumerate(boxes)]
+    assert "تاب" == "".join(mend(text, [(0, 4)], lost.__getitem__))
+    took = []
+    for size in (5_000, 20_000):
+        rows = [Box(at % 97, at % 97 + 1.0, 1.0, float(at)) for at in range(size)]
+        began = time.process_time()
+        mend("ا\u064b" * (size // 2), [(0, size)], rows.__getitem__)
+        took.append(time.process_time() - began)
+    assert took[1] < 12 * took[0] + 0.5
