@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,26 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lycosa.core import scan
 from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier, Order
-from lycosa.core.scan import GROUPS, LONG, SMALL, Pool, ScanFrontier, linear_scores
+from lycosa.core.scan import ScanFrontier, linear_scores
 from lycosa.core.strategies import shuffled
 from lycosa.core.table import Table
 
 LANES, ROWS, LINES = 3, 12, 2
-
-
-@pytest.fixture(scope="module", params=["as it is", "short lists of anything", "crowds of anything"])
-def sizes(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Tiny limits, too, so that a dozen rows are divided as a million are."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param != "as it is":
-            patch.setattr(scan, "SMALL", 4)
-            patch.setattr(scan, "SHARE", 2)
-        if request.param == "crowds of anything":
-            patch.setattr(scan, "SMALL", 1)
-            patch.setattr(scan, "LONG", 2)
-        yield request.param
 
 
 def frontier(nodes: str, scores: list[float], **rest: Any) -> ScanFrontier:
@@ -179,61 +164,6 @@ def test_weights_change_every_score() -> None:
     assert ["c", "a"] == drain(made)
 
 
-@pytest.mark.parametrize("order", [None, shuffled(3)])
-def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crowd that is known takes in a row that comes to have its features, and lets go of one that has others."""
-    monkeypatch.setattr(scan, "SMALL", 1)
-    monkeypatch.setattr(scan, "SHARE", 1)
-    monkeypatch.setattr(scan, "LONG", 6)
-    table = Table()
-    rows = np.array([table.add(name, 0) for name in "abcdefghij"], np.int32)
-    places = rows if order is None else order(rows)
-    turn = ["abcdefghij"[number] for number in np.argsort(places)]
-    first, second, third = turn[:3]
-    made = ScanFrontier(table, lines=2, order=order)
-    features = np.ones((2, 10), np.float32)
-    features[:, table.row_of[first]] = 0.0
-    made.describe(rows, features)
-    made.weigh(np.array([1.0, 1.0], np.float32))
-    assert second == take(made)  # and the crowd is known from now on
-    assert made.pools[scan.FREELY].crowds
-    end(made, second)
-    made.describe(np.array([table.row_of[first]], np.int32), np.ones((2, 1), np.float32))
-    made.describe(np.array([table.row_of[third]], np.int32), np.zeros((2, 1), np.float32))
-    made.weigh(np.array([1.0, 0.5], np.float32))
-    assert [first, *turn[3:], third] == drain(made)
-
-
-@pytest.fixture
-def crowd(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
-    """A frontier of rows 0 to 9; all but 0 have the features (1, 0), or (1, -0), and are known to be a crowd."""
-    monkeypatch.setattr(scan, "SMALL", 4)
-    monkeypatch.setattr(scan, "SHARE", 2)
-    monkeypatch.setattr(scan, "LONG", 6)
-    table = Table()
-    rows = np.array([table.add(str(number), 0) for number in range(10)], np.int32)
-    made = ScanFrontier(table, lines=2)
-    made.describe(rows[1:], np.array([[1.0] * 9, [0.0, -0.0, 0.0] * 3], np.float32))
-    made.weigh(np.array([2.0, 1.0], np.float32))
-    assert "1" == take(made)
-    assert made.pools[scan.FREELY].crowds
-    return made
-
-
-def test_zero_of_either_sign_is_the_same_feature(crowd: ScanFrontier) -> None:
-    """A row whose features have a minus before their zero is of the crowd, and has its turn."""
-    assert list("23456789") == drain(crowd)
-
-
-def test_a_row_named_twice_joins_a_crowd_once(crowd: ScanFrontier) -> None:
-    """A crowd that counted a row twice would take a rival with other features and the same score for one of its own."""
-    twice = np.array([9, 9], np.int32)
-    crowd.describe(twice[:1], np.zeros((2, 1), np.float32))
-    crowd.describe(twice, np.array([[1, 1], [0, 0]], np.float32))
-    crowd.describe(np.array([0], np.int32), np.array([[0], [2]], np.float32))
-    assert ["0", *"23456789"] == drain(crowd)
-
-
 def test_a_row_in_flight_keeps_its_features() -> None:
     """A visit that has to be repeated comes back with the features it had, or got meanwhile."""
     table = Table()
@@ -268,7 +198,7 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
     until = dict.fromkeys("0123", 0.0)
     made = ScanFrontier(table, ready=lambda lane: (until[lane], "rests"), lines=4)
     features = np.zeros((4, 12_000), np.float32)
-    weights, lists = np.array([0.5, 0.2, 0.1, 0.3]), set()
+    weights = np.array([0.5, 0.2, 0.1, 0.3])
     is_open = np.zeros(12_000, np.bool_)
 
     def describe(rows: NDArray[np.int32]) -> None:
@@ -292,17 +222,15 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
         is_open[new] = True
         changed = rng.choice(np.flatnonzero(is_open), 10).astype(np.int32)
         describe(np.unique(np.concatenate([changed, np.array(new, np.int32)])))
-        lists.add(id(made.pools[scan.FREELY]._before))
-    assert len(lists) < 200, "a short list should last for more than two takes"
 
 
-@pytest.mark.parametrize("kinds", [1, 3, 2 * GROUPS], ids="{} kinds".format)
+@pytest.mark.parametrize("kinds", [1, 3, 32], ids="{} kinds".format)
 @pytest.mark.parametrize("order", [None, shuffled(4)], ids=["first", "random"])
 @pytest.mark.parametrize("rests", [False, True], ids=["all ready", "some rest"])
 def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, rests: bool) -> None:
     """Where nearly all rows score best, by the same features or by others of the same score, ties go by the order."""
     rng = np.random.default_rng(kinds)
-    number_of_rows = 2 * LONG
+    number_of_rows = 30_000
     table = Table(lane_of=lambda node: str(int(node) % 4))
     rows = np.array([table.add(str(number), 1) for number in range(number_of_rows)])
     until = dict.fromkeys("0123", 0.0)
@@ -326,20 +254,6 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
         if rests:
             until[str(expected % 4)] = now + float(rng.integers(0, 3))
         end(made, str(expected))
-
-
-@pytest.mark.parametrize("order", [None, shuffled(4)], ids=["first", "random"])
-def test_of_rows_with_the_same_features_the_first_is_looked_at(order: Order | None) -> None:
-    """Of two crowds one row each is left, the first of its kind, and all rows of the third, which is small."""
-    few, many = 10, SMALL
-    kind = np.random.default_rng(1).permutation(np.repeat([0, 1, 2], [many, many, few]))
-    rows = np.arange(len(kind))
-    crowd = Pool(2)
-    crowd.add(rows, np.zeros(len(kind), np.int32), np.array([kind, -kind], np.float32))
-    places = rows if order is None else order(rows)
-    firsts = [int(rows[kind == number][places[kind == number].argmin()]) for number in (0, 1)]
-    found = crowd.distinct(np.arange(len(kind)), order)
-    assert sorted(firsts + rows[kind == 2].tolist()) == sorted(crowd.rows[found].tolist())
 
 
 # -- against brute force -------------------------------------------------------------------------------------
@@ -408,9 +322,7 @@ RANKED = st.lists(st.tuples(NUMBER, NUMBER), min_size=ROWS, max_size=ROWS).map(
     seeds=st.frozensets(st.integers(0, ROWS - 1), max_size=2),
     patience=st.sampled_from([0.0, 2.0, 300.0]),
 )
-def test_order_equals_brute_force(
-    sizes: str, linear: bool, operations: list[Any], seeds: frozenset[int], patience: float
-) -> None:
+def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: frozenset[int], patience: float) -> None:
     """Ranked, weighed, held, taken, retried, closed behind its back: the best row of the ready lanes is taken."""
     table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
     for number in range(ROWS):

@@ -30,12 +30,9 @@ class ScanFrontier(Frontier):
     For a linear estimator say `describe(rows, features)` in place of `rank(rows, scores)`, and `weigh(weights,
     intercept)` after each step.
 
-    With a million rows and four features a step (learn, describe, take) takes .3 ms; the few in which the short list is
-    made again take 2 to 3. While the weights leap about, as they do at the beginning of a crawl, no list is of use and
-    all rows are looked through, in about 1 ms. So they are where hundreds of thousands have the same features and score
-    best; such a crowd is remembered, and finding it takes 10 ms. Where lanes rest it is found at every take, and where
-    there are many kinds of such rows that may take 100. Ranking a million rows by plain scores takes 15 ms, and a take
-    1 to 3 ms where lanes rest.
+    With a million rows and four features a step (learn, describe, take) takes about 1 ms, more where hundreds of
+    thousands have the same features and score best. Ranking a million rows by plain scores takes 15 ms, and a take 1 to
+    3 ms where lanes rest.
 
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     >>> frontier = ScanFrontier(table, lines=2)
@@ -140,7 +137,7 @@ class ScanFrontier(Frontier):
     def head(self, n: int) -> list[str]:
         """Names of some lanes that are about to be picked."""
         pools = [self.pools[which] for which in (FIRST, FREELY, BEHIND)]
-        rows = np.concatenate([pool.rows[: min(64, pool.size)] if pool.short is None else pool.short for pool in pools])
+        rows = np.concatenate([pool.rows[: min(64, pool.size)] for pool in pools])
         numbers = self.table.lane[rows]
         return [self.lane(number).name for number in dict.fromkeys(numbers[~self._rests[numbers]].tolist())][:n]
 
@@ -151,76 +148,26 @@ class ScanFrontier(Frontier):
             return -1
         rests = self._rests if self._rests.any() else None
         if which == FIRST:  # all alike
-            return self._first(pool.rows[: pool.size], rests)[0]
-        if pool.short is not None:
-            pool.short = pool.short[self._where[pool.short] == which]
-            row, score = self._first(pool.short, rests)
-            if row >= 0 and score > pool.ceiling(self.weights, self.intercept):
-                pool.served = True
-                return row
-        product = usable = pool.scan(self.weights)
+            return self._first(pool.rows[: pool.size], rests)
+        usable = pool.scan(self.weights)
         if rests is not None:
-            usable = np.where(rests[pool.lanes[: pool.size]], np.float32(-math.inf), product)
+            usable = np.where(rests[pool.lanes[: pool.size]], np.float32(-math.inf), usable)
         top = float(usable.max())
         if top == -math.inf:
             return -1
-        if not self.linear:  # rounding keeps the order, but for those that become equal
-            return self._first(pool.rows[np.flatnonzero(usable == top)], None)[0]
-        return self._best_by_weights(pool, product, usable, rests)
+        # Products in single precision: those that rounding could have misplaced are looked at again.
+        slack = 2 * pool.rounding(self.weights, self.intercept) if self.linear else 0.0
+        return self._first(pool.rows[: pool.size][usable >= np.float32(top - slack)], None)
 
-    def _best_by_weights(
-        self, pool: Pool, product: NDArray[np.float32], usable: NDArray[np.float32], rests: NDArray[np.bool_] | None
-    ) -> int:
-        """The same by products in single precision: those that rounding could have misplaced are looked at again."""
-        best = int(usable.argmax())
-        top = float(usable[best])
-        slack = pool.rounding(self.weights, self.intercept)
-        if rests is None and pool.crowds:
-            row = self._of_crowd(pool, best, int(np.count_nonzero(product >= np.float32(top - 3 * slack))))
-            if row >= 0:
-                return row
-        short = pool.divide(product, usable, slack, self.weights)
-        if short is not None:
-            return self._first(short, rests)[0]
-        slots = np.flatnonzero(usable >= np.float32(top - 2 * slack))
-        if len(slots) > LONG:  # rows with the same features, nearly always: links of which nothing is known
-            slots = pool.distinct(slots, self.order)
-            row = self._first(pool.rows[slots], None)[0]
-            if rests is None:
-                pool.gather(int(self._slot[row]), self.order)
-            return row
-        return self._first(pool.rows[slots], None)[0]
-
-    def _of_crowd(self, pool: Pool, slot: int, rivals: int) -> int:
-        """The first row of the crowd that the best one belongs to, if there are no others that could be the best."""
-        kind = pool.matrix[:, slot].tobytes()
-        crowd = pool.crowds.get(kind)
-        if crowd is None or crowd.size != rivals:
-            return -1
-        here = self.pools.index(pool)
-
-        def is_here(row: int) -> bool:
-            return self._where[row] == here and pool.matrix[:, self._slot[row]].tobytes() == kind
-
-        gone = next((n for n in range(len(crowd.rows)) if is_here(int(crowd.rows[n]))), len(crowd.rows))
-        crowd.rows = crowd.rows[gone:]
-        if not len(crowd.rows):  # there are more, but which?
-            del pool.crowds[kind]
-            return -1
-        crowd.joined = [row for row in crowd.joined if is_here(row)]
-        rows = np.array([int(crowd.rows[0]), *crowd.joined], np.int32)
-        return int(rows[rows.argmin() if self.order is None else self.order(rows).argmin()])
-
-    def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> tuple[int, float]:
-        """The best of some rows, by their exact scores, and its score."""
+    def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> int:
+        """The best of some rows, by their exact scores; of equals the first. -1 if there is none."""
         if rests is not None:
             rows = rows[~rests[self.table.lane[rows]]]
         if not len(rows):
-            return -1, -math.inf
+            return -1
         scores = self._exact(rows)
-        best = scores.max()
-        equal = rows[scores == best]
-        return int(equal[equal.argmin() if self.order is None else self.order(equal).argmin()]), float(best)
+        equal = rows[scores == scores.max()]
+        return int(equal[equal.argmin() if self.order is None else self.order(equal).argmin()])
 
     def _exact(self, rows: Rows) -> Scores:
         """Scores of rows of one pool, in double precision."""
@@ -248,7 +195,7 @@ class ScanFrontier(Frontier):
             if len(here):
                 everywhere = len(here) == len(rows)
                 old = rows if everywhere else rows[here]
-                self.pools[which].put(self._slot[old], old, features if everywhere else features[:, here])
+                self.pools[which].put(self._slot[old], features if everywhere else features[:, here])
                 if which in (FREELY, BEHIND):  # they stay, unless they became seeds or are pruned
                     score = self.score[old]
                     old = old[(score <= PRUNED) | (score == math.inf)]
@@ -381,12 +328,8 @@ class ScanFrontier(Frontier):
 
 # Rows side by side in an array, with the features that their scores are made of: to be looked through as a whole.
 
-SMALL = 4096  # smaller pools are scanned whole; of larger ones that many scores are drawn to divide them
-SHARE = 8  # so many of those drawn are above the line that divides the short list from the rest
-LONG = 16384  # length of a short list at which it is made again
 # Rows multiplied together: few enough for numpy's library not to wake its threads, which cost more than they save.
 AT_ONCE = 32768
-GROUPS = 16  # kinds of rows with the same features that are kept apart
 Features = NDArray[np.float32]
 
 
@@ -424,34 +367,11 @@ def linear_scores(features: Features, weights: NDArray[np.float32], intercept: f
     return total + intercept
 
 
-class Crowd:
-    """Many rows with the same features: they score the same, and are taken one after the other."""
-
-    def __init__(self, size: int, rows: Rows, order: Order | None) -> None:
-        self.size = size  # rows of the pool of this kind
-        self.rows = rows  # the first of them, in the order of picking; some may have left
-        self.order = order
-        self.joined: list[int] = []  # rows that became of this kind later, and come before the last of those
-        self._last = self._place(int(rows[-1]))
-
-    def join(self, row: int) -> None:
-        self.size += 1
-        if self._place(row) < self._last:  # the others come later than all that are known
-            self.joined.append(row)
-
-    def _place(self, row: int) -> int:
-        return row if self.order is None else int(self.order(np.array([row], np.int32))[0])
-
-
 class Pool:
     """Rows side by side, in no order: one that leaves is replaced by the last.
 
-    `best` is exact. Single precision is good for finding candidates only (and a product's last digits depend on where
-    in the matrix a row stands), so those that could be the best, given the rounding, are scored in double precision.
-
-    Most takes do not look at the whole matrix: when they do, a short list is made of the rows above some line. While
-    weights drift, a row that is not on the list gains no more than the drift times the largest feature; as long as the
-    list's best is above the line by more than that, it is the best of all.
+    Single precision is good for finding candidates only (and a product's last digits depend on where in the matrix a
+    row stands), so those that could be the best, given the rounding, are scored in double precision.
     """
 
     def __init__(self, lines: int) -> None:
@@ -460,13 +380,7 @@ class Pool:
         self.lanes = np.zeros(1024, np.int32)
         self.matrix = np.zeros((lines, 1024), np.float32)
         self.high, self.low = np.zeros(lines), np.zeros(lines)  # largest and smallest value of each feature so far
-        self.short: Rows | None = None  # some of its rows may have left
-        self.served = True  # whether the last short list was of use: else there is a pause
-        self._pause = self._paused = 0
-        self.crowds: dict[bytes, Crowd] = {}  # the best ones, by their features
         self._product = np.zeros(1024, np.float32)
-        self._line = 0.0
-        self._before = np.zeros(lines, np.float32)  # the weights when the list was made
 
     def add(self, rows: Rows, lanes: NDArray[np.int32], features: Features) -> slice:
         """Rows join; returns their slots."""
@@ -479,32 +393,15 @@ class Pool:
         slots = slice(self.size, end)
         self.rows[slots], self.lanes[slots] = rows, lanes
         self.size = end
-        self._write(slots, rows, features)
+        self.put(slots, features)
         return slots
 
-    def put(self, slots: Any, rows: Rows, features: Features) -> None:
+    def put(self, slots: Any, features: Features) -> None:
         """Rows that are here get new features."""
-        if self.crowds and len(np.unique(rows)) < len(rows):  # a row that is named twice would be counted twice
-            self.crowds.clear()
-        self._leave_crowds(slots)
-        self._write(slots, rows, features)
-
-    def _write(self, slots: Any, rows: Rows, features: Features) -> None:
-        if not len(rows):
-            return
-        features = features + np.float32(0.0)  # zero has one sign from here on: crowds are known by their bytes
         self.matrix[:, slots] = features
-        self._join_crowds(rows, features)
-        np.maximum(self.high, features.max(axis=1), out=self.high)
-        np.minimum(self.low, features.min(axis=1), out=self.low)
-        if self.short is None:
-            return
-        if len(rows) + len(self.short) > LONG:
-            self.short = None
-            return
-        above = linear_scores(features, self._before, 0.0) > self._line
-        if above.any():
-            self.short = np.concatenate([self.short, rows[above]])
+        if features.size:
+            np.maximum(self.high, features.max(axis=1), out=self.high)
+            np.minimum(self.low, features.min(axis=1), out=self.low)
 
     def keep(self, row: int, lane: int, features: NDArray[np.float32]) -> int:
         """One row joins a pool that nothing is taken from; returns its slot."""
@@ -517,8 +414,6 @@ class Pool:
 
     def drop_one(self, slot: int) -> int:
         """One row leaves; returns the one that was moved into its place, -1 if none was."""
-        if self.crowds:
-            self._leave_crowds([slot])
         self.size -= 1
         last, moved = self.size, -1
         if slot != last:
@@ -529,7 +424,6 @@ class Pool:
 
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
         """Rows leave; returns those that were moved into their places, and the places."""
-        self._leave_crowds(slots)
         left = self.size - len(slots)
         gaps = slots[slots < left]
         if len(slots) == 1:
@@ -559,84 +453,3 @@ class Pool:
         """What a product in single precision may be wrong by, at most: n roundings of 2^-24, and two to spare."""
         reach = np.abs(weights.astype(np.float64)) @ np.maximum(self.high, -self.low)
         return 2.0**-24 * (len(weights) + 2) * float(reach) + 1e-12 * abs(intercept)
-
-    def divide(
-        self,
-        product: NDArray[np.float32],
-        usable: NDArray[np.float32],
-        slack: float,
-        weights: NDArray[np.float32],
-    ) -> Rows | None:
-        """Make the short list: all rows above a line that is well below the best usable one; None if it gets long."""
-        self.short = None
-        if self.size < SMALL:
-            return None
-        if self._pause:
-            self._pause -= 1
-            return None
-        # Where weights change too much for a short list to last.
-        self._pause = self._paused = 0 if self.served else min(2 * self._paused + 1, 63)
-        self.served = False
-        drawn = usable[:: self.size // SMALL]
-        quantile = np.partition(drawn, len(drawn) - SHARE)[len(drawn) - SHARE]
-        top = usable.max()
-        line = min(quantile, np.float32(float(top) - 4 * slack))
-        above = np.flatnonzero(product > line)
-        if line < top and len(above) <= LONG // 2:
-            self.short = self.rows[above]
-            self._line, self._before = float(line) + slack, weights
-        return self.short
-
-    def distinct(self, slots: NDArray[np.intp], order: Order | None) -> NDArray[np.intp]:
-        """Of rows with the same features only the first: they score the same. Gives up when many differ."""
-        found: list[int] = []
-        while len(slots) > SMALL and len(found) < GROUPS:
-            rows = self.rows[slots]
-            first = slots[int(rows.argmin() if order is None else order(rows).argmin())]
-            found.append(int(first))
-            same = self.matrix[0, slots] == self.matrix[0, first]
-            for line in self.matrix[1:]:
-                same &= line[slots] == line[first]
-            slots = slots[~same]
-        return np.concatenate([np.array(found, np.intp), slots])
-
-    # -- crowds ------------------------------------------------------------------------------------------------
-
-    def gather(self, slot: int, order: Order | None) -> None:
-        """Remember the crowd that a row belongs to, if it is one."""
-        kind = self.matrix[:, slot]
-        same = self.matrix[0, : self.size] == kind[0]
-        for line, value in zip(self.matrix[1:], kind[1:], strict=True):
-            same &= line[: self.size] == value
-        rows = self.rows[: self.size][same]
-        if len(rows) <= SMALL:
-            return
-        places = rows.astype(np.int64) if order is None else order(rows)
-        first = np.argpartition(places, LONG)[:LONG] if len(rows) > LONG else np.arange(len(rows))
-        first = first[np.argsort(places[first])]
-        if len(self.crowds) >= 64:
-            self.crowds.clear()
-        self.crowds[kind.tobytes()] = Crowd(len(rows), rows[first], order)
-
-    def _leave_crowds(self, slots: Any) -> None:
-        if self.crowds:
-            for kind in self.matrix[:, slots].T:
-                crowd = self.crowds.get(kind.tobytes())
-                if crowd is not None:
-                    crowd.size -= 1
-
-    def _join_crowds(self, rows: Rows, features: Features) -> None:
-        if not self.crowds:
-            return
-        for row, kind in zip(rows.tolist(), features.T, strict=True):
-            crowd = self.crowds.get(kind.tobytes())
-            if crowd is not None:
-                crowd.join(row)
-                if len(crowd.joined) > SMALL:  # too many to look through
-                    del self.crowds[kind.tobytes()]
-
-    def ceiling(self, weights: NDArray[np.float32], intercept: float) -> float:
-        """No row that isn't on the short list scores more."""
-        drift = weights.astype(np.float64) - self._before
-        gain = float(np.maximum(drift * self.high, drift * self.low).sum())
-        return self._line + gain + intercept + 1e-12 * (abs(gain) + abs(self._line) + abs(intercept))
