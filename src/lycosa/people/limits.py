@@ -7,11 +7,9 @@ that a restart forgives nothing.
     CODE      20 in 15 minutes   for one address, invitations' codes
     OLD       5 in 15 minutes    for one person who is signed in and gives a wrong old password
 
-Who signed in from an address within 90 days is held up there by PAIR alone: neither others elsewhere nor the rest of
-an office behind one address can lock them out. What is kept is digests, for people type passwords where names belong.
-Of an IPv6 address the first 64 bits count.
-
-An attempt is written down before it is judged and taken back if it succeeds: of many at once, none goes uncounted.
+Who signed in from an address within 90 days is held up there by PAIR alone, so that nobody else can lock them out. Only
+digests are kept, as people type passwords where names belong. Attempts are recorded before they are judged, and taken
+back if they succeed: of many at once, none goes uncounted.
 """
 
 from __future__ import annotations
@@ -52,15 +50,15 @@ class TooMany(LycosaError):
 
 
 class Attempt(NamedTuple):
-    """What was written down of an attempt: a row for each limit."""
+    """The rows of an attempt, one for each limit; at sign-in, what is forgiven by success, and remembered."""
 
-    rows: tuple[str, ...]
+    rows: list[str]
     pair: str = ""
     known: str = ""
 
 
 def sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
-    """Write an attempt to sign in down; `TooMany` if it is one too many."""
+    """Record an attempt to sign in; `TooMany` if it is one too many."""
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
@@ -77,11 +75,9 @@ def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
 def succeeded(database: Database, now: float, attempt: Attempt) -> None:
     """Take an attempt back. At sign-in the failures before are forgiven, too, and the address is known from now on."""
     with database.transaction():
-        for row in attempt.rows:
-            database.delete("attempt", row)
+        database.run("DELETE FROM attempt WHERE id IN :rows", rows=attempt.rows)
         if attempt.pair:
-            database.delete("attempt", source=attempt.pair)
-            database.delete("attempt", source=attempt.known)
+            database.run("DELETE FROM attempt WHERE source IN :sources", sources=[attempt.pair, attempt.known])
             database.insert("attempt", id=new_id(), source=attempt.known, at=now)
 
 
@@ -102,18 +98,16 @@ def network(address: str) -> str:
     return str(read)
 
 
-def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> tuple[str, ...]:
+def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> list[str]:
     # no limit looks back further than a day
-    database.run("DELETE FROM attempt WHERE at < :at AND source NOT LIKE 'known:%'", at=now - 86400.0)
-    database.run("DELETE FROM attempt WHERE at < :at", at=now - KNOWN)
+    old = "at < :known OR (at < :day AND source NOT LIKE 'known:%')"
+    database.run(f"DELETE FROM attempt WHERE {old}", known=now - KNOWN, day=now - 86400.0)
     with database.transaction():
-        made = tuple(database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against)
-    waits = [_wait(database, now, limit, source) for limit, source in against]
-    if max(waits) > 0:  # one that is refused does not count: who waits as told gets in
-        with database.transaction():
-            for row in made:
-                database.delete("attempt", row)
-        raise TooMany(max(waits))
+        made = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
+    wait = max(_wait(database, now, limit, source) for limit, source in against)
+    if wait > 0:  # one that is refused does not count: who waits as told gets in
+        database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
+        raise TooMany(wait)
     return made
 
 
