@@ -61,9 +61,7 @@ def check_name(name: str) -> str:
 
 
 def first_link(database: Database, now: float, anyway: bool = False) -> str | None:
-    """The code of a new one-time link for the first admin, in place of any before; None where there is an admin, unless
-    one is wanted `anyway`: whoever keeps the machine may have lost the password.
-    """
+    """Return the code of a new one-time link for the first admin; None where there is an admin, unless `anyway`."""
     with database.transaction():
         if not anyway and database.row("SELECT id FROM person WHERE role = 'admin' AND disabled = 0"):
             return None
@@ -88,9 +86,7 @@ def _offer(database: Database, now: float, days: float, **given: str | None) -> 
 
 
 def invitation(database: Database, now: float, code: str) -> Row:
-    """Return the invitation with a code, if it is still good. One with a `person` changes that person's password:
-    `person_name` is theirs.
-    """
+    """Return the invitation with a code, if it is still good. One with a `person` changes that person's password."""
     row = database.row(
         "SELECT i.*, p.name AS person_name FROM invitation i LEFT JOIN person p ON p.id = i.person "
         "WHERE i.digest = :digest AND i.used IS NULL AND i.expires > :now AND (i.person IS NULL OR p.disabled = 0)",

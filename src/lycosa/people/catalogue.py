@@ -41,9 +41,8 @@ def preferences(database: Database) -> set[str]:
 def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]:
     """The seeds of some preferences, and those of any preference that the search string names, each once.
 
-    The string names a place if title, note or address have one of its words. Those with the most of them come first,
-    then the rest of the preferences; of one that is there no longer, none. Without a preference there are no seeds:
-    whoever gives pages of their own starts from these alone.
+    The string names a place if title, note or address have one of its words; places with the most of them come first.
+    Without a preference there are no seeds: whoever gives pages of their own starts from these alone.
     """
     wanted = " ".join(word for word in words.split() if not word.startswith("-"))
     asked, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))

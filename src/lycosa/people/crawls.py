@@ -125,10 +125,7 @@ def refresh(
 
 
 def judge_again(database: Database, interest: str, what: str) -> None:
-    """Judge the pages that an interest's crawls have again: by its `labels`, its `threshold`, or its whole `topic`.
-
-    What is asked for more includes what is asked for less.
-    """
+    """Judge an interest's pages again by its `labels`, its `threshold`, or its `topic`; each includes those before."""
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
     with database.transaction():
         database.get("interest", interest, locked=True)  # before its crawls: see `held`
@@ -242,9 +239,8 @@ def to_judge(database: Database) -> list[Row]:
 def judged(
     database: Database, crawl: str, asked: int, found: int | None = None, heard: int = 0, failed: str = ""
 ) -> None:
-    """Its pages were judged again as it was asked for the time `asked`; what was asked for since is still to be done.
-
-    `found`: how many are relevant by now; None where that is told otherwise. `heard`: the last label that its log has.
+    """Its pages were judged again as requested at `asked`; `found` are relevant by now, if that is known,
+    and `heard` is the last label that its log has.
     """
     with database.transaction():
         if held(database, crawl) is None:
@@ -314,10 +310,8 @@ def _after(row: Row, ending: Ending) -> tuple[str, str]:
 
 
 def schedule(database: Database, now: float) -> list[str]:
-    """When finished crawls are to be looked at again, from what their interests say; queues those that are due.
-
-    Only the newest crawl of an interest is: older ones are history. A look that failed is tried again when the next
-    one is due. Where some pages are to be looked at more or less often than others, each look is at what is due.
+    """Schedule refreshes of the newest crawl of each interest, and queue those that are due. One that failed is tried
+    again when the next is due. Where some pages are due more often than others, only what is due is visited.
     """
     queued = []
     for row in database.rows(

@@ -54,9 +54,7 @@ class Passwords:
             return str(self._hasher.hash(password))
 
     def fits(self, kept: str | None, password: str) -> bool:
-        """Whether it is the password. With None, for a name that nobody has, the same work is done for nothing: the
-        time taken does not tell whether the name exists.
-        """
+        """Whether it is the password. None, for an unknown name, takes the same time."""
         wrong = (self._argon2.exceptions.VerificationError, self._argon2.exceptions.InvalidHashError)
         try:
             with self._turn():

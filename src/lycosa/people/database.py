@@ -63,9 +63,7 @@ class Database:
 
     @property
     def lock(self) -> str:
-        """What makes a SELECT keep its rows from others until the transaction ends. (SQLite has one writer anyway. Rows
-        that only refer to a locked one do not wait, as they would with FOR UPDATE.)
-        """
+        """The end of a SELECT that locks its rows until the transaction ends. SQLite has one writer anyway."""
         return " FOR NO KEY UPDATE" if self.is_postgres else ""
 
     def rows(self, statement: str, /, **given: Value) -> list[Row]:
@@ -146,9 +144,7 @@ class Database:
             yield connection
 
     def scour(self) -> None:
-        """Empty SQLite's write-ahead log, which still has what was erased. Where a reader is in the way, SQLite
-        overwrites it sooner or later by itself. Outside a transaction.
-        """
+        """Empty SQLite's write-ahead log, which still has what was erased, unless a reader is in the way."""
         if not self.is_postgres:
             with suppress(DatabaseAway):
                 self.run("PRAGMA wal_checkpoint(TRUNCATE)")

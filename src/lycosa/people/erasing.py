@@ -1,11 +1,8 @@
-"""Erasing, for real: rows at once and all together, the directories of crawls soon after. And own data to take along.
+"""Erasing, and own data to take along.
 
-What is left of a person is the audit log, which is there to outlive them: when somebody did what, by the name they had.
-Everything else of theirs goes, also what they had shared with others. A yes or no that they said to a page of
-somebody else's interest stays, as that person's judge has learned from it, but nobody can tell any more who said it.
-
-Directories can't be part of a transaction. Their names go into the table `rubbish`, and stay there until the crawl
-process has removed them: also after a crash.
+Everything of a person goes in one transaction, but the audit log, and their labels of others' interests, which lose the
+name. Directories can't be part of a transaction: their names stay in the table `rubbish` until the crawl process has
+removed them, also after a crash.
 """
 
 from __future__ import annotations
@@ -78,10 +75,8 @@ def removed(database: Database, crawl: str) -> None:
 
 
 def sweep(directories: list[Path]) -> list[Path]:
-    """Remove directories that nobody writes in; returns those that are gone now.
-
-    The directory of a running crawl is left for the crawl process, which ends the crawl first. Only a directory that is
-    called as a crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads anywhere.
+    """Remove directories of crawls that nobody writes in; returns those that are gone now. Neither a link nor `..` is
+    followed. The directory of a running crawl is left for the crawl process, which ends the crawl first.
     """
     gone = []
     for directory in directories:

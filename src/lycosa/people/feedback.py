@@ -60,9 +60,8 @@ def set_label(
     worth: float | None = None,
     threshold: float | None = None,
 ) -> int:
-    """Say yes or no to a page; None takes back what was said. Return the number of the label given last.
-
-    `worth`: what the judge says of it now. Of a page that has a label already it knows better, so that is not kept.
+    """Say yes or no to a page; None takes back what was said. Return the number of the label given last. `worth`, what
+    the judge says of the page now, is kept with its first label only.
     """
     with database.transaction():
         database.get("interest", interest, locked=True)  # numbers grow in the order in which they can be read

@@ -1,8 +1,8 @@
 """Who may see and change what: nothing else decides it.
 
 An interest is its owner's, who may share it with others, to read or to edit. A crawl goes with its interest. A model is
-its owner's alone. A role, and the scopes of a token, limit what a person may do with any of them: an admin sees nobody
-else's interests. What a person may not see does not exist for them.
+its owner's alone. Roles, and the scopes of tokens, limit what a person may do with them: an admin sees nobody else's
+interests. What a person may not see does not exist for them.
 """
 
 from __future__ import annotations

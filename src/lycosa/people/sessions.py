@@ -43,9 +43,7 @@ def begin(database: Database, now: float, person: str, agent: str = "") -> tuple
 
 
 def find(database: Database, now: float, value: str, *, turn: bool = True) -> Session | None:
-    """The session with this cookie, if it is good and its person is not disabled. Where `turn` is False no new value is
-    given out: there is no way to tell it to the browser.
-    """
+    """The session with this cookie, if it is good and its person not disabled. `turn`: it may get a new value."""
     if not 80 <= len(value) <= 100:
         return None
     mark = digest(value)

@@ -1,6 +1,4 @@
-"""Sharing an interest with named people: to read, or to edit. Only its owner shares it; who it is shared with may
-leave.
-"""
+"""Sharing an interest with named people, to read or to edit."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """What a person may wish of a crawl, and nothing else: a list of what is allowed, not of what is forbidden.
 
-There is no field for a file, a class, a network, a proxy, a regular expression or a mail server, so nobody who can
-only sign in can name one. What a strategy or a judge may be told is checked where those are known
-(`lycosa.server.validation`); here are the shapes and the sizes, and how wishes become the options of a crawl.
+There is no field for a file, a class, a network, a proxy, a regular expression or a mail server. Names of strategies
+and judges are checked where those are known (`lycosa.server.validation`).
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
 
 
 def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
-    """Restore a backup into a new or empty directory, its rows into SQLite there or into the empty database at
-    `address`. Return the numbers of people and crawls; a failure leaves nothing in the directory.
+    """Restore a backup into an empty directory, its rows into SQLite there or the empty database at `address`. Return
+    the numbers of people and crawls; a failure leaves nothing in the directory.
     """
     if not file.is_file():
         raise InputError(f"{file} is not a file: give one that 'lycosa backup' wrote")

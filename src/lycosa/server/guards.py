@@ -7,8 +7,7 @@
     sharer()                        who may end a share: the interest's owner, or who it is shared with
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
-What they may do, `lycosa.people.permissions` decides: what a person may not know of, does not exist: 404. What they may
-know of but not do: 403. Nobody at all: 403, too.
+`lycosa.people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
 """
 
 from __future__ import annotations
@@ -222,10 +221,7 @@ def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> P
 
 
 def address_of(request: Request) -> str:
-    """From where it comes: what a reverse proxy says of that was believed or not before, see `create_app`.
-
-    It passes on what it was sent, which may be anything: what is no address is one and the same for the limits.
-    """
+    """From where it comes; what is no address (a trusted proxy may pass on anything) is the same one for the limits."""
     host = request.client.host if request.client else ""
     try:
         return str(ipaddress.ip_address(host))

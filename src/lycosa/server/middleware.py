@@ -38,11 +38,8 @@ HEADERS = {
 
 
 class Safety:
-    """Pure ASGI, so that live events pass as they come.
-
-    Refused at the door: requests for another host, changes that another site's page asks for, bodies that are too
-    large, NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the
-    session's cookie if it has changed. (A request's id is given by `AccessLog`, around this.)
+    """Refuses requests for another host, changes that another site's page asks for, bodies that are too large, and NUL
+    in addresses; adds security headers to answers, and the session's cookie if it has changed.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:

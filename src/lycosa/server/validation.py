@@ -49,8 +49,8 @@ def checked(
 ) -> Wishes:
     """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
 
-    Models have to be the `owner`'s, and `place` says where one lies. Of an interest that somebody else may edit the
-    models can be left as they were `before`, or be left out.
+    Models have to be the `owner`'s, and `place` says where one lies. Somebody else who edits the interest leaves the
+    models as they were `before`, or out.
     """
     wishes = replace(wishes)
     wishes.check(most_pages)
