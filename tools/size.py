@@ -111,12 +111,10 @@ def count_words(root: Path) -> int:
 
 def count_commands(root: Path) -> tuple[int, int]:
     """Return commands without groups, and the options of all of them, without --help."""
-    from entry_points import write as write_entry_points
-
     command = [sys.executable, "-c", COUNT_COMMANDS]
     with TemporaryDirectory() as directory:
-        places = str(root / "src"), write_entry_points(Path(directory), root)
-        env = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+        subprocess.run([sys.executable, ROOT / "tools" / "entry_points.py", directory, root], check=True)
+        env = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{directory}"}
         counts = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return counts[0], counts[1]
 
