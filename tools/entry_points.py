@@ -1,6 +1,6 @@
 """Write the entry points of a checkout where Python finds them, for what runs from the sources without `pip install`.
 
-python tools/entry_points.py DIR   write DIR/NAME-VERSION.dist-info; DIR has to be on the path, as site-packages is
+`python tools/entry_points.py DIR [ROOT]` writes DIR/NAME-VERSION.dist-info; DIR has to be on Python's path.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def write(directory: Path, root: Path = ROOT) -> str:
-    """Write those of all packages; return the directory."""
+    """Write those of all packages of a checkout; return the directory."""
     for file in (root / "pyproject.toml", *root.glob("packages/*/pyproject.toml")):
         project = tomllib.loads(file.read_text("utf-8")).get("project", {}) if file.exists() else {}
         if "name" not in project:
@@ -31,4 +31,4 @@ def write(directory: Path, root: Path = ROOT) -> str:
 
 
 if __name__ == "__main__":
-    print(write(Path(sys.argv[1])))
+    write(*map(Path, sys.argv[1:]))
