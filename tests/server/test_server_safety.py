@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa.server.middleware import CSP, LARGEST, Safety
+from lycosa.server.middleware import CSP, LARGEST, Door
 from lycosa.server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 
@@ -125,7 +125,7 @@ def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
         return {"type": "http.request"}
 
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    asyncio.run(Safety(app, Settings(tmp_path))(scope, receive, send))
+    asyncio.run(Door(app, Settings(tmp_path))(scope, receive, send))
     assert [2, 3] == seen
 
 

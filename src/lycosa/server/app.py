@@ -26,7 +26,7 @@ from lycosa.people.permissions import Forbidden, NotFound
 from lycosa.server.api import routers
 from lycosa.server.guards import Site
 from lycosa.server.logs import log
-from lycosa.server.middleware import AccessLog, Metrics, Safety
+from lycosa.server.middleware import Door, Metrics
 from lycosa.server.pages import PAGES, STATIC, error_page
 from lycosa.server.pages import explain as explain_as_page
 from lycosa.server.settings import Settings, without_place
@@ -65,9 +65,8 @@ def create_app(
     )
     app.state.site = Site(settings, database, clock, passwords or Passwords())
     app.router.routes.extend(_routes())
-    app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
-    app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
+    app.add_middleware(Door, settings=settings, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)

@@ -1,4 +1,4 @@
-"""What every request passes on its way to a route: what keeps the server safe whatever that does, and an access log."""
+"""What every request passes on its way to a route: safety whatever that does, metrics, and an access log."""
 
 from __future__ import annotations
 
@@ -37,14 +37,57 @@ HEADERS = {
 }
 
 
-class Safety:
-    """Refuses requests for another host, changes that another site's page asks for, bodies that are too large, and NUL
-    in addresses; adds security headers to answers, and the session's cookie if it has changed.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
+
+
+class Metrics:
+    """Requests by route and status, how long they took, and how many are under way. Safe from any thread.
+
+    lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        which = ["method", "route"]
+        self.requests = Counter(
+            "lycosa_requests", "Requests that were answered.", [*which, "status"], registry=self.registry
+        )
+        self.in_flight = Gauge("lycosa_requests_in_flight", "Requests under way.", registry=self.registry)
+        self.seconds = Histogram(
+            "lycosa_request_seconds",
+            "How long requests took.",
+            which,
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0),
+            registry=self.registry,
+        )
+
+    def end(self, method: str, route: str, status: int, seconds: float) -> None:
+        self.in_flight.dec()
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
+
+
+class Door:
+    """What every request passes. Plain ASGI, so that live streams stay streams.
+
+    Refused are requests for another host, changes that another site's page asks for, bodies that are too large, and NUL
+    in addresses. Answers get security headers, the session's cookie if it has changed, and the id of their line in the
+    log. `wake` is called after each request that may have changed what the crawl process is to do.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        metrics: Metrics | None = None,
+        prefix: str = "",
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
         self.app = app
         self.settings = settings
+        self.metrics = metrics or Metrics()
+        self.prefix = prefix
+        self.wake = wake
         parts = urlsplit(settings.url.lower())
         standard = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
         self.host = parts.netloc.removesuffix(standard) if standard else parts.netloc
@@ -55,28 +98,47 @@ class Safety:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        request, began, status = secrets.token_hex(6), time.perf_counter(), 0
         exchange = scope["lycosa"] = {"begun": False, "cookie": ""}
+        scope.setdefault("state", {})
 
         async def answer(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
-                exchange["begun"] = True
+                status, exchange["begun"] = message["status"], True
                 self._dress(scope, message, exchange)
+                MutableHeaders(scope=message)["X-Request-Id"] = request
             await send(message)
 
-        headers = Headers(scope=scope)
-        most = await _largest(scope)
-        refused = self._refusal(scope, headers, most)
-        if refused:
-            await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, answer)
-            return
+        self.metrics.in_flight.inc()
         try:
+            most = await _largest(scope)
+            if refused := self._refusal(scope, Headers(scope=scope), most):
+                await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, answer)
+                return
             await self.app(scope, _bounded(receive, most), answer)
         except Exception:
-            if not exchange["begun"]:
-                number = scope.get("state", {}).get("request", "unknown")
-                said = f"something went wrong here: the server's log has it as request {number}"
+            if not status:
+                said = f"something went wrong here: the server's log has it as request {request}"
                 await JSONResponse({"detail": said}, 500)(scope, receive, answer)
             raise  # for the log
+        finally:
+            status = status or 500
+            seconds, route = time.perf_counter() - began, self._route(scope)
+            method = scope["method"] if len(scope["method"]) <= 7 else "OTHER"
+            self.metrics.end(method, route, status, seconds)
+            if method not in SAFE and status < 400:
+                self.wake()
+            log(
+                "request",
+                "error" if status >= 500 else "info",
+                request=request,
+                method=method,
+                route=route,
+                status=status,
+                ms=round(1000 * seconds, 1),
+                person=scope["state"].get("person", ""),
+            )
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
@@ -111,6 +173,14 @@ class Safety:
         if exchange["cookie"]:
             headers.append("Set-Cookie", exchange["cookie"])
 
+    def _route(self, scope: Any) -> str:
+        """The route as it is written in the code; of an API's route FastAPI may tell only what follows the prefix."""
+        route: str | None = getattr(scope.get("route"), "path", None)
+        if not route:
+            return "unknown"  # the metrics don't grow, whatever strangers ask for
+        inside = scope["path"].startswith(f"{self.prefix}/") and not route.startswith(f"{self.prefix}/")
+        return f"{self.prefix}{route}" if inside else route
+
 
 async def _largest(scope: Scope) -> int:
     """How large a body may be. A form is read before the route's guard is asked: strangers may not send much."""
@@ -141,89 +211,3 @@ def _bounded(receive: Receive, most: int) -> Receive:
         return message
 
     return bounded
-
-
-# -- access log and metrics --------------------------------------------------------------------------------
-
-disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
-
-
-class Metrics:
-    """Requests by route and status, how long they took, and how many are under way. Safe from any thread.
-
-    lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
-    """
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        which = ["method", "route"]
-        self.requests = Counter(
-            "lycosa_requests", "Requests that were answered.", [*which, "status"], registry=self.registry
-        )
-        self.in_flight = Gauge("lycosa_requests_in_flight", "Requests under way.", registry=self.registry)
-        self.seconds = Histogram(
-            "lycosa_request_seconds",
-            "How long requests took.",
-            which,
-            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0),
-            registry=self.registry,
-        )
-
-    def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        self.in_flight.dec()
-        self.requests.labels(method, route, str(status)).inc()
-        self.seconds.labels(method, route).observe(seconds)
-
-
-class AccessLog:
-    """Around the whole application, as plain ASGI, so that live streams stay streams. Answers have the line's id."""
-
-    def __init__(self, app: Any, metrics: Metrics, prefix: str, wake: Callable[[], None]) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.wake = wake
-        self.prefix = prefix
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass it on, and note what became of it."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request, began, status = secrets.token_hex(6), time.perf_counter(), 500
-        scope.setdefault("state", {})["request"] = request
-
-        async def answer(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", request.encode())]}
-            await send(message)
-
-        self.metrics.in_flight.inc()
-        try:
-            await self.app(scope, receive, answer)
-        finally:
-            seconds = time.perf_counter() - began
-            route = self._route(scope)
-            method = scope["method"] if len(scope["method"]) <= 7 else "OTHER"
-            self.metrics.end(method, route, status, seconds)
-            if method not in SAFE and status < 400:
-                self.wake()
-            log(
-                "request",
-                "error" if status >= 500 else "info",
-                request=request,
-                method=method,
-                route=route,
-                status=status,
-                ms=round(1000 * seconds, 1),
-                person=scope["state"].get("person", ""),
-            )
-
-    def _route(self, scope: Any) -> str:
-        """The route as it is written in the code; of an API's route FastAPI may tell only what follows the prefix."""
-        route: str | None = getattr(scope.get("route"), "path", None)
-        if not route:
-            return "unknown"  # the metrics don't grow, whatever strangers ask for
-        inside = scope["path"].startswith(f"{self.prefix}/") and not route.startswith(f"{self.prefix}/")
-        return f"{self.prefix}{route}" if inside else route
