@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from teaching import redirect, score, see, seeded
 
-from lycosa.core.table import Table
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.disco import BACKWARD, FORWARD, OPERATORS, Disco, Likeness, Ucb1, logistic
+from lycosa.estimators.disco import Disco, Likeness, Ucb1, logistic
 
 LN2 = math.log(2)
 
@@ -65,7 +64,7 @@ def test_rounds() -> None:
     assert [0.0, 0.0] == score(guide, table, *"cd")
     assert ["c", "d"] == see(guide, table, page("b", 0.9))
     assert [1.0, 0.5] == score(guide, table, *"cd")
-    assert [pytest.approx(2 / 3), 0.0, 0.0, 0.0] == guide.bandit_.means
+    assert [pytest.approx(2 / 3), 0.0] == guide.bandit_.means
     assert {"backward, from b": 1.0} == guide.explain(table.row_of["c"], table)
 
 
@@ -80,7 +79,7 @@ def test_a_reward_for_backward_and_what_comes_next() -> None:
         changed = see(guide, table, visit)
     assert ["f"] == changed
     assert [pytest.approx(2 / 3), pytest.approx(0.5)] == guide.bandit_.means[:2]
-    assert [2, 2, 0, 0] == guide.bandit_.pulls
+    assert [2, 2] == guide.bandit_.pulls
     assert [0.0, 1.0] == score(guide, table, "e", "f")
     assert {"forward, from d": 1.0} == guide.explain(table.row_of["f"], table)
 
@@ -103,7 +102,7 @@ def test_what_has_moved_and_what_failed() -> None:
     see(guide, table, Visit("b", "page", "gone", 2))
     assert [0.0] == score(guide, table, "c")
     see(guide, table, page("new", 0.9))
-    assert [1, 0, 0, 0] == guide.bandit_.pulls
+    assert [1, 0] == guide.bandit_.pulls
     assert 1.0 == guide.bandit_.means[0]  # places: new, s; (1 - 0/2) / 1
 
 
@@ -116,35 +115,6 @@ def test_when_nothing_is_left_to_start_from() -> None:
     assert [1.0] == score(guide, table, "c")
     see(guide, table, page("c", 0.7, "d"))
     assert [1.0] == score(guide, table, "d")
-
-
-def test_sites() -> None:
-    """Hunting sites, one link to each other host is taken; of its pages only those of new hosts are rewarded.
-
-    a1 and a2 are of one host: a1 and b1 are taken, s2 (of the seed's own host) is not. Both bring hosts that are new.
-    Places: s1, b1, a1: (1 - 1/3 + 1 - 2/3) / 2 = .5. Backward, from b1 to s1, takes a2, whose host is known: 0.
-    """
-    guide, table = Disco(sites=True, threshold=1.0), Table(lane_of=lambda node: node[0])
-    table.add_seed("s1")
-    see(guide, table, page("s1", 0.9, "s2", "a1", "a2", "b1"))
-    assert [0.0, 1.0, 0.0, 0.5] == score(guide, table, "s2", "a1", "a2", "b1")
-    see(guide, table, page("a1", 0.1, "a3", "c1"))
-    see(guide, table, page("b1", 0.5))
-    assert pytest.approx(0.5) == guide.bandit_.means[0]
-    assert [1.0, 0.0] == score(guide, table, "a2", "a3")
-    see(guide, table, page("a2", 0.3))
-    assert [2, 1, 0, 0] == guide.bandit_.pulls
-    assert 0.0 == guide.bandit_.means[1]
-
-
-def test_two_of_four_operators_sleep() -> None:
-    """Keyword and related search have no source, and a user is told so."""
-    assert (FORWARD, BACKWARD) == OPERATORS[:2]
-    guide, table = Disco(threshold=1.0), seeded("s")
-    for visit in (page("s", 0.5, *"ab"), page("a", 0.2, "c"), page("b", 0.9, "d"), page("c", 0.1), page("d", 0.1)):
-        see(guide, table, visit)
-    assert [0, 0] == guide.bandit_.pulls[2:]
-    assert "asleep" in guide.notes[0]
 
 
 # -- the ranking -----------------------------------------------------------------------------------------------

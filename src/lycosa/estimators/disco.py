@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Terms
 
-FORWARD, BACKWARD, KEYWORD, RELATED = OPERATORS = ("forward", "backward", "keyword", "related")
-AWAKE = (FORWARD, BACKWARD)  # the others ask a search engine, which a running crawl cannot do
+FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
 RATIO = 2  # counterexamples per example, at most
 CONCENTRATION = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
 MOST = 2000  # words kept of a page
@@ -64,22 +63,17 @@ class Disco:
 
         forward   the links of these pages
         backward  the links of pages that link to them, as far as those were crawled: what is mentioned beside them
-        keyword   what a search engine finds by frequent words of these pages: asleep
-        related   what it calls related to them: asleep
 
     The reward of an operator is the mean over its pages of 1 - place / pages, by their places in the new ranking; UCB1
     chooses the next one. One that finds nothing new goes on with the next k pages, and if there are none the other has
     its turn.
 
-    Without a search engine two of four operators remain. `--search` finds start pages by the topic's words, which is
-    DISCO's first keyword search; nothing asks an engine while a crawl goes on, so that keyword and related stay asleep
-    with it, too.
+    Two of DISCO's four operators ask a search engine, which nothing does while a crawl goes on: they are left out.
+    `--search` finds start pages by the topic's words, which is its first keyword search.
 
     Parameters:
         k         pages that an operator starts from
         links     links that are taken of a page, the first that are new
-        sites     yes: sites are hunted, as in the paper: only links to other hosts are taken, one of each, and only
-                  pages of new hosts are rewarded. No: pages are, whatever their host (the lab knows no hosts)
         examples  relevant pages that the others are compared with, the first ones
 
     Scores are 1 to 1/n for the n links of a round, in the order of the pages that they were found on, and 0 for links
@@ -87,20 +81,14 @@ class Disco:
     many pages came in as it has links.
 
     Paper: Pham, Santos, Freire 2019, Bootstrapping Domain-Specific Content Discovery on the Web (DISCO), and the
-    authors' code (kienpt/site_discovery_public): k and links are theirs. We depart: sites=no by default, as a crawl of
-    one site could not be hunted otherwise; backward goes by crawled links, theirs asks a service for backlinks and
-    fetches these pages, too; a round has at most k * links pages; start pages are ranked with the others; and what
-    Likeness says of itself.
+    authors' code (kienpt/site_discovery_public): k and links are theirs. We depart: pages are hunted, whatever their
+    host, in place of sites; backward goes by crawled links, theirs asks a service for backlinks and fetches these
+    pages, too; a round has at most k * links pages; start pages are ranked with the others; and what Likeness says of
+    itself.
     """
-
-    notes: ClassVar[list[str]] = [
-        "disco looks forward and backward along the links that were crawled; its other two operators, keyword and "
-        "related search, are asleep: no search engine is asked while a crawl goes on"
-    ]
 
     k: int = 20
     links: int = 10
-    sites: bool = False
     examples: int = 20
     threshold: float = 0.1
     value_: NDArray[np.float64] = column()
@@ -116,7 +104,6 @@ class Disco:
     now_: int = learned(lambda: -1)  # the operator of this round; -1: seeds
     left_: int = learned(int)  # pages of this round that are still to come
     first_: int = learned(int)  # number of the first page that came in it
-    hosts_: set[int] = learned(set)
 
     def __post_init__(self) -> None:
         if min(self.k, self.links, self.examples) < 1:
@@ -169,11 +156,10 @@ class Disco:
         """End this round and begin another: its rows."""
         ranking = self.ranking()
         if self.now_ >= 0:
-            self._pay(ranking, table)
-        self.hosts_.update(table.lane[self.pages_[self.first_ :]].tolist())
+            self._pay(ranking)
         self.first_, self.left_ = len(self.pages_), 1
         for operator in self.bandit_.order():
-            taken = self._look(operator, ranking, table) if OPERATORS[operator] in AWAKE else {}
+            taken = self._look(operator, ranking, table)
             if taken:
                 rows = np.fromiter(taken, np.intp, len(taken))
                 self.now_, self.left_ = operator, len(rows)
@@ -183,15 +169,14 @@ class Disco:
         self.now_ = max(self.now_, 0)  # nothing is left to start from: page by page what no operator has taken
         return np.zeros(0, np.intp)
 
-    def _pay(self, ranking: NDArray[np.intp], table: Table) -> None:
-        """Reward the operator for its pages: 1 - place / n of those that count, added up, by how many it brought."""
+    def _pay(self, ranking: NDArray[np.intp]) -> None:
+        """Reward the operator for its pages: the mean of 1 - place / n."""
         new = [n for n in range(self.first_, len(self.pages_)) if self._is_of(self.now_, self.pages_[n])]
         if not new:
             return
         place = np.empty(len(ranking))
         place[ranking] = np.arange(len(ranking))
-        counted = [n for n in new if not self.sites or int(table.lane[self.pages_[n]]) not in self.hosts_]
-        reward = sum(1.0 - place[n] / len(ranking) for n in counted) / len(new)
+        reward = sum(1.0 - place[n] / len(ranking) for n in new) / len(new)
         self.bandit_.reward(self.now_, float(reward), len(new))
 
     def _is_of(self, operator: int, row: int) -> bool:
@@ -214,19 +199,13 @@ class Disco:
         return {}
 
     def _some(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
-        """The first links of a page that nobody has taken; if sites are hunted, to other hosts, one of each."""
-        hosts, count = {int(table.lane[page])}, 0
-        for row in table.edges.children(page).tolist():
-            if table.state[row] != OPEN or self.value_[row] or row in taken or table.is_seed[row]:
-                continue
-            host = int(table.lane[row])
-            if self.sites and host in hosts:
-                continue
-            hosts.add(host)
-            yield row
-            count += 1
-            if count == self.links:
-                return
+        """The first links of a page that nobody has taken."""
+        fresh = (
+            row
+            for row in table.edges.children(page).tolist()
+            if table.state[row] == OPEN and not self.value_[row] and row not in taken and not table.is_seed[row]
+        )
+        return islice(fresh, self.links)
 
 
 def _seeds_to_come(table: Table) -> bool:
