@@ -1,6 +1,6 @@
 """`lycosa backup` and `lycosa restore`: a server's data in one tar file.
 
-    crawls/ID/log.sqlite, ...     crawl directories, archives up to the length that the copied log knows
+    crawls/ID/log.sqlite, ...     crawl directories, archives up to the length that the copied log knows, no indices
     models/ID                     files of models
     lycosa.sqlite                 all rows as of one moment, from SQLite or PostgreSQL; the last member
 
@@ -10,7 +10,6 @@ The server may run meanwhile. Sessions are left out: after a restore everyone si
 from __future__ import annotations
 
 import re
-import shutil
 import sqlite3
 import tarfile
 import tempfile
@@ -24,7 +23,6 @@ from lycosa.people.erasing import erase_crawl
 from lycosa.people.migrating import migrate, newest, revision
 from lycosa.people.schema import metadata
 from lycosa.server.settings import Settings
-from lycosa.store import cdxj
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 
@@ -103,10 +101,6 @@ def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Da
         if (directory / LOG).exists():
             for archive, end in _copy_log(directory / LOG, copy).items():
                 _add(tar, f"{name}/archive/{archive}", directory / "archive" / archive, end)
-                index = cdxj.index_of(directory / "archive" / archive)
-                if index.exists():
-                    (beside / index.name).write_bytes(b"".join(it.line for it in cdxj.read(index) if it.end <= end))
-                    _add(tar, f"{name}/archive/{index.name}", beside / index.name)
             _add(tar, f"{name}/{LOG}", copy)
         for path in sorted(directory.iterdir()):
             if path.is_file() and not path.is_symlink() and not LEFT_OUT.fullmatch(path.name):
@@ -143,11 +137,8 @@ def _extract(file: Path, into: Path) -> None:
     try:
         with tarfile.open(file, "r:") as tar:
             for member in tar:
-                if not member.isreg() or not MEMBER.fullmatch(member.name):
+                if not member.isreg() or not MEMBER.fullmatch(member.name) or (into / member.name).exists():
                     raise tarfile.TarError(f"it has a member {ascii(member.name)[:80]}")
-                target = into / member.name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with open(target, "xb") as copy:
-                    shutil.copyfileobj(tar.extractfile(member), copy)  # type: ignore[arg-type]  # a regular file
+                tar.extract(member, into, filter="data")
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise InputError(f"{file} is not a complete backup ({error}): nothing was restored") from error
