@@ -58,7 +58,8 @@ def picture(part: dict[str, Any]) -> str:
     """A figure of a report as SVG."""
     told = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
     figure = Figure(**{**told, "curves": [Curve(**curve) for curve in part["curves"]]})
-    return svg(figure, alone=True, badge=BADGE if part["mode"] == "as-published" else "")
+    figure.title += f", {BADGE}" if part["mode"] == "as-published" else ""
+    return svg(figure, alone=True)
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> list[str]:

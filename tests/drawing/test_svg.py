@@ -33,12 +33,10 @@ def test_svg_lines_rise_to_the_upper_right() -> None:
 
 
 def test_svg_missing_values_are_gaps() -> None:
-    """NaN, and what a logarithmic axis cannot show, interrupt a curve."""
+    """NaN interrupts a curve."""
     curve = Curve("a", [1, 2, 3, 4], [1.0, float("nan"), 3.0, 4.0])
     (line,) = parts(Figure("f", "F", "x", "y", [curve]), "line")
     assert 2 == line.get("d", "").count("M")
-    (line,) = parts(Figure("f", "F", "x", "y", [Curve("a", [0, 10, 100], [1, 0, 2])], log_x=True, log_y=True), "line")
-    assert ["M"] == re.findall("[A-Z]", line.get("d", ""))
 
 
 def test_svg_bands_are_of_their_curve() -> None:
@@ -58,21 +56,12 @@ def test_svg_curves_look_different() -> None:
     assert (56, 28) == (len(groups), len(looks))  # each in the legend, too
 
 
-def test_svg_bars_stand_on_zero() -> None:
-    """Bars of negative values hang from the zero line, those of positive ones stand on it; what is missing has none."""
-    figure = Figure("f", "F", "topic", "y", [Curve("a", [0, 1, 2], [-1, 2, float("nan")])], bars=True, ticks="abc")
-    below, above = parts(figure, "block")
-    foot = float(above.get("y", "")) + float(above.get("height", ""))
-    assert foot == pytest.approx(float(below.get("y", "")), abs=0.1)
-    assert float(above.get("height", "")) == pytest.approx(2 * float(below.get("height", "")), abs=0.2)
-
-
 def test_svg_histogram_stacks_kinds() -> None:
     """The parts of a bin lie on top of each other, and say how many of each kind there are."""
     curves = [Curve("old", (), [1, 0]), Curve("new", (), [1, 4])]
     chart = Histogram("h", "H", "when", "things", curves, low=0, high=10, looks=[0, 6], marks=[(5, "half"), (7, "")])
     first, second = parts(chart, "bin")
-    lower, upper = [each for each in first.iter() if each.get("class") == "block"]
+    lower, upper = [each for each in first.iter() if "block" in each.get("class", "")]
     assert float(lower.get("y", "")) == pytest.approx(
         float(upper.get("y", "")) + float(upper.get("height", "")), abs=0.1
     )
@@ -91,22 +80,18 @@ def test_svg_values_under_the_pointer() -> None:
     assert not parts(figure, "at", width=360)
 
 
-def test_svg_long_curves_are_thinned() -> None:
-    """However many points, so many are drawn, both ends among them."""
-    figure = Figure("f", "F", "x", "y", [Curve("a", range(100_000), range(100_000))])
-    (line,) = parts(figure, "line")
-    assert 400 == len(heights(line.get("d", "")))
-    assert 40 == len(parts(figure, "at"))
+def test_svg_values_of_long_curves_are_thinned() -> None:
+    """However many points, the pointer finds the values of 40."""
+    assert 40 == len(parts(Figure("f", "F", "x", "y", [Curve("a", range(10_000), range(10_000))]), "at"))
 
 
 @pytest.mark.parametrize(
     "figure",
     [
         Figure("f", "F", "x", "y", []),
-        Figure("f", "F", "x", "y", [Curve("a", [], [])], log_x=True, log_y=True),
+        Figure("f", "F", "x", "y", [Curve("a", [], [])]),
         Figure("f", "F", "x", "y", [Curve("a", [3], [7])]),
-        Figure("f", "F", "x", "y", [Curve("a", [1, 2], [0, 0])], bars=True),
-        Figure("f", "F", "x", "y", [], bars=True, ticks=["a"]),
+        Figure("f", "F", "x", "y", [Curve("a", [1, 2], [0, 0])]),
     ],
 )
 def test_svg_of_little_or_nothing(figure: Figure) -> None:
@@ -116,18 +101,20 @@ def test_svg_of_little_or_nothing(figure: Figure) -> None:
 
 def test_svg_shows_markup_as_text() -> None:
     """Whatever strangers write is text, without characters that turn it around."""
-    for bars in (False, True):
-        figure = Figure("f", HOSTILE, HOSTILE, HOSTILE, [Curve(HOSTILE, [1], [1]), Curve("b", [1], [1])], bars=bars)
-        for drawn in (svg(figure, alone=True, badge=HOSTILE), inline(figure, HOSTILE)):
+    curves = [Curve(HOSTILE, [1], [1]), Curve("b", [1], [1])]
+    bins = {"low": 0, "high": 1, "looks": [0, 1], "marks": [(0.5, HOSTILE)]}
+    words = ("f", HOSTILE, HOSTILE, HOSTILE)
+    for figure in (Figure(*words, curves), Histogram(*words, curves, **bins)):
+        for drawn in (svg(figure, alone=True), inline(figure, HOSTILE)):
             assert "<script" not in drawn
             assert "\u202e" not in drawn
 
 
 def test_svg_alone_is_a_file() -> None:
     """A file has a title, its own colours and a theme, and loads nothing."""
-    drawn = svg(Figure("f", "A title", "x", "y", []), alone=True, badge="as published", theme="dark")
+    drawn = svg(Figure("f", "A title", "x", "y", []), alone=True, theme="dark")
     root = ElementTree.fromstring(drawn)
-    assert {"A title", "as published"} <= {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert "A title" in {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}
     assert "dark" == root.get("data-theme")
     assert "--curve-1" in drawn
     assert not re.search(r"url\(|@import|href", drawn)

@@ -34,8 +34,7 @@ def example() -> Findings:
                   [[HOSTILE, 1200, 0.51239, "0.5 (0.4 to 0.6)"], ["b", np.int64(7), None, None]], note="A note."),
             Figure("fig-1", "Harvest", "pages", "harvest",
                    [Curve("first", x, y, y - 0.1, y + 0.1), Curve(HOSTILE, x, y / 2)], mode="as-published"),
-            Figure("fig-2", "By topic", "topic", "harvest", [Curve("ours", [0, 1], [0.5, float("nan")])], bars=True,
-                   ticks=["reefs", HOSTILE]),
+            Figure("fig-2", "By topic", "topic", HOSTILE, [Curve("ours", [0, 1], [0.5, float("nan")])]),
             Table("times", "Times", ["name", "ms"], [["a", 12.5]], timed=True),
         ],
         claims=[

@@ -27,7 +27,6 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
-from lycosa.drawing.formats import iso
 from lycosa.explaining import why
 from lycosa.refresh import ledger
 from lycosa.spaces.making import guard_of, wall_clock
@@ -214,7 +213,7 @@ class Desk:
                 "kind": item.change.kind,
                 "magnitude": round(item.change.magnitude, 3),
                 "says": [short(words) for words in item.change.says[:MOST_BEST]],
-                "at": iso(item.at),
+                "at": datetime.fromtimestamp(item.at, UTC).isoformat(timespec="seconds"),
             }
             for item in found[-MOST_CHANGES:]
         ]

@@ -1,4 +1,4 @@
-"""Figures as data, ticks for their axes, and block characters for a terminal. `drawing.svg` draws the rest."""
+"""Figures as data, ticks for their axes, and block characters for a terminal. `drawing.svg` draws them for pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _STEPS = [hours * 3600 for hours in (1, 3, 6, 12)] + [days * 86_400 for days in (1, 2, 7, 14, 28, 91, 182, 364)]
 
@@ -21,14 +21,10 @@ class Curve:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
 
-    @property
-    def banded(self) -> bool:
-        return bool(len(self.low)) and len(self.low) == len(self.high) == len(self.y)
-
 
 @dataclass
 class Figure:
-    """Curves over the same axes; with `bars` the y of each curve are bars over the labels in `ticks`."""
+    """Curves over the same axes."""
 
     key: str  # short and unique among figures shown together: for files and anchors
     title: str
@@ -36,17 +32,7 @@ class Figure:
     y_label: str
     curves: Sequence[Curve]
     _: KW_ONLY
-    log_x: bool = False
-    log_y: bool = False
-    bars: bool = False
-    ticks: Sequence[str] = ()
     note: str = ""
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels under bars; where they are missing, the places."""
-        first = self.curves[0].x if self.curves else ()
-        return [str(tick) for tick in self.ticks] or [f"{x:g}" for x in first]
 
 
 @dataclass
@@ -60,8 +46,7 @@ class Histogram(Figure):
     marks: Sequence[tuple[float, str]] = ()  # lines across: where, and a label or nothing
 
 
-@dataclass(slots=True)
-class Tick:
+class Tick(NamedTuple):
     """A labelled value on an axis."""
 
     at: float
@@ -86,19 +71,6 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[Ti
     form = f",.{digits}f" if 1e-6 < step < 1e9 else ".2g"
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     return [Tick(place * step, f"{place * step:{form}}" if place else "0") for place in places]
-
-
-def powers(low: float, high: float) -> list[Tick]:
-    """Return powers of ten between two positive values; where they are few, twice and five times them, too.
-
-    >>> [tick.label for tick in powers(0.1, 1000)], [tick.label for tick in powers(3, 30)]
-    (['0.1', '1', '10', '100', '1,000'], ['5', '10', '20'])
-    """
-    span = math.log10(high / low)
-    factors = (1, 2, 5) if span < 3 else (1,)
-    places = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1, max(1, round(span / 6)))
-    values = [factor * 10.0**place for place in places for factor in factors]
-    return [Tick(value, f"{value:,g}") for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
 
 
 def times(length: float, most: int = 5) -> list[Tick]:

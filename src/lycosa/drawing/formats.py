@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from datetime import UTC, datetime
 
@@ -39,8 +40,7 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[31mb\u202ec \x01d\x02")
     'a [31mb c d'
     """
-    text = text.replace("\x01", "").replace("\x02", "").replace("\u00ad", "")
-    return "\n".join([clean(line, " ") for line in text.split("\n")])
+    return clean(re.sub("[\x01\x02\xad]", "", text), " ")
 
 
 def clip(text: str, most: int = 300) -> str:
@@ -60,10 +60,6 @@ def href(node: str) -> str:
     ('https://example.org/', '')
     """
     return node if node.startswith(("http://", "https://")) and clean(node) == node else ""
-
-
-def count(number: int) -> str:
-    return f"{number:,}"
 
 
 def many(number: int, noun: str) -> str:
@@ -102,11 +98,10 @@ def seconds(value: float) -> str:
     """
     if value < 60:
         return f"{1000 * value:.0f} ms" if value < 0.1 else f"{value:.2g} s" if value < 9.95 else f"{value:.0f} s"
-    for big, small, unit, below in ((86400, 3600, "d", "h"), (3600, 60, "h", "min"), (60, 1, "min", "s")):
-        if value >= big:
-            whole, rest = divmod(round(value / small), big // small)
-            return f"{whole} {unit} {rest} {below}" if rest else f"{whole} {unit}"
-    raise AssertionError(value)
+    units = ((86400, 3600, "d", "h"), (3600, 60, "h", "min"), (60, 1, "min", "s"))
+    big, small, unit, below = next(row for row in units if value >= row[0])
+    whole, rest = divmod(round(value / small), big // small)
+    return f"{whole} {unit} {rest} {below}" if rest else f"{whole} {unit}"
 
 
 def pause(value: float) -> str:
@@ -142,13 +137,4 @@ def day(at: float) -> str:
     return when(at).partition(",")[0]
 
 
-def iso(at: float) -> str:
-    try:
-        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
-FILTERS = {shown.__name__: shown for shown in (
-    clean, clip, href, count, many, percent, score, seconds, pause, size, when, day, iso,
-)}  # fmt: skip
+FILTERS = {shown.__name__: shown for shown in (clip, href, many, percent, score, seconds, pause, size, when, day)}

@@ -10,6 +10,8 @@ lets no script run but the one that belongs to it.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import time
 from dataclasses import fields
 from functools import cache
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment
+from markupsafe import Markup
 
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
@@ -32,8 +35,7 @@ from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
-from lycosa.drawing.pages import digest, environment, source
-from lycosa.drawing.svg import style
+from lycosa.drawing.pages import environment
 from lycosa.refresh.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
@@ -55,10 +57,9 @@ def _templates() -> Environment:
 def render(report: Report) -> str:
     """The whole page."""
     templates = _templates()
-    script = source(templates, "page.js")
-    return templates.get_template("report.html").render(
-        report=report, script=script, digest=digest(script), style=style() + source(templates, "style.css")
-    )
+    script = templates.get_template("page.js").render()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return templates.get_template("report.html").render(report=report, script=Markup(script), digest=f"sha256-{digest}")
 
 
 def asked(threshold: float) -> str:

@@ -17,8 +17,7 @@ from typing import Any
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.formats import clip
-from lycosa.drawing.pages import environment, source
-from lycosa.drawing.svg import style
+from lycosa.drawing.pages import environment
 from lycosa.lab.findings import (
     AS_PUBLISHED,
     FAILS,
@@ -59,7 +58,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
     templates = environment("lycosa.lab.report", shown, in_figures, tally, flat, described)
     page = templates.get_template("report.html").render(
         {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
-        found=findings, style=style() + source(templates, "style.css"), **made,
+        found=findings, **made,
     )  # fmt: skip
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -112,7 +111,7 @@ def flat(values: Any) -> list[tuple[str, str]]:
 def described(figure: Figure) -> str:
     """A figure in a sentence, for those who do not see it."""
     names = ", ".join(curve.label for curve in figure.curves)
-    return clip(f"{'Bars' if figure.bars else 'Curves'} of {figure.y_label} by {figure.x_label}: {names}.", 600)
+    return clip(f"Curves of {figure.y_label} by {figure.x_label}: {names}.", 600)
 
 
 def shown(cell: Any, digits: int = 3) -> str:
