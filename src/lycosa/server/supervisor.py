@@ -162,7 +162,8 @@ class Supervisor:
             pause = FIRST_PAUSE if time.monotonic() - began > 30.0 else pause  # it was well
             log("child ended", "warning", process=name, code=code, again_in=pause)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _start(self, name: str, lifeline: int) -> asyncio.subprocess.Process:

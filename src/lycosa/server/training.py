@@ -53,8 +53,10 @@ class Training:
                 except LycosaError as error:
                     log("training waits", "warning", why=str(error))
                     started = False  # the last result may not have been written
+                # Not wait_for: it loses a cancellation that comes at the same moment, before Python 3.12.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.queued.wait(), 5.0 if started else 1.0)
+                    async with asyncio.timeout(5.0 if started else 1.0):
+                        await self.queued.wait()
         finally:
             self._over = True
 

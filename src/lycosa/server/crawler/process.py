@@ -121,7 +121,8 @@ class CrawlProcess:
                 except Exception as bug:  # the crawls go on, and the next look may be luckier
                     log("look failed", "error", error=repr(bug), traceback=traceback.format_exc())
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), TICK)
+                    async with asyncio.timeout(TICK):
+                        await self._woken.wait()
         finally:
             try:
                 for task in beside:
