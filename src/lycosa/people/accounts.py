@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, digest, new_secret
 from lycosa.people.database import Database, Row, Taken, as_dict
 from lycosa.people.ids import new_id
-from lycosa.people.permissions import Role, active
+from lycosa.people.permissions import NotFound, Role, active
 from lycosa.people.sessions import end_all, turn_soon
 from lycosa.people.typed import line
 
@@ -22,7 +22,7 @@ DAY = 86400.0
 FIRST = "the first admin"  # the note of the invitation that the first start makes
 
 
-class NoInvitation(InputError):
+class NoInvitation(NotFound):
     """The code is wrong, used, revoked or too old; which of them is not told."""
 
 

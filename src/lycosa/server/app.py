@@ -18,6 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
+from lycosa.people.crawls import Gone
 from lycosa.people.credentials import Busy, Passwords
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
@@ -34,8 +35,12 @@ from lycosa.version import __version__
 
 PREFIX = "/api/v1"
 REFUSED: dict[int | str, dict[str, Any]] = {
+    401: {"description": "The name or the password is wrong"},
     403: {"description": "Not signed in, or not allowed"},
     404: {"description": "Not found, or not yours"},
+    409: {"description": "It is there already, in use, or not in the state for it"},
+    413: {"description": "The file is too large"},
+    429: {"description": "Too many attempts, exports or streams: the header Retry-After says how long to wait"},
 }
 
 
@@ -99,7 +104,16 @@ HIDDEN: dict[type[Exception], tuple[str, int, str]] = {
     StoreError: ("store failed", 503, "this can't be read now: contact the administrator"),
     OSError: ("files failed", 503, "this can't be read or written now: contact the administrator"),
 }
-STATUSES = {Busy: 503, TooMany: 429, NotFound: 404, Forbidden: 403, Taken: 409, LastAdmin: 409, InputError: 422}
+STATUSES: dict[type[Exception], int] = {
+    Busy: 503,
+    TooMany: 429,
+    NotFound: 404,
+    Gone: 404,
+    Forbidden: 403,
+    Taken: 409,
+    LastAdmin: 409,
+    InputError: 422,
+}
 
 
 async def _explain(request: Request, error: Exception) -> Response:

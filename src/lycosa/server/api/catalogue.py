@@ -51,7 +51,7 @@ def get_catalogue(person: Person = needs("read")) -> Catalogue:
     return Catalogue(preferences=list(preferences.values()))
 
 
-@router.post("/catalogue", status_code=201, responses={409: {"description": "It is there already"}})
+@router.post("/catalogue", status_code=201)
 def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry:
     """Add a seed."""
     given = {**body.model_dump(), "url": web_address(body.url)}

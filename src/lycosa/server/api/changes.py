@@ -36,8 +36,6 @@ LONGEST = 300_000  # characters of a version that are compared: a second's work
 
 
 class ChangeTold(BaseModel):
-    """What became of a page."""
-
     seq: int
     url: str
     title: str
@@ -52,18 +50,10 @@ class ChangeTold(BaseModel):
 
 
 class Changes(BaseModel):
-    """The newest changes first."""
-
     crawl: str | None
     since: float
     last_visit: float | None
     changes: list[ChangeTold]
-
-
-class Feed(BaseModel):
-    """An address for a feed reader. Whoever knows it can read the changes: it is shown once."""
-
-    atom: str
 
 
 class DiffSide(BaseModel):
@@ -74,30 +64,6 @@ class DiffSide(BaseModel):
     title: str
 
 
-class DiffWords(BaseModel):
-    """How many words there are, and how many came and went."""
-
-    from_: int = Field(alias="from")
-    to: int
-    removed: int
-    added: int
-    moved: int
-    share: float
-
-
-class DiffLinks(BaseModel):
-    removed: list[str]
-    added: list[str]
-
-
-class DiffRow(BaseModel):
-    """A block of the page; runs are pieces of text, each with its state."""
-
-    row: int
-    state: str
-    runs: list[tuple[str, str]]
-
-
 class Difference(BaseModel):
     """What differs between two versions."""
 
@@ -106,9 +72,9 @@ class Difference(BaseModel):
     to: DiffSide
     versions: int
     says: str
-    words: DiffWords
-    links: DiffLinks
-    rows: list[DiffRow]
+    words: dict[str, float] = Field(description="How many: from, to, removed, added, moved; and the share of these.")
+    links: dict[str, list[str]] = Field(description="Those removed and those added.")
+    rows: list[dict[str, Any]] = Field(description="Blocks of the page: row, state, and runs of text with their state.")
     cut: str = Field(description="What was left out, where there is too much of it.")
 
 
@@ -138,12 +104,12 @@ def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
 
 
 @router.post("/interests/{interest}/feed")
-def open_feed(access: InterestAccess = interest_to("read", "account")) -> Feed:
-    """A new address of the feed; an earlier one is revoked."""
+def open_feed(access: InterestAccess = interest_to("read", "account")) -> dict[str, str]:
+    """A new secret address of the feed, shown once; an earlier one is revoked."""
     site, interest = access.site, access.interest["id"]
     key = visits.open_feed(site.database, interest, access.person.id)
     access.person.record("feed opened", interest)
-    return Feed(atom=_feed_address(site, key))
+    return {"atom": _feed_address(site, key)}
 
 
 @router.delete("/interests/{interest}/feed", status_code=204)
@@ -248,13 +214,11 @@ def _versions_of(collection: Collection, url: str) -> list[tuple[int, Visit]]:
 def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None) -> tuple[int, int]:
     """The places of two versions by their numbers in the log; the last two, or the one before, if nothing is said."""
     numbers = [seq for seq, _ in versions]
-    for given in (old, new):
-        if given is not None and given not in numbers:
-            raise InputError(
-                f"there is no version {given} of this page: there are {', '.join(map(str, numbers[-20:]))}"
-            )
-    later = len(numbers) - 1 if new is None else numbers.index(new)
-    earlier = max(0, later - 1) if old is None else numbers.index(old)
+    try:
+        later = len(numbers) - 1 if new is None else numbers.index(new)
+        earlier = max(0, later - 1) if old is None else numbers.index(old)
+    except ValueError:
+        raise InputError("there is no such version of this page: look at its versions") from None
     if earlier == later:
         raise InputError("there is nothing to compare: name two versions of the page")
     return earlier, later

@@ -21,8 +21,6 @@ from lycosa.server.results import Now
 
 router = APIRouter(tags=["crawls"])
 
-CONFLICT: dict[int | str, dict[str, Any]] = {409: {"description": "not in the state that it is in now"}}
-
 
 class Crawl(BaseModel):
     """One crawl, as it is now."""
@@ -56,21 +54,13 @@ class Crawl(BaseModel):
         return self.found / self.pages if self.pages else 0.0
 
 
-class NewCrawl(Body):
-    """Nothing to say: a crawl is started as its interest wishes."""
-
-
 class LookAgain(Body):
-    """Which pages to look at."""
-
     now: list[Annotated[str, Field(max_length=400)]] = Field(
         [], max_length=200, description="Pieces of addresses; none: all pages."
     )
 
 
 class More(Body):
-    """How many pages more."""
-
     pages: int = Field(ge=1, le=1_000_000)
 
 
@@ -97,8 +87,8 @@ def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Cr
     return [crawl_seen(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
 
 
-@router.post("/interests/{interest}/crawls", status_code=201, responses=CONFLICT)
-def start_crawl(body: NewCrawl | None = None, access: InterestAccess = interest_to("edit", "run")) -> Crawl:
+@router.post("/interests/{interest}/crawls", status_code=201)
+def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> Crawl:
     """A new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
     site = access.site
     budget = min(interests.wishes_of(access.interest).budget, site.settings.max_budget)
@@ -111,25 +101,25 @@ def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> Crawl:
     return crawl_seen(access.site, access.crawl)
 
 
-@router.post("/crawls/{crawl}/pause", responses=CONFLICT)
+@router.post("/crawls/{crawl}/pause")
 def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Pause it."""
     return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
 
 
-@router.post("/crawls/{crawl}/resume", responses=CONFLICT)
+@router.post("/crawls/{crawl}/resume")
 def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Continue one that was paused, stopped, or failed."""
     return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
 
 
-@router.post("/crawls/{crawl}/stop", responses=CONFLICT)
+@router.post("/crawls/{crawl}/stop")
 def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Stop it; it can be resumed later."""
     return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
 
 
-@router.post("/crawls/{crawl}/more", responses=CONFLICT)
+@router.post("/crawls/{crawl}/more")
 def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Fetch more pages; a finished crawl continues."""
     site = access.site
@@ -137,7 +127,7 @@ def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Cra
     return _do(access, "crawl given more pages", crawls.more, *given)
 
 
-@router.post("/crawls/{crawl}/refresh", responses=CONFLICT)
+@router.post("/crawls/{crawl}/refresh")
 def look_again(body: LookAgain | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Revisit its pages now: what is new, changed, gone.
 

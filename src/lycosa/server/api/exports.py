@@ -42,10 +42,7 @@ TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/w
 
 def _answers(*kinds: str) -> dict[int | str, dict[str, Any]]:
     file = {"schema": {"type": "string", "format": "binary"}}
-    return {
-        200: {"content": dict.fromkeys(kinds, file)},
-        429: {"description": "Other exports are being sent: the header Retry-After says when to try again"},
-    }
+    return {200: {"content": dict.fromkeys(kinds, file)}}
 
 
 @router.get("/me/export", response_class=StreamingResponse, responses=_answers("application/zip"))

@@ -37,8 +37,6 @@ class Quality(BaseModel):
 
 
 class Move(BaseModel):
-    """A page whose place among the results is another now."""
-
     url: str
     title: str
     before: int
@@ -46,8 +44,6 @@ class Move(BaseModel):
 
 
 class Effect(BaseModel):
-    """What feedback has brought."""
-
     yes: int
     no: int
     before: Quality | None = Field(description="By what the judge said when the pages were fetched.")
@@ -56,8 +52,6 @@ class Effect(BaseModel):
 
 
 class Labelled(BaseModel):
-    """One label."""
-
     url: str
     title: str
     label: Word
@@ -66,22 +60,16 @@ class Labelled(BaseModel):
 
 
 class Feedback(BaseModel):
-    """All labels, the newest first."""
-
     labels: list[Labelled]
     effect: Effect
 
 
 class Said(Body):
-    """A word on a page; null takes it back."""
-
     url: str = Field(min_length=1, max_length=4_000)
     label: Word | None
 
 
 class Heard(BaseModel):
-    """The label that the page has now."""
-
     label: Word | None
     number: int = Field(
         description="Of this label: the judge of a crawl knows it when the crawl's `heard` is as large."

@@ -40,8 +40,6 @@ class Queue(BaseModel):
 
 
 class Server(BaseModel):
-    """How it is run."""
-
     version: str
     schema_version: str
     database: str

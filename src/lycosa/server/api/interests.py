@@ -218,7 +218,7 @@ class Imported(BaseModel):
     note: str
 
 
-@router.post("/imports", responses={413: {"description": "The file is too large"}})
+@router.post("/imports")
 def read_file(file: UploadFile, person: Person = needs("write")) -> Imported:
     """Read the addresses of a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page."""
     body = file.file.read(MOST_BYTES + 1)

@@ -47,8 +47,6 @@ Found = NDArray[np.bool_]
 
 
 class HostNow(BaseModel):
-    """One host: what it gave, and when it may be asked again."""
-
     host: str
     pages: int
     found: int
@@ -60,8 +58,6 @@ class HostNow(BaseModel):
 
 
 class Failure(BaseModel):
-    """One cause of failures, in words."""
-
     cause: str
     count: int
     meaning: str
@@ -70,8 +66,6 @@ class Failure(BaseModel):
 
 
 class Progress(BaseModel):
-    """How a crawl is going."""
-
     crawl: Crawl
     seq: int
     rate: float
@@ -305,16 +299,12 @@ class GraphNode(BaseModel):
 
 
 class GraphEdge(BaseModel):
-    """A link that was followed first."""
-
     source: str
     target: str
     anchor: str
 
 
 class Graph(BaseModel):
-    """The best pages, and the ways that led to them."""
-
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     truncated: bool
@@ -362,7 +352,6 @@ def one_more(access: CrawlAccess = READER) -> Iterator[None]:
 @router.get(
     "/crawls/{crawl}/events",
     response_class=EventSourceResponse,
-    responses={429: {"description": "Too many streams of one person"}},
     dependencies=[Depends(one_more)],
 )
 async def follow_events(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field, Strict
@@ -16,18 +16,15 @@ from lycosa.people.permissions import NotFound, Scope, found
 from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body
-from lycosa.server.api.session import TOO_MANY, Profile, SessionAnswer, begin, profile
+from lycosa.server.api.session import Profile, SessionAnswer, begin, profile
 from lycosa.server.guards import Person, needs, set_cookie
 
 router = APIRouter(tags=["me"])
 
-WRONG: dict[int | str, dict[str, Any]] = {401: {"description": "The password is wrong"}, **TOO_MANY}
 Password = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Me(Profile):
-    """The account, and what may be done with it as it was asked for."""
-
     created: float
     scopes: list[str]
 
@@ -84,7 +81,7 @@ def change(wanted: MeChange, person: Person = needs("account")) -> Me:
     return me(person)
 
 
-@router.post("/me/password", responses=WRONG)
+@router.post("/me/password")
 def set_password(wanted: PasswordChange, request: Request, person: Person = needs("account")) -> SessionAnswer:
     """Change the password. All sessions end; the one that asked goes on under a new cookie and a new CSRF token. Tokens
     stay: they are revoked one by one.
@@ -113,7 +110,7 @@ def end_session(session: str, request: Request, person: Person = needs("account"
     person.record("ended a session")
 
 
-@router.delete("/me", status_code=204, responses={409: {"description": "This is the last admin"}, **WRONG})
+@router.delete("/me", status_code=204)
 def leave(wanted: Farewell, request: Request, person: Person = needs("account")) -> None:
     """Delete your account and all its data."""
     _confirmed(person, wanted.password)

@@ -89,7 +89,7 @@ def list_models(person: Person = needs("read")) -> list[ModelInfo]:
     return [_told(row) for row in models.of_person(person.site.database, person.id)]
 
 
-@router.post("/models", status_code=201, responses={413: {"description": "The file is too large"}})
+@router.post("/models", status_code=201)
 async def upload_model(
     file: UploadFile,
     name: Annotated[str, Form(max_length=200)] = "",
@@ -167,7 +167,7 @@ def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> Mode
     return _told(access.site.database.get("model", access.model["id"]) or access.model)
 
 
-@router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest uses it"}})
+@router.delete("/models/{model}", status_code=204)
 def delete_model(access: ModelAccess = model_to("write")) -> None:
     """Delete it, unless an interest uses it. Crawls keep the copy they started with."""
     models.remove(access.site.database, access.person.id, access.model["id"])

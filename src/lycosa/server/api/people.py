@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel, Field, Strict
@@ -15,8 +15,6 @@ from lycosa.server.api.me import remove
 from lycosa.server.guards import Person, needs
 
 router = APIRouter(tags=["people"])
-
-LAST: dict[int | str, dict[str, Any]] = {409: {"description": "This is the last admin"}}
 
 
 class Account(Named):
@@ -54,7 +52,7 @@ def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: P
     return accounts.names(person.site.database, begins)
 
 
-@router.patch("/people/{person}", responses=LAST)
+@router.patch("/people/{person}")
 def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> Account:
     """Change a role; suspend an account immediately, or reactivate it."""
     database = by.site.database
@@ -69,13 +67,13 @@ def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> A
         return Account(**_row(by, person))
 
 
-@router.delete("/people/{person}", status_code=204, responses=LAST)
+@router.delete("/people/{person}", status_code=204)
 def delete(person: str, by: Person = needs("admin")) -> None:
     """Delete an account and all its data."""
     remove(by, person, _row(by, person)["name"])
 
 
-@router.post("/people/{person}/reset", status_code=201, responses={409: {"description": "The account is suspended"}})
+@router.post("/people/{person}/reset", status_code=201)
 def reset(person: str, by: Person = needs("admin", by_token=False)) -> Reset:
     """Make a link by which someone who forgot their password chooses a new one, once, within a day. It is for an admin
     in a browser, not for tokens. The person is told of it, and that it was used; using it signs them out everywhere.
@@ -111,8 +109,6 @@ class NewInvitation(Body):
 
 
 class Invitation(BaseModel):
-    """An invitation, without its code."""
-
     id: str
     role: Role
     note: str
@@ -156,8 +152,6 @@ def revoke(invitation: str, person: Person = needs("admin")) -> None:
 
 
 class Entry(BaseModel):
-    """What was done, by whom, to what, from where."""
-
     at: float
     name: str
     action: str

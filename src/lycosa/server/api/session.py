@@ -19,10 +19,6 @@ from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to
 
 router = APIRouter(tags=["session"])
 
-TOO_MANY: dict[int | str, dict[str, Any]] = {
-    429: {"description": "Too many attempts: the header Retry-After says how long"}
-}
-
 
 class Profile(Named):
     role: Role
@@ -58,7 +54,7 @@ class Checked(BaseModel):
     name: str = ""
 
 
-@router.post("/session", responses={401: {"description": "No such name and password"}, **TOO_MANY})
+@router.post("/session")
 def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> SessionAnswer:
     """Sign in: sets the session's cookie."""
     site, address = site_of(request), address_of(request)
@@ -89,7 +85,7 @@ def sign_out(request: Request, person: Person = needs("read")) -> None:
         person.record("signed out")
 
 
-@router.post("/invitations/accept", status_code=201, responses={409: {"description": "The name is taken"}, **TOO_MANY})
+@router.post("/invitations/accept", status_code=201)
 def accept(wanted: Accept, request: Request, _: None = open_to_all()) -> SessionAnswer:
     """Create an account with an invitation, or with the first admin's one-time link, and sign in."""
     site = site_of(request)
@@ -98,7 +94,7 @@ def accept(wanted: Accept, request: Request, _: None = open_to_all()) -> Session
     return begin(request, person, "accepted an invitation", person["role"])
 
 
-@router.post("/invitations/reset", responses=TOO_MANY)
+@router.post("/invitations/reset")
 def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> SessionAnswer:
     """Choose a new password by the link that an admin made, and sign in. All other sessions end; tokens stay, as they
     do when one changes the password oneself.
@@ -111,7 +107,7 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
     return begin(request, person, "chose a new password", "by a link")
 
 
-@router.get("/invitations/check", responses=TOO_MANY)
+@router.get("/invitations/check")
 def check(
     request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
 ) -> Checked:
@@ -129,8 +125,6 @@ def _trying_a_code(request: Request) -> Iterator[None]:
     attempt = limits.one(site.database, site.clock(), limits.CODE, address)
     try:
         yield
-    except accounts.NoInvitation as error:
-        raise HTTPException(404, str(error)) from None
     except (InputError, Taken):
         limits.succeeded(site.database, site.clock(), attempt)  # the code was right
         raise
