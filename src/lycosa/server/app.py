@@ -18,7 +18,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
-from lycosa.people.crawls import Gone
 from lycosa.people.credentials import Busy, Passwords
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
@@ -108,7 +107,6 @@ STATUSES: dict[type[Exception], int] = {
     Busy: 503,
     TooMany: 429,
     NotFound: 404,
-    Gone: 404,
     Forbidden: 403,
     Taken: 409,
     LastAdmin: 409,
