@@ -283,7 +283,7 @@ def test_a_file_the_log_does_not_know_is_moved_whole(tmp_path: Path) -> None:
 def test_an_empty_file_is_removed(tmp_path: Path) -> None:
     """A file that was made but never written to is no WARC."""
     (tmp_path / "archive").mkdir()
-    (tmp_path / "archive" / "lycosa-00003.warc.gz").touch()
+    (tmp_path / "archive" / "reefs-20261117151336005-00003-a-3f9c2a1b.warc.gz").touch()
     made = WarcArchive(tmp_path / "archive")
     assert [] == made.recover({})
     assert 4 == serial_of(made.append(visit(), exchange(b"x")).file)
@@ -301,7 +301,7 @@ def test_a_file_shorter_than_the_log_is_damage(tmp_path: Path) -> None:
         WarcArchive(tmp_path / "archive").recover({place.file: place.offset + place.length})
     assert 50 == path.stat().st_size
     with pytest.raises(DamagedError, match="holds 0 bytes"):
-        WarcArchive(tmp_path / "archive").recover({"lycosa-00009.warc.gz": 10})
+        WarcArchive(tmp_path / "archive").recover({"reefs-20261117151336005-00009-a-3f9c2a1b.warc.gz": 10})
 
 
 def test_a_write_that_fails_leaves_no_half_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,8 @@ class ScanFrontier(Frontier):
         super().lend(row, free=free)
         self._fit()
         self._lent[row] = True
-        self._set_aside(row)
+        if self._where[row] != NOWHERE:
+            self._move(np.array([row], np.int32))
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
@@ -236,28 +237,6 @@ class ScanFrontier(Frontier):
                 self._leave(which, slots)
         self._join(rows, to, features)
 
-    def _set_aside(self, row: int) -> None:
-        """What `_move` does, for the row that is taken: at every step."""
-        which = self._where.item(row)
-        if which == NOWHERE:
-            return
-        if which == ASIDE or self.table.state.item(row) != OPEN:
-            self._move(np.array([row], np.int32))
-            return
-        lane, features = self.table.lane.item(row), self.pools[which].matrix[:, self._slot.item(row)].copy()
-        self._leave_one(which, row)
-        self._where[row], self._slot[row] = ASIDE, self.pools[ASIDE].keep(row, lane, features)
-
-    def _leave_one(self, which: int, row: int) -> None:
-        """What `_leave` does, for one row."""
-        slot = self._slot.item(row)
-        self._where[row] = NOWHERE
-        if which != ASIDE:
-            self._have[int(which == BEHIND), self.table.lane.item(row)] -= 1
-        moved = self.pools[which].drop_one(slot)
-        if moved >= 0:
-            self._slot[moved] = slot
-
     def _join(self, rows: Rows, to: NDArray[np.uint8], features: Features) -> None:
         for which in (ASIDE, FIRST, FREELY, BEHIND):
             here = (to == which).nonzero()[0]
@@ -283,12 +262,6 @@ class ScanFrontier(Frontier):
         if len(self.table.closed) == self._closed:
             return
         self._fit()
-        if len(self.table.closed) == self._closed + 1:
-            self._closed += 1
-            row = self.table.closed[-1]
-            if which := self._where.item(row):
-                self._leave_one(which, row)
-            return
         rows = np.array(self.table.closed[self._closed :], np.int32)
         self._closed = len(self.table.closed)
         where = self._where[rows]
@@ -403,35 +376,13 @@ class Pool:
             np.maximum(self.high, features.max(axis=1), out=self.high)
             np.minimum(self.low, features.min(axis=1), out=self.low)
 
-    def keep(self, row: int, lane: int, features: NDArray[np.float32]) -> int:
-        """One row joins a pool that nothing is taken from; returns its slot."""
-        if self.size == len(self.rows):
-            return int(self.add(np.array([row], np.int32), np.array([lane], np.int32), features[:, np.newaxis]).start)
-        slot = self.size
-        self.rows[slot], self.lanes[slot], self.matrix[:, slot] = row, lane, features
-        self.size += 1
-        return slot
-
-    def drop_one(self, slot: int) -> int:
-        """One row leaves; returns the one that was moved into its place, -1 if none was."""
-        self.size -= 1
-        last, moved = self.size, -1
-        if slot != last:
-            moved = self.rows.item(last)
-            self.rows[slot], self.lanes[slot] = moved, self.lanes[last]
-            self.matrix[:, slot] = self.matrix[:, last]
-        return moved
-
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
         """Rows leave; returns those that were moved into their places, and the places."""
         left = self.size - len(slots)
         gaps = slots[slots < left]
-        if len(slots) == 1:
-            last = np.arange(left, left + len(gaps))
-        else:
-            stays = np.ones(len(slots), np.bool_)
-            stays[slots[slots >= left] - left] = False
-            last = left + np.flatnonzero(stays)
+        stays = np.ones(len(slots), np.bool_)
+        stays[slots[slots >= left] - left] = False
+        last = left + np.flatnonzero(stays)
         self.rows[gaps], self.lanes[gaps] = self.rows[last], self.lanes[last]
         self.matrix[:, gaps] = self.matrix[:, last]
         self.size = left

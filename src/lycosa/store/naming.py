@@ -1,8 +1,7 @@
 """How the files of an archive are called: PREFIX-DATE-SERIAL-HOST-TOKEN.warc.gz, as WARC's standard recommends.
 
 The date is that of the file's beginning, to the millisecond, in UTC; the serial number counts the files of a crawl. The
-token is drawn for each file, so that archives of many crawls may lie in one directory or bucket. Files of earlier
-versions, lycosa-00001.warc.gz, are known by their number all the same.
+token is drawn for each file, so that archives of many crawls may lie in one directory or bucket.
 """
 
 from __future__ import annotations
@@ -33,14 +32,11 @@ def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = 
 def serial_of(name: str) -> int:
     """The serial number in a file's name; 0 for a file that isn't ours.
 
-    >>> [serial_of(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "lycosa-00003", "x")]
-    [7, 3, 0]
+    >>> [serial_of(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "x")]
+    [7, 0]
     """
-    plain = name.removesuffix(ENDING)
-    if match := _SERIAL.fullmatch(plain):
-        return int(match[1])
-    digits = plain.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() and digits.isascii() and len(digits) < 19 else 0
+    match = _SERIAL.fullmatch(name.removesuffix(ENDING))
+    return int(match[1]) if match else 0
 
 
 def host_name() -> str:
