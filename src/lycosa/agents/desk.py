@@ -237,8 +237,8 @@ class Desk:
         await self._check_hosts({host(address) for address in addresses})
         times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
         sizes = [limits.size, *([self.base.max_bytes] if self.base.max_bytes else [])]
-        most = {"budget": budget, "max_time": min(times), "max_bytes": min(sizes)}
-        options = replace(self.base, topic=topic, seeds=addresses, **most)
+        options = replace(self.base, topic=topic, seeds=addresses, budget=budget)
+        options.max_time, options.max_bytes = min(times), min(sizes)
         if stay:
             near = list(dict.fromkeys(map(host, addresses)))
             # A scope that the operator has drawn is not left: hosts in it are, or none.
