@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.anatomy import anatomy, largest_component, lines
+from lycosa.lab.anatomy import anatomy, lines
 from lycosa.lab.corpora.opening import make_index, read_labels
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.reach import reachable
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
@@ -22,33 +19,13 @@ CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
 def test_a_graph_by_hand() -> None:
-    """Two circles, one of which leads to the other: the larger is the core, and the smaller is not within its reach."""
+    """Two circles, one of which leads to the other."""
     links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
     found = anatomy(Index.of(links, score={"c": 1.0}))
-    assert (6, 7, 3, 4, 1) == tuple(found[key] for key in ("pages", "children", "core", "reachable", "scored"))
+    assert (6, 7, 1) == tuple(found[key] for key in ("pages", "children", "scored"))
     # out: 1 2 1 2 1 0, in: a 1, b 1, c 2, d 1, e 1, lone 1
     assert (7 / 6, 1.0, 2) == tuple(found["out"].values())
     assert (7 / 6, 1.0, 2) == tuple(found["into"].values())
-
-
-def test_largest_component_by_reachability() -> None:
-    """Of random graphs, the largest set of nodes that reach each other, and of several that of the first node."""
-    chance = np.random.default_rng(1)
-    for size in (1, 2, 5, 9, 14, 24):
-        for links in (0, size, 2 * size):
-            ends = chance.integers(0, size, (links, 2)).tolist()
-            index = Index.of({str(n): [str(b) for a, b in ends if a == n] for n in range(size)})
-            reach = np.array([reachable(index, [node]) for node in range(len(index))])
-            together = reach & reach.T
-            assert together[together.sum(1).argmax()].tolist() == largest_component(index).tolist(), (size, links)
-
-
-def test_anatomy_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no core, and no line that says so."""
-    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    found = anatomy(Index.of({"a": ["b"], "b": ["a"]}))
-    assert 0 == found["core"]
-    assert not any("core" in line for line in lines(found))
 
 
 def page(url: str, *links: str) -> Recorded:
@@ -119,4 +96,3 @@ def test_a_part_of_wikispeedia(tmp_path: Path) -> None:
     known = {"Science": (0.530, 0.219), "Mathematics": (0.545, 0.010), "Art": (0.125, 0.006), "People": (0.134, 0.134)}
     for name, numbers in known.items():
         assert numbers == pytest.approx((topics[name]["share"], topics[name]["base"]), abs=0.001), name
-    assert (214, 273) == (found["core"], found["reachable"])

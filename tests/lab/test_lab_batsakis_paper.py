@@ -48,7 +48,9 @@ def judged(means: dict[str, float]) -> Comparison:
     """Six subjects on which crawlers find about so many pages."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = {name: mean + spread for name, mean in means.items()}
-    return Comparison({}, [100], SUBJECTS, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
+    similar = {name: rows / 100 for name, rows in values.items()}
+    by = {FOUND: values, EVALUATOR.above: values, EVALUATOR.similarity: similar}
+    return Comparison({}, [100], SUBJECTS, by)
 
 
 def claims_on(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[Claim]:

@@ -143,7 +143,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def test_wikispeedia(site: Site, tmp_path: Path) -> None:
-    """Articles have all their categories, and don't print them; lists of articles are left out. The whole has both."""
+    """Articles have all their categories, and don't print them; lists of articles are left out."""
     index = make_index(["public:wikispeedia"], tmp_path / "x")
     assert ["%25/%25C3%2585land.htm", "b/Bat.htm"] == [name.partition("/wp/")[2] for name in index.names]
     assert [[1], [0]] == [index.children(node).tolist() for node in range(2)]
@@ -157,9 +157,7 @@ def test_wikispeedia(site: Site, tmp_path: Path) -> None:
     assert expected == index.facts["left_out"]
     asked = len(site.asked)
     assert "countri" not in index.stems
-    whole = make_index(["public:wikispeedia,whole=yes"], tmp_path / "y")
-    assert 3 == len(whole)
-    assert "countri" in whole.stems
+    make_index(["public:wikispeedia"], tmp_path / "y")
     assert 2 == asked == len(site.asked)  # the second time, nothing is downloaded
 
 

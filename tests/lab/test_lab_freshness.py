@@ -18,21 +18,17 @@ from lycosa.lab.papers import EXPERIMENTS, PAPERS, Bench
 from lycosa.lab.papers import freshness as experiment
 from lycosa.lab.papers.freshness import Runs, Size, findings
 from lycosa.lab.papers.freshness.detecting import (
-    EDITS,
-    SORTS,
     Detection,
     Pair,
     detect,
     drawn,
     pooled,
-    single,
 )
 from lycosa.lab.papers.freshness.measuring import (
     DAY,
     Look,
     Timeline,
     common,
-    count_fates,
     measure,
     share_over_time,
     spans,
@@ -45,7 +41,7 @@ from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.web import Web
 
-SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 1, 12)
+SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 12)
 
 
 def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:
@@ -53,9 +49,9 @@ def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float]
     return Timeline("", weight, fetched, changes, counts)
 
 
-def got(at: float, what: str = "") -> Look:
+def got(at: float) -> Look:
     """A look that brought the page."""
-    return Look(at, "ok" if what else "unchanged", 200, what)
+    return Look(at, "ok", 200)
 
 
 # -- the integral ----------------------------------------------------------------------------------------------
@@ -65,7 +61,7 @@ def test_freshness_by_hand() -> None:
     """Weighted, unweighted and age of two pages over ten days are what can be worked out on paper."""
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
     two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
-    looks = [[got(5 * DAY, "changed")], [got(1 * DAY), got(7 * DAY, "changed")]]
+    looks = [[got(5 * DAY)], [got(1 * DAY), got(7 * DAY)]]
     made = measure([one, two], looks, 0.0, 10 * DAY)
     # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8.
     # By weight of 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
@@ -119,70 +115,32 @@ def test_the_integral_is_what_sampling_gives() -> None:
     assert sum(shares) / 400 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
 
 
-# -- fates ---------------------------------------------------------------------------------------------------
-
-
-def test_fates_told() -> None:
-    """Of pages that moved, vanished and came back those are counted that were looked at, and told as what they are."""
-    now = [START]
-    web = ChangingWeb(Web(seed=2, pages=400, hosts=8, traps=()), lambda: now[0], seed=2, fates=0.5)
-    end = START + 30 * DAY
-    by: dict[str, str] = {}
-    for url in web.urls():
-        fate = web.fate(url)
-        if fate.what != "returns" or (web.returns(url) or end) < end:
-            by.setdefault(fate.what, url)
-    moved, gone, back, stays = (by[what] for what in ("moved", "gone", "returns", "stays"))
-    name = web.status(back, web.fate(back).time + 1)
-    looks = [
-        [Look(web.fate(moved).time + 5, "redirect", 301, "moved")],
-        [Look(web.fate(gone).time + 5, "unchanged", 200)],
-        [
-            Look(web.fate(back).time + 5, "gone", 404, "vanished"),
-            Look(cast(float, web.returns(back)) + 5, "ok", 200, "returned"),
-        ],
-        [Look(START + DAY, "gone", 404, "vanished")],
-    ]
-    counts = count_fates(web, [moved, gone, back, stays], looks, START, end)
-    assert [1, 1, 1, 0, 0] == counts["moved"]
-    assert [1, 1, 1, 0, 0] == counts["returned"]
-    both = [sum(pair) for pair in zip(counts["gone"], counts["soft-404"], strict=True)]
-    assert [2, 2, 1, 0, 1] == both, name  # one was looked at and not told; a page that stays was said to have vanished
-
-
 # -- detection -------------------------------------------------------------------------------------------------
 
 
 def test_precision_and_recall_by_hand() -> None:
     """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
-    counts = (("", True, "text", 6), ("", False, "text", 2), ("", True, "cosmetic", 4), ("", False, "cosmetic", 8))
-    made = Detection([(what, real, kind) for what, real, kind, times in counts for _ in range(times)])
+    counts = ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8))
+    made = Detection([(real, seen) for real, seen, times in counts for _ in range(times)])
     assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == made.scores
     assert (None, None, 0.0) == Detection([]).scores
 
 
 def test_detectors_on_a_toy() -> None:
-    """A new word is seen by the digest and the main text; another date only by the digest; a pair counts once."""
+    """A new word is seen by the digest and the main text; another date only by the digest."""
     old = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>3 May 2024</footer>", "text/html")
     date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
     word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")
-    found = detect([Pair(old, word, "replace", True), Pair(old, date, "stamp", False), Pair(old, date, "", False)])
-    assert [(1, 1, 1), (1, 1, 0)] == [found["digest"].counts([edit]) for edit in ("replace", "stamp")]
-    assert [(1, 1, 1), (1, 0, 0)] == [found["main-text"].counts([edit]) for edit in ("replace", "stamp")]
-    assert (1, 0) == (found["digest"].drawn(False, True), found["default"].drawn(False, True))
-    twice = pooled([found, found])
-    assert (2, (2, 2, 2)) == (twice["digest"].drawn(False, True), twice["digest"].counts(["replace"]))
+    found = detect([Pair(old, word, True), Pair(old, date, False)])
+    assert [(True, True), (False, True)] == found["digest"].said
+    assert [(True, True), (False, False)] == found["main-text"].said == found["default"].said
+    assert 2 == pooled([found, found])["digest"].count(False, True)
 
 
 def test_pairs_are_what_they_say() -> None:
-    """Between the versions of a single pair lies one edit; of drawn ones the truth says whether it was real."""
+    """The truth says whether a change was real."""
     now = [START]
     web = ChangingWeb(Web(seed=4, pages=400, hosts=8, traps=()), lambda: now[0], seed=4)
-    pairs = single(web, 1, seed=4)
-    assert set(EDITS + SORTS) == {pair.what for pair in pairs}
-    for pair in pairs:
-        assert pair.old.body != pair.new.body, pair.what
-        assert pair.real == (pair.what in EDITS)
     some = drawn(web, 40, seed=4)
     assert {True, False} == {pair.real for pair in some}
     assert all(pair.old.body != pair.new.body for pair in some if pair.real)
@@ -202,10 +160,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Siz
 
 
 def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
-    """Schedules, detection, kinds and fates are there, with the figures for the docs."""
+    """Schedules and detection are there, with the figures for the docs."""
     made, _, size = found
     tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, Table)}
-    assert {"schedules", "detection", "kinds", "fates"} == tables
+    assert {"schedules", "detection"} == tables
     figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, Figure)}
     assert {"days-24h"} == figures
     schedules = next(part for part in made.parts if part.key == "freshness-schedules")

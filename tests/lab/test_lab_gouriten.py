@@ -36,6 +36,8 @@ from lycosa.lab.papers.gouriten.claims import (
 )
 from lycosa.lab.papers.gouriten.graphs import crawl
 from lycosa.lab.papers.gouriten.measured import Fits, held_out
+from lycosa.lab.results import Outcome, Results
+from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
@@ -359,6 +361,26 @@ def test_precision() -> None:
 def test_the_oracle_beaten_is_told_and_unbeaten_shows_nothing() -> None:
     """Where greedy was beaten it is not optimal; where it was not, it may be or not."""
     assert [HOLDS, UNTESTED] == [claims.greedy_not_optimal(lines).verdict for lines in (["fl_n: 3 against 2"], [])]
+
+
+@pytest.mark.paper("gouriten-global-score")
+def test_the_global_score_is_a_geometric_mean_of_arithmetic_means(tmp_path: Path) -> None:
+    """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
+    crawls = graphs.Crawls()
+    for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
+        greedy = 4.0 if max(scores) else 0.0
+        score = {"b": greedy, "c": scores[0], "d": scores[1]}
+        index = Index.of({"a": ["b", "c", "d"]}, score=score)
+        subject = Subject(name, np.array(index.score))
+        plan = Bench(index, tmp_path).plan(name, [ORACLE, "fl_n"], budgets=[1])
+        made = Results(plan, index, {name: subject})
+        for text, nodes in ((ORACLE, (1, 1)), ("fl_n", (2, 3))):
+            made.outcomes += [
+                Outcome(text, name, place, 0, Trace(np.array([0, node], np.int32), seeds=1))
+                for place, node in enumerate(nodes)
+            ]
+        crawls.results[name] = (graphs.Dataset(name, graphs.CORPUS, index, Guide.given(index), subject), made)
+    assert math.sqrt(3 / 16) == pytest.approx(crawls.global_score(graphs.CORPUS, "fl_n", 1))
 
 
 @pytest.mark.paper("gouriten-max-budget")

@@ -19,7 +19,7 @@ def test_index_says_what_it_found(
     assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out)
     printed = capsys.readouterr()
     assert "40 pages of embedded:pages=40,hosts=4" in printed.out
-    assert "strongly connected core: " in printed.out
+    assert "same-topic links" in printed.out
     assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out, "--json")
     printed = capsys.readouterr()
     told = json.loads(printed.out)

@@ -22,7 +22,6 @@ from lycosa.lab.measures import (
     found,
     gains,
     geometric_mean,
-    global_score,
     harvest,
     harvest_curve,
     overlap,
@@ -119,15 +118,6 @@ def test_a_curve_is_cut_or_carried_on() -> None:
     """Carried on it stays where it ended."""
     assert [2.0, 2.0, 2.0] == extended([2], 3).tolist()
     assert [1.0] == extended([1, 5], 1).tolist()
-
-
-@pytest.mark.paper("gouriten-global-score")
-def test_the_global_score_is_a_geometric_mean_of_arithmetic_means() -> None:
-    """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
-    assert math.sqrt(3 / 16) == pytest.approx(global_score([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
-    assert 0.75 == pytest.approx(global_score([[3], [5]], [[4], [0]]))  # the baseline found nothing in the second
-    with pytest.raises(ValueError, match="1 graphs and a baseline of 2"):
-        global_score([[1]], [[1], [2]])
 
 
 def test_a_geometric_mean_of_nothing() -> None:

@@ -16,7 +16,7 @@ from lycosa.estimators import strategy
 from lycosa.lab.ahead import look_ahead
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
-from lycosa.lab.reach import bound, distances_from, reachable
+from lycosa.lab.reach import bound, distances_from
 from lycosa.lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
@@ -228,14 +228,6 @@ def test_it_comes_nearer_to_the_optimum_on_a_larger_graph() -> None:
     assert 2 * theirs < ours <= bound(index, index.score, [0], [200])[0]
 
 
-def test_what_is_reachable() -> None:
-    """Following links from the seeds, in their direction; seeds are reachable."""
-    index = Index.of({"a": ["b"], "b": ["c"], "d": ["c", "e"]})
-    assert [True, True, True, False, False] == reachable(index, [0]).tolist()
-    assert [False, False, True, True, True] == reachable(index, [3]).tolist()
-    assert not reachable(index, []).any()
-
-
 def test_distances_are_those_of_a_search_in_breadth() -> None:
     """On a random graph they are what one gets link by link."""
     chance = np.random.default_rng(3)
@@ -279,4 +271,4 @@ def test_bad_budgets_and_seeds_are_refused() -> None:
     with pytest.raises(InputError, match="budget of -1"):
         bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
     with pytest.raises(InputError, match="seeds are nodes from 0 to 4"):
-        reachable(POOR_GATE, [5])
+        distances_from(POOR_GATE, [5])

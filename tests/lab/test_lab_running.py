@@ -19,6 +19,7 @@ import pytest
 
 from commands import run as command
 from lycosa.core.errors import InputError
+from lycosa.lab import running
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.index import Index
@@ -60,9 +61,9 @@ class Told(list[tuple[str, int, int]]):
         return max(total for what, _, total in self if what == "running trials")
 
 
-def tables(out: Path) -> tuple[bytes, bytes]:
-    """The results in their files."""
-    return (out / "results.csv").read_bytes(), (out / "results.parquet").read_bytes()
+def tables(out: Path) -> bytes:
+    """The results in their file."""
+    return (out / "results.csv").read_bytes()
 
 
 def rows(out: Path) -> list[dict[str, str]]:
@@ -97,15 +98,15 @@ def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.paper("otie-target-recall", "gouriten-set-score", "rules-harvest-ratio")
-def test_numbers_of_a_row(tmp_path: Path) -> None:
+def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a row says is what counting by hand says."""
     # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
     index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
     subject = Subject("score", np.array(index.score), truth_by="scores of the graph")
-    settings = plan(strategies=["oracle", "breadth-first"], seeds="given", seed_sets=1, repetitions=1, budgets=[2, 9])
-    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
-    results = run(settings, tmp_path, index=named, subjects=[subject], workers=1)
-    assert ["b", "a", "c"] != [named.names[node] for node in results.select("breadth-first")[0].trace.found]
+    settings = plan(strategies=["oracle", "breadth-first"], seed_sets=1, repetitions=1, budgets=[2, 9])
+    monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
+    results = run(settings, tmp_path, index=index, subjects=[subject], workers=1)
+    assert ["b", "a", "c"] != [index.names[node] for node in results.select("breadth-first")[0].trace.found]
     told = [
         {key: row[key] for key in ("budget", "fetched", "found", "score", "harvest", "recall", "relative", "area")}
         for row in rows(tmp_path)
@@ -133,24 +134,16 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
     assert runs(tmp_path / "one") == runs(tmp_path / "two")
 
 
-def test_repetitions_have_chances_of_their_own(tmp_path: Path) -> None:
+def test_repetitions_have_chances_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A strategy with chance differs between repetitions, one without does not; repetition r has random_seed + r."""
     results = run(plan(), tmp_path / "zero", index=graph(), workers=1)
-    later = run(plan(random_seed=1, seeds="given"), tmp_path / "one", index=seeded(results), workers=1)
+    first = results.select("random")[1].trace
+    monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [first.nodes[: first.seeds].tolist()])
+    later = run(plan(random_seed=1), tmp_path / "one", index=graph(), workers=1)
     by_chance, steady = results.select("random"), results.select("breadth-first")
     assert by_chance[0].trace.nodes.tolist() != by_chance[1].trace.nodes.tolist()
     assert steady[0].trace.nodes.tolist() == steady[1].trace.nodes.tolist()
     assert by_chance[1].trace.nodes.tolist() == later.select("random")[0].trace.nodes.tolist()
-
-
-def seeded(results: Results) -> Index:
-    """The graph, with the seeds of the first outcome as its own."""
-    trace = results.select("random")[1].trace
-    index = results.index
-    seeds = [index.names[node] for node in trace.nodes[: trace.seeds]]
-    order = {name: at for at, name in enumerate(seeds)}
-    given = sorted(order, key=lambda name: order[name])
-    return Index(index.columns, {**index.facts, "seeds": given}, index.names_, index.texts_)
 
 
 def test_the_configuration_lies_beside_the_results(tmp_path: Path) -> None:
@@ -352,7 +345,7 @@ def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
         run(plan(), tmp_path / "far", index=lone, subjects=[far], workers=1)
 
 
-def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
+def test_a_strategy_above_the_oracle_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where greedy is not best, who has more is named, with what looking ahead finds and what no crawl can exceed."""
     # The oracle takes a (.5), then b for want of anything better, then c (1): 1.5. b, c, d have 2. The bound is not
     # that near: one link away is a, two links away c and d, so .5 + 1 + 1.
@@ -360,9 +353,9 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
         {"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1},
         {("s", "b"): 1, ("b", "c"): 1, ("b", "d"): 1},
     )  # fmt: skip
-    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
-    settings = plan(strategies=["oracle", "fl_e"], seeds="given", seed_sets=1, repetitions=1, budgets=[3])
-    results = run(settings, tmp_path, index=named, workers=1)
+    monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
+    settings = plan(strategies=["oracle", "fl_e"], seed_sets=1, repetitions=1, budgets=[3])
+    results = run(settings, tmp_path, index=index, workers=1)
     ahead, line = [line for line in results.remarks if line.startswith("Above the oracle")]
     assert "fl_e in 1 of 1 trials" in line
     assert "2 against 1.5 after 3 pages" in line
@@ -373,12 +366,12 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
     assert [1.0, 2 / 1.5, 2 / 1.5] == [row["relative"] for row in results.rows]
 
 
-def test_looking_ahead_is_never_below_greedy(tmp_path: Path) -> None:
+def test_looking_ahead_is_never_below_greedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After one page greedy has a (.5) and looking ahead b (0), on the way to c and d: the more of both counts."""
     index = Index.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
-    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
-    settings = plan(strategies=["oracle,ahead=2"], seeds="given", seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
-    results = run(settings, tmp_path, index=named, workers=1)
+    monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
+    settings = plan(strategies=["oracle,ahead=2"], seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
+    results = run(settings, tmp_path, index=index, workers=1)
     assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy one is there, too
     assert "bcda" == "".join(index.names[node] for node in results.select("oracle,ahead=2")[0].trace.found)
     scores = {text: [row["score"] for row in results.rows if row["strategy"] == text] for text in results.strategies}
@@ -510,18 +503,6 @@ def test_read_rows_refuses_what_cannot_be_compared(fair: Results, tmp_path: Path
             read_rows(tmp_path, fair.index.fingerprint)
 
 
-def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
-    """In a corpus without classes a query is hunted as published: the guide judges, and no labels stand beside it."""
-    pages = (replace(page, classes=()) for page in embedded(pages=120, hosts=4))
-    write_index(pages, tmp_path / "bare.index", source="a crawl")
-    settings = paged(tmp_path / "bare.index", subjects=["telescope planet star"], mode="as-published", budgets=[20])
-    results = run(settings, tmp_path / "out", workers=1)
-    assert ["telescope planet star"] == list(results.subjects)
-    assert {"as-published"} == {row["mode"] for row in results.rows}
-    assert results.mean("oracle", 20) >= results.mean("best-first", 20) > results.mean("breadth-first", 20) > 0
-    assert {"as-published"} == {part.mode for part in findings(results).parts}
-
-
 def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """`lab run` by flags prints strategies best first, writes all files, and the file it writes does the same again."""
     words = ["lab", "run", "--workers", "1", "--quiet", "--json"]
@@ -542,9 +523,7 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     told = loads(capsys.readouterr().out)
     assert ([], [10, 40]) == (told["failed"], told["configuration"]["budgets"])
     assert "6 crawls" in told["summary"]
-    assert {"experiment.toml", "results.csv", "results.parquet", "report", "runs", "guides"} == {
-        path.name for path in out.iterdir()
-    }
+    assert {"experiment.toml", "results.csv", "report", "runs", "guides"} == {path.name for path in out.iterdir()}
     once_more = [
         "lab",
         "run",

@@ -137,21 +137,6 @@ def test_the_same_numbers_draw_the_same_seeds() -> None:
     assert first != seed_sets(index, wanted, "on-topic", sets=3, random_seed=2)
 
 
-def test_given_seeds_are_those_of_the_corpus_that_lead_somewhere() -> None:
-    """None, unknown ones, and those that lead nowhere, are errors."""
-    index, wanted = Index.of(CHAIN), subject([0, 0, 0, 1, 0, 0])
-
-    def given(*names: str) -> list[list[int]]:
-        named = Index(index.columns, {**index.facts, "seeds": list(names)}, index.names_, index.texts_)
-        return seed_sets(named, wanted, "given", sets=2)
-
-    assert [[0, 2], [0, 2]] == given("a", "c", "a")
-    for names, reason in ((["a", "zz"], "1 of the corpus' 2 seeds are not in it, as 'zz'"),
-                          (["f"], "nothing relevant can be reached"), ([], "the corpus names no seeds")):  # fmt: skip
-        with pytest.raises(InputError, match=reason):
-            given(*names)
-
-
 def test_nothing_relevant_is_an_error() -> None:
     with pytest.raises(InputError, match="nothing to crawl to"):
         seed_sets(Index.of(CHAIN), subject([0] * 6), "random")

@@ -10,13 +10,10 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.subjects import (
-    as_published,
     standing_out,
-    subjects_from_query,
     subjects_of,
 )
 
@@ -118,24 +115,12 @@ def test_a_graph_with_scores_has_one_subject() -> None:
 
 
 def test_no_labels_and_no_scores_says_what_to_do(tmp_path: Path) -> None:
-    """Labels from a table or of a crawl, or a query as published."""
+    """Labels from a table or of a crawl."""
     index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
-    with pytest.raises(InputError, match=r"--labels.*lycosa label.*as-published"):
+    with pytest.raises(InputError, match=r"--labels.*lycosa label"):
         subjects_of(index)
     with pytest.raises(InputError, match="nothing to find"):
         subjects_of(Index.of({"a": ["b"]}, score={"b": 0.0}))
-
-
-def test_a_query_is_a_subject_whose_truth_is_the_guides_word(tmp_path: Path) -> None:
-    """As published: the judge is the guide, and the subject says so."""
-    index = corpus(tmp_path / "i", [("coral", []), ("rail", [])])
-    subject = subjects_from_query(index, "coral reefs")
-    guide = Guide(index, np.array([0.7, 0.0], np.float32), np.zeros(0, np.float32))
-    assert "as-published" == subject.truth_by == as_published(subject, guide).truth_by
-    assert [0.0, 0.0] == subject.truth.tolist()
-    assert guide.beta.tolist() == as_published(subject, guide).truth.tolist()
-    with pytest.raises(InputError, match="no words to look for"):
-        subjects_from_query(index, "of the")
 
 
 @pytest.mark.parametrize(("labels", "noted"), [(19, True), (20, False)])

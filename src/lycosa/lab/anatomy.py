@@ -1,7 +1,6 @@
-"""A corpus in numbers: its size, links, core and topics; what `lycosa lab index` prints.
+"""A corpus in numbers: its size, links and topics; what `lycosa lab index` prints.
 
-The core is the largest set of pages of which each can be reached from each: a crawl that starts elsewhere may never see
-it. If pages of a topic link to each other no more often than chance has them do, no focused crawler can follow them;
+If pages of a topic link to each other no more often than chance has them do, no focused crawler can follow them;
 so the base rate stands beside each share.
 """
 
@@ -14,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lab.index import Index
-from lycosa.lab.reach import reachable
 
 SHOWN = 12  # topics that are printed
 
 
 def anatomy(index: Index) -> dict[str, Any]:
-    """Return the figures of a corpus; without scipy there are none of its core.
+    """Return the figures of a corpus.
 
     >>> found = anatomy(Index.of({"a": ["b"], "b": ["c"], "c": ["b", "d"]}))
-    >>> found["pages"], found["children"], found["core"], found["reachable"], found["into"]["most"]
-    (4, 4, 2, 3, 2)
+    >>> found["pages"], found["children"], found["into"]["most"]
+    (4, 4, 2)
     """
-    facts, core = index.facts, largest_component(index)
+    facts = index.facts
     return {
         "source": facts.get("source", ""),
         "fingerprint": index.fingerprint,
@@ -37,8 +35,6 @@ def anatomy(index: Index) -> dict[str, Any]:
         "children": len(index.child),  # links within the corpus, each pair once
         "out": _degree(np.diff(index.child_start)),
         "into": _degree(np.bincount(index.child, minlength=len(index))),
-        "core": int(np.count_nonzero(core)),
-        "reachable": int(np.count_nonzero(reachable(index, np.flatnonzero(core)))),
         "labelled": int(np.count_nonzero(np.diff(index.class_start))),
         "topics": _topics(index),
         "scored": int(np.count_nonzero(index.score)),
@@ -58,11 +54,6 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     )
     for what, degree in (("links out", found["out"]), ("links in", found["into"])):
         yield f"{what}: mean {degree['mean']:.1f}, median {degree['median']:g}, most {degree['most']:,}"
-    if found["core"]:
-        yield (
-            f"strongly connected core: {found['core']:,} pages ({found['core'] / some:.0%}); from there "
-            f"{found['reachable']:,} ({found['reachable'] / some:.0%}) can be reached"
-        )
     if found["scored"]:
         yield f"scores: {found['scored']:,} nodes are not 0 ({found['scored'] / some:.1%})"
     if found["labelled"]:
@@ -97,20 +88,3 @@ def _topics(index: Index) -> list[dict[str, Any]]:
         share = float(to.mean()) if len(to) else 0.0
         topics.append({"name": name, "pages": sizes[name], "share": share, "base": sizes[name] / len(index)})
     return topics
-
-
-def largest_component(index: Index) -> NDArray[np.bool_]:
-    """Return which nodes are in the largest strongly connected part: of several as large, that of the lowest node."""
-    core = np.zeros(len(index), np.bool_)
-    try:
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-    except ImportError:
-        return core
-    nodes, links = len(index), len(index.child)
-    starts = index.child_start.astype(np.int32 if links <= np.iinfo(np.int32).max else np.int64)
-    matrix = csr_array((np.ones(links, np.int8), index.child, starts), shape=(nodes, nodes))
-    number = connected_components(matrix, directed=True, connection="strong")[1]
-    size = np.bincount(number)
-    core[:] = number == number[np.flatnonzero(size[number] == size.max())[0]]
-    return core

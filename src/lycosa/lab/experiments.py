@@ -40,7 +40,6 @@ SEEDS = {
     "off-topic": "pages that are `hops` links or more from every relevant one",
     "cold": "pages two links from the nearest relevant ones: neither they nor what they link to is any",
     "random": "any nodes with a score, as in Gouriten et al.",
-    "given": "the seeds that the corpus names",
 }
 
 MODES = {
@@ -93,8 +92,7 @@ class Experiment:
         metavar="NAME",
     )
     subjects: list[str] = setting(
-        "Classes or branches of the corpus to hunt; none: some by chance. In a corpus without "
-        "classes a query, if it is as-published.",
+        "Classes or branches of the corpus to hunt; none: some by chance.",
         [],
         flag="--topic",
         metavar="CLASS",

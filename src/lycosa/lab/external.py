@@ -1,19 +1,8 @@
 """Outside programs as strategies: they read what was fetched on stdin, and write what to fetch next on stdout.
 
-`program,command=python crawler.py` names one. Lines of JSON, version 1 of the protocol; a program reads and answers:
-
-    {"event":"start","protocol":1,"topic":"coral reef","examples":3,"budget":1000,"random_seed":0}
-        answer {"protocol":1}, or {"protocol":1,"wants":["context","text"]} for more of pages and links
-    {"event":"example","url":"http://...","title":"..."}                one line for each example page; no answer
-    {"event":"page","url":"http://...","seed":true,"relevance":0.25,"title":"...",
-     "links":[{"url":"http://...","anchor":"..."}]}                     one line; no answer
-    {"event":"pick","number":1}
-        answer {"pick":"http://..."}, a link that it was shown and that was not fetched yet; null: nothing more
-    {"event":"end","reason":"..."}                                      no answer; then stdin is closed
-
-Seeds are fetched before the first pick. Any mistake (a pick that is no such link, a line that is no JSON or too long,
-silence, its end) costs the program the rest of its trial and nothing else. One process is started for each trial; what
-it has started is ended with it.
+`program,command=python crawler.py` names one. They speak lines of JSON, version 1 of the protocol: see
+docs/benchmark.md. Seeds are fetched before the first pick. Any mistake costs the program the rest of its trial and
+nothing else. One process is started for each trial; what it has started is ended with it.
 """
 
 from __future__ import annotations

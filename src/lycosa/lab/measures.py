@@ -224,27 +224,6 @@ def geometric_mean(values: ArrayLike) -> float:
         return float(np.exp(np.mean(np.log(known)))) if len(known) else math.nan
 
 
-def global_score(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> float:
-    """One number for a crawler on several graphs: scores[g][s] is its score on graph g from seed set s.
-
-        global = geometric mean over g of  mean over s of scores[g][s] / mean over s of baseline[g][s]
-
-    A graph where the baseline finds nothing is left out. Nan if that leaves none.
-
-    Paper: Gouriten et al. 2014, section 5: dataset scores are arithmetic means, normalised by the baseline's.
-
-    >>> global_score([[1, 3], [8]], [[4, 4], [4]])      # sqrt(2/4 * 8/4)
-    1.0
-    """
-    if len(scores) != len(baseline):
-        raise ValueError(f"{len(scores)} graphs and a baseline of {len(baseline)}: there must be one for each")
-    shares = [
-        float(np.mean(np.asarray(own, np.float64))) / base if base else math.nan
-        for own, base in zip(scores, (float(np.mean(np.asarray(one, np.float64))) for one in baseline), strict=True)
-    ]
-    return geometric_mean(shares)
-
-
 def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -> Floats:
     """How far the score of the node picked is below that of the best in the frontier, as a moving mean.
 

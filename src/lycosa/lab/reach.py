@@ -58,15 +58,6 @@ def distances_from(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = 
     return distance
 
 
-def reachable(index: Index, seeds: Nodes) -> NDArray[np.bool_]:
-    """Which nodes a crawl from the seeds can fetch, the seeds among them.
-
-    >>> reachable(Index.of({"a": ["b"], "c": ["b"]}), [0]).tolist()
-    [True, True, False]
-    """
-    return distances_from(index, seeds) >= 0
-
-
 def distances_to(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
     """From each node the number of links to the nearest relevant one; FAR where there is no way.
 

@@ -31,7 +31,7 @@ from lycosa.lab.reach import bound
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 
-# Columns of results.csv and results.parquet: a row for each trial and budget.
+# Columns of results.csv: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
     "corpus": "fingerprint of the corpus",
     "mode": "who judged what was fetched: independent, or the guide itself (as-published)",
@@ -49,7 +49,7 @@ COLUMNS: dict[str, str] = {
     "recall": "score as a share of all that there is to find",
     "relative": "score as a share of what the oracle-greedy crawl has; empty without one",
     "ahead": "score as a share of what the oracle that looks ahead has, a lower bound of the optimum; empty without",
-    "sites": "hosts with a relevant page among them, those of relevant seeds left out; empty where nodes have no hosts",
+    "sites": "hosts with a relevant page among them, but for those of relevant seeds; empty where all are one",
     "area": "under the harvest curve up to the budget, as a share of the whole",
 }
 
@@ -163,16 +163,16 @@ class Results:
                 "start": f"{crc32(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes()):08x}",
                 "repetition": one.repetition + 1,
             }
-            figures = self._figures_at(one)
+            figures = self.figures(one, self.experiment.budgets)
             for at, budget in enumerate(self.experiment.budgets):
                 rows.append(
                     {**trial, "budget": budget, **{name: column[at].item() for name, column in figures.items()}}
                 )
         return rows
 
-    def _figures_at(self, one: Outcome) -> dict[str, NDArray[Any]]:
-        """What came of a trial at each budget."""
-        budgets, subject, gains = self.experiment.budgets, self.subjects[one.subject], self.gains(one)
+    def figures(self, one: Outcome, budgets: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """What came of a trial at each budget: see COLUMNS."""
+        subject, gains = self.subjects[one.subject], self.gains(one)
         truth, hosts = self.truth(one.subject), self.index.hosts
         least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
         score, curve = measures.found(gains, budgets), measures.cumulative(gains)
@@ -183,13 +183,13 @@ class Results:
             "score": score,
             "harvest": measures.harvest(gains, budgets),
             "recall": measures.recall(gains, measures.targets(one.trace, subject, truth), budgets),
-            "relative": self.share(one, budgets, self.greedy),
-            "ahead": self.share(one, budgets, self.ahead),
-            "sites": measures.found(sites, budgets) if (hosts >= 0).any() else np.full(len(budgets), math.nan),
+            "relative": self._share(one, budgets, self.greedy),
+            "ahead": self._share(one, budgets, self.ahead),
+            "sites": measures.found(sites, budgets) if len(np.unique(hosts)) > 1 else np.full(len(budgets), math.nan),
             "area": np.array([measures.area(curve, budget) for budget in budgets]),
         }
 
-    def share(self, outcome: Outcome, budgets: Sequence[int], yardstick: Mapping[Start, Outcome]) -> Floats:
+    def _share(self, outcome: Outcome, budgets: Sequence[int], yardstick: Mapping[Start, Outcome]) -> Floats:
         """Return the score as a share of what a crawl from the same seeds has, `greedy` or `ahead`; nan without one."""
         share = np.full(len(budgets), math.nan)
         if outcome.start in yardstick:
@@ -287,28 +287,13 @@ class Results:
     # -- tables ----------------------------------------------------------------------------------------------------
 
     def write_tables(self, out: Path) -> None:
-        """Write results.csv, and results.parquet where pyarrow is installed: a row for each trial and budget."""
+        """Write results.csv: a row for each trial and budget."""
         text = io.StringIO()
         writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
-        rows = [{name: plain(row[name]) for name in COLUMNS} for row in self.rows]
-        writer.writerows(rows)
+        writer.writerows({name: plain(row[name]) for name in COLUMNS} for row in self.rows)
         with replacing(out / "results.csv") as file:
             file.write(text.getvalue().encode())
-        try:
-            import pyarrow  # type: ignore[import-untyped]  # it ships no types
-            from pyarrow import parquet
-        except ImportError:
-            self.remarks.append("No results.parquet, only results.csv: for Parquet, pip install 'lycosa[lab]'.")
-            return
-        columns = {
-            name: pyarrow.array(
-                [row[name] for row in rows], pyarrow.float64() if isinstance(self.rows[0][name], float) else None
-            )
-            for name in COLUMNS
-        }
-        with replacing(out / "results.parquet") as file:
-            parquet.write_table(pyarrow.table(columns), file)
 
 
 def read_rows(directory: Path, corpus: str) -> list[Row]:

@@ -3,7 +3,7 @@
 In a directory:
 
     experiment.toml   the complete configuration, to do it again
-    results.parquet, results.csv   see results.py
+    results.csv       see results.py
 
 and there or in another directory, which several experiments may share:
 
@@ -24,8 +24,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
@@ -43,7 +41,7 @@ from lycosa.lab.preparing import prepare
 from lycosa.lab.results import Outcome, Results, read_run, write_run
 from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import Trace, simulate
-from lycosa.lab.subjects import Subject, as_published, subjects_from_query, subjects_of
+from lycosa.lab.subjects import Subject, as_published, subjects_of
 
 LEFT_OUT, FAILED = "Left out", "Failed"
 
@@ -79,7 +77,10 @@ def run(
     out = Path(out)
     experiment.check()
     index = experiment.open() if index is None else index
-    hunted = list(subjects) if subjects is not None else _subjects(experiment, index, tell)
+    hunted = list(subjects) if subjects is not None else subjects_of(
+        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
+        random_seed=experiment.random_seed, examples=experiment.examples, tell=tell,
+    )  # fmt: skip
     experiment, remarks = _settled(experiment, index, hunted)
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / "experiment.toml") as file:
@@ -107,16 +108,6 @@ def run(
     return results
 
 
-def _subjects(experiment: Experiment, index: Index, tell: Tell) -> list[Subject]:
-    """Classes of the corpus; where it has none, and the guide is to judge itself, the names are queries."""
-    if experiment.subjects and experiment.mode == AS_PUBLISHED and not index.classes and not len(index.score):
-        return [subjects_from_query(index, words) for words in experiment.subjects]
-    return subjects_of(
-        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
-        random_seed=experiment.random_seed, examples=experiment.examples, tell=tell,
-    )  # fmt: skip
-
-
 def _settled(experiment: Experiment, index: Index, subjects: Sequence[Subject]) -> tuple[Experiment, list[str]]:
     """The experiment as it can be run on a corpus, and remarks on what is not as it was asked for.
 
@@ -137,7 +128,7 @@ def _settled(experiment: Experiment, index: Index, subjects: Sequence[Subject]) 
         texts.insert(yardsticks[-1] + 1, other)
     mode = experiment.mode
     by_score = experiment.told == "score"
-    own = [one for one in subjects if one.truth_by == AS_PUBLISHED or (by_score and one.truth_by.startswith("scores"))]
+    own = [one for one in subjects if by_score and one.truth_by.startswith("scores")]
     if own and mode != AS_PUBLISHED:
         remarks.append(f"As-published, although {mode} was asked for: the guide of {own[0].name} is its judge, too.")
         mode = AS_PUBLISHED
@@ -172,17 +163,12 @@ class Workshop:
         try:
             if plan.told in subject.lacking:
                 raise InputError(subject.lacking[plan.told])
-            guide = self.guide(subject, plan.told)
+            self.guide(subject, plan.told)
             for text in plan.strategies:
                 if needs(text).isdisjoint(subject.lacking):
                     self.guide(subject, told_for(text, plan.told))
-            hunted = subject
-            if isinstance(guide, Guide) and subject.truth_by == AS_PUBLISHED and not subject.truth.any():
-                # a query: only the guide knows
-                said = np.where(guide.beta >= guide.threshold, guide.beta, 0).astype(np.float32)
-                hunted = replace(subject, truth=said)
             seeds = seed_sets(
-                self.index, hunted, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
+                self.index, subject, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
                 random_seed=plan.random_seed, disjoint=plan.disjoint,
             )  # fmt: skip
         except InputError as error:

@@ -27,8 +27,7 @@ def seed_sets(
     - `on-topic`: relevant nodes from which another relevant one can be reached;
     - `off-topic`: nodes from which the nearest relevant one is `hops` links away, or more, but can be reached;
     - `cold`: nodes from which it is exactly two links: nothing is relevant there, nor on what they link to;
-    - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them);
-    - `given`: those that the corpus itself names (a past crawl's seeds); the same in every set.
+    - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them).
 
     `disjoint` sets have no node in common; where there are too few for that, sets are smaller. What is left out because
     nothing can be found from there, and smaller sets, are in the subject's notes; if nothing is left, it is an error.
@@ -36,8 +35,6 @@ def seed_sets(
     relevant = subject.truth > 0
     if not relevant.any():
         raise InputError(f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl to")
-    if kind == "given":
-        return [_given(index, relevant)] * sets
     nodes = np.flatnonzero(relevant) if kind == "random" else _candidates(index, subject, kind, hops)
     most = min(count, max(1, len(nodes) // sets)) if disjoint else count
     chosen: list[list[int]] = []
@@ -116,15 +113,3 @@ def _some(nodes: NDArray[np.bool_], otherwise: str) -> NDArray[np.int64]:
     if not nodes.any():
         raise InputError(otherwise)
     return np.flatnonzero(nodes)
-
-
-def _given(index: Index, relevant: NDArray[np.bool_]) -> list[int]:
-    named = list(dict.fromkeys(index.facts.get("seeds", [])))
-    if not named:
-        raise InputError("the corpus names no seeds: take on-topic seeds")
-    if unknown := [name for name in named if name not in index.number_of]:
-        raise InputError(f"{len(unknown):,} of the corpus' {len(named):,} seeds are not in it, as {unknown[0]!r}")
-    seeds = [index.number_of[name] for name in named]
-    if not leads(index, seeds, relevant):
-        raise InputError("nothing relevant can be reached from the corpus' own seeds: take others")
-    return seeds

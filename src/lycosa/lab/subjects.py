@@ -100,20 +100,6 @@ def subjects_of(
     return subjects
 
 
-def subjects_from_query(index: Index, words: str) -> Subject:
-    """A subject of a few words and nothing else: what the guide says of a page is all there is to go by.
-
-    `as_published` fills in its truth when the guide has judged the pages. That is not an independent judgement, and
-    results say so.
-    """
-    if not index.has_text:
-        raise InputError(f"the corpus has no text: nothing in it can be about {words!r}; hunt its scores instead")
-    if not stems(words):
-        raise InputError(f"the query {words!r} has no words to look for: give it nouns, not only short or common words")
-    truth = np.zeros(len(index), np.float32)
-    return Subject(words, truth, words, seen=np.zeros(len(index), np.bool_), truth_by=AS_PUBLISHED)
-
-
 def as_published(subject: Subject, guide: Guide) -> Subject:
     """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
     return replace(subject, truth=np.asarray(guide.beta, np.float32), truth_by=AS_PUBLISHED)
@@ -138,8 +124,7 @@ def _of_scores(index: Index, names: Sequence[str]) -> Subject:
     if not len(index.score):
         raise InputError(
             "nobody says which pages of the corpus are relevant: give a table of addresses and classes with --labels, "
-            "label pages of the crawl with 'lycosa label', or hunt a query as-published, where the guide's own "
-            "judgement counts"
+            "or label pages of the crawl with 'lycosa label'"
         )
     wrong = [name for name in names if name != SCORE]
     if wrong:

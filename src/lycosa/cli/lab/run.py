@@ -73,8 +73,7 @@ def run(
     relevant.
 
     Finished crawls are kept: after Ctrl-C or a crash, the same command continues where it stopped. The directory
-    contains experiment.toml (all settings), results.csv and results.parquet (one row per crawl and budget) and
-    report/.
+    contains experiment.toml (all settings), results.csv (one row per crawl and budget) and report/.
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """

@@ -28,7 +28,7 @@ from lycosa.lab.findings import Cell as TableCell
 from lycosa.lab.findings import Figure, Findings, Ruling, Table, joined, plain, says
 from lycosa.lab.hunters import ORACLE, label
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, area, cumulative, fetched, found, polite, sites
+from lycosa.lab.measures import Floats, polite
 from lycosa.lab.papers import Bench
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_of
@@ -111,29 +111,23 @@ class Cell(NamedTuple):
         return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
 
 
+def _column(column: str, title: str = "", digits: int = 1, most: float = math.inf) -> Measure:
+    """Return a column of results.csv as a measure."""
+    return Measure(
+        title or column,
+        lambda one, results, budgets: results.figures(one, budgets)[column].astype(np.float64), digits, most,
+    )  # fmt: skip
+
+
 # Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
-SHARE = Measure("share", lambda one, results, budgets: results.share(one, budgets, results.ahead))
-GREEDY = Measure("of the greedy oracle's", lambda one, results, budgets: results.share(one, budgets, results.greedy))
-COLUMNS = (
-    GREEDY,
-    Measure("area", lambda one, results, budgets: np.array([area(cumulative(results.gains(one)), budget)
-                                                            for budget in budgets])),
-    Measure("found", lambda one, results, budgets: found(results.gains(one), budgets), 1, math.inf),
-    Measure("fetched", lambda one, results, budgets: fetched(results.gains(one), budgets).astype(float), 1, math.inf),
-    Measure("sites", lambda one, results, budgets: _sites(one, results, budgets), 1, math.inf),
-    Measure("polite s", lambda one, results, budgets: _polite(one, results, budgets), 1, math.inf),
-)  # fmt: skip
+SHARE, GREEDY = _column("ahead", "share", 3, 1.0), _column("relative", "of the greedy oracle's", 3)
+POLITE = Measure("polite s", lambda one, results, budgets: _polite(one, results, budgets), 1, math.inf)
+COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched", "sites")), POLITE)
 CPU = Measure("cpu", lambda one, results, budgets: np.full(len(budgets), _milliseconds(one)), most=math.inf)
 
 
 def _milliseconds(one: Outcome) -> float:
     return 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes))
-
-
-def _sites(one: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-    if len(np.unique(results.index.hosts)) <= 1:  # of one host there is nothing to tell
-        return np.full(len(budgets), math.nan)
-    return found(sites(one.trace, results.subjects[one.subject], results.index.hosts), budgets)
 
 
 def _polite(one: Outcome, results: Results, budgets: Sequence[int]) -> Floats:

@@ -46,7 +46,7 @@ class Corpus:
     name: str
     about: str
     urls: tuple[str, ...]
-    read: Callable[[list[Path], Account, bool], Iterator[Recorded]] | None = None  # None: a table of links
+    read: Callable[[list[Path], Account], Iterator[Recorded]] | None = None  # None: a table of links
 
 
 def corpus(name: str) -> Corpus:
@@ -62,10 +62,10 @@ def files(name: str, tell: Tell = silent) -> list[Path]:
     return [download(url, into / Path(URL(url).path).name, Options(), tell) for url in corpus(name).urls]
 
 
-def pages(name: str, account: Account, tell: Tell = silent, whole: bool = False) -> Iterator[Recorded]:
-    """Yield the pages of a corpus; `whole` with those, and that text on them, that make every topic trivial."""
+def pages(name: str, account: Account, tell: Tell = silent) -> Iterator[Recorded]:
+    """Yield the pages of a corpus, without those, and that text on them, that make every topic trivial."""
     read = corpus(name).read
-    return read(files(name, tell), account, whole) if read is not None else iter(())
+    return read(files(name, tell), account) if read is not None else iter(())
 
 
 def download(url: str, file: Path, options: Options, tell: Tell = silent) -> Path:
@@ -123,11 +123,11 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
 # -- Wikispeedia -----------------------------------------------------------------------------------------------------
 
 
-def _wikispeedia(files: list[Path], account: Account, whole: bool) -> Iterator[Recorded]:
+def _wikispeedia(files: list[Path], account: Account) -> Iterator[Recorded]:
     """Yield the pages below wpcd/; articles are known by their file names.
 
-    Unless `whole`, articles come without the line that prints their categories, and lists of articles are left out:
-    either would tell a crawler the labels.
+    Articles come without the line that prints their categories, and lists of articles are left out: either would tell
+    a crawler the labels.
     """
     classes, known = _categories(files[0]), set()
     for name, read in members(files[1]):
@@ -135,7 +135,7 @@ def _wikispeedia(files: list[Path], account: Account, whole: bool) -> Iterator[R
         if not parts or name.suffix.lower() not in (".htm", ".html"):
             account.left_out["neither HTML nor text"] += 1
             continue
-        if not whole and parts[:2] == ("wp", "index"):
+        if parts[:2] == ("wp", "index"):
             account.left_out["lists of articles"] += 1
             continue
         url = canonical("http://wikispeedia.test/" + quote("/".join(parts).encode("utf-8", "surrogateescape")))
@@ -144,8 +144,7 @@ def _wikispeedia(files: list[Path], account: Account, whole: bool) -> Iterator[R
         own = classes.get(name.stem, ())
         if own:
             known.add(name.stem)
-        html = read() if whole else _SUBJECTS.sub(b"", read(), count=1)
-        yield Recorded(url, page_of(extract(html, url)), classes=own)
+        yield Recorded(url, page_of(extract(_SUBJECTS.sub(b"", read(), count=1), url)), classes=own)
     if len(known) < len(classes):
         account.left_out["articles with categories, but no page"] += len(classes) - len(known)
 
@@ -168,7 +167,7 @@ def _categories(path: Path) -> dict[str, list[str]]:
 # -- WebKB -----------------------------------------------------------------------------------------------------------
 
 
-def _webkb(files: list[Path], account: Account, whole: bool) -> Iterator[Recorded]:
+def _webkb(files: list[Path], account: Account) -> Iterator[Recorded]:
     """Yield the pages in class/university/address, with ^ for each slash of the address; HTTP headers come first."""
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):

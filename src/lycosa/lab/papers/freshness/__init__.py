@@ -12,19 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-import numpy as np
-
 from lycosa.core.durations import spoken
 from lycosa.lab.certainty import Difference, Interval, curve, interval, paired
 from lycosa.lab.findings import Cell, Figure, Findings, Ruling, Table, compare, joined, says
 from lycosa.lab.papers import OURS, Bench
-from lycosa.lab.papers.freshness.detecting import DEFAULT, SORTS, Detection, detect_world, pooled
-from lycosa.lab.papers.freshness.measuring import FATES, Upkeep
+from lycosa.lab.papers.freshness.detecting import DEFAULT, Detection, detect_world, pooled
+from lycosa.lab.papers.freshness.measuring import Upkeep
 from lycosa.lab.papers.freshness.watching import AUTOMATIC, SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
-from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DEFAULT as TOGETHER
-from lycosa.testing.change_history import KINDS
 
 SOURCE = "docs/freshness.md"
 FIRST = 100  # seed of the first web; those below it were developed on
@@ -42,11 +38,10 @@ class Size:
     crawled: int = 450
     days: float = 30.0
     hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per look at a page
-    each: int = 20  # pairs of versions per edit, in each web
-    drawn: int = 500
+    drawn: int = 500  # pairs of versions in each web
 
 
-QUICK = Size(2, 240, 6, 70, 10.0, (24.0,), 2, 40)
+QUICK = Size(2, 240, 6, 70, 10.0, (24.0,), 40)
 
 
 def findings(bench: Bench) -> Findings:
@@ -54,7 +49,7 @@ def findings(bench: Bench) -> Findings:
     size = QUICK if bench.quick else Size()
     first = FIRST + 1000 * bench.random_seed
     worlds = [World(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
-    judge = partial(detect_world, each=size.each, count=size.drawn, out=bench.out)
+    judge = partial(detect_world, count=size.drawn, out=bench.out)
     seen = spread(judge, worlds, bench.workers, "judging pairs of versions", bench.tell)
     together = pooled(seen)
     crawled = spread(partial(crawl_world, out=bench.out), worlds, bench.workers, "crawling", bench.tell)
@@ -67,7 +62,7 @@ def findings(bench: Bench) -> Findings:
         "freshness", OURS["freshness"],
         [
             table_freshness(runs), *(figure_days(runs, every) for every in runs.budgets),
-            table_detection(together), table_kinds(together), table_fates(runs),
+            table_detection(together),
         ],
         [ahead_of_all(runs), default_is_best(seen)],
         f"{size.webs} changing webs of {size.pages} pages, crawled for a topic each; "
@@ -138,32 +133,6 @@ def table_freshness(runs: Runs) -> Table:
     )  # fmt: skip
 
 
-def table_fates(runs: Runs) -> Table:
-    """Pages that moved, vanished, came back, by the automatic schedule."""
-
-    def over(part: int, whole: int) -> float | None:
-        return part / whole if whole else None
-
-    rows: list[list[Cell]] = []
-    for every in runs.budgets:
-        for fate in FATES:
-            count = np.sum([one.fates[fate] for one in runs.of(AUTOMATIC, every)], 0).tolist()
-            happened, looked, told, otherwise, wrong = count
-            alarms = [None, None] if fate == "soft-404" else [wrong, over(told, told + wrong)]
-            shares = [over(told, looked), over(told, happened)]
-            rows.append([spoken(every), AUTOMATIC, fate, happened, looked, told, otherwise, *shares, *alarms])
-    return Table(
-        "freshness-fates", "Pages that moved, vanished, came back",
-        (
-            "a look every", "schedule", "what happened", "pages", "looked at since", "told as such", "told otherwise",
-            "recall, of those looked at", "recall", "told wrongly", "precision",
-        ),
-        rows,
-        note="Gone: 404 or 410; soft-404: a page under status 200 that says that there is none. Both are told as "
-        "vanished: what is told wrongly so is counted with gone. Returned: of pages whose absence had been told.",
-    )  # fmt: skip
-
-
 def figure_days(runs: Runs, every: float) -> Figure:
     curves = []
     for name in SCHEDULES:
@@ -177,40 +146,14 @@ def figure_days(runs: Runs, every: float) -> Figure:
     )  # fmt: skip
 
 
-KIND = {
-    kind: [what for what, own in KINDS.items() if own == kind] for kind in GRAVITY if kind != "cosmetic"
-}  # of real edits
-
-
 def table_detection(seen: Seen) -> Table:
-    """Precision, recall and F1 on pairs drawn at any time; recall by kind on pairs with one edit."""
-
-    def share(edits: Sequence[str], one: Detection) -> float | None:
-        pairs, real, _ = one.counts(edits)
-        return real / pairs if pairs else None
-
-    rows = [
-        [name, *one.scores, *(share(edits, one) for edits in KIND.values()), share(SORTS, one)]
-        for name, one in seen.items()
-    ]
     first = next(iter(seen.values()))
-    differ = first.drawn(True, True) + first.drawn(True, False)
+    differ = first.count(True, True) + first.count(True, False)
     return Table(
         "freshness-detection", "Is it a real change? Each method alone, and the default",
-        ("method", "precision", "recall", "F1", *(f"recall: {kind}" for kind in KIND), "false alarms, cosmetic"), rows,
-        note=f"Precision, recall and F1: {differ + first.drawn(False, True) + first.drawn(False, False):,} pairs of "
-        f"versions from an hour to a week apart, of which {differ:,} differ in earnest. "
-        f"Recall by kind and false alarms: pairs with just one edit between them. Default: {', '.join(TOGETHER)}.",
-    )  # fmt: skip
-
-
-def table_kinds(seen: Seen) -> Table:
-    counts = {kind: seen[DEFAULT].counts(edits) for kind, edits in KIND.items()}
-    return Table(
-        "freshness-kinds", "Is the kind right? The default", ("kind", "pairs", "taken for real", "named as its kind"),
-        [[kind, pairs, real / pairs, named / pairs] for kind, (pairs, real, named) in counts.items() if pairs],
-        note="A change has the gravest kind that any method sees. "
-        "Topic is named where the score crosses the threshold; else it is text.",
+        ("method", "precision", "recall", "F1"), [[name, *one.scores] for name, one in seen.items()],
+        note=f"{len(first.said):,} pairs of versions from an hour to a week apart, of which {differ:,} differ in "
+        f"earnest. Default: {', '.join(TOGETHER)}.",
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
-"""Freshness of a watch against the truth, and the fates of its pages. Integrals are exact, times seconds since 1970."""
+"""Freshness of a watch against the truth. Integrals are exact, times seconds since 1970."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -73,12 +73,11 @@ def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
 
 
 class Look(NamedTuple):
-    """One look of a watch at a page: what came, and what was said of it."""
+    """One look of a watch at a page, and what came."""
 
     at: float
     outcome: str
     status: int
-    what: str = ""  # changed, vanished, moved, returned; empty: nothing reported
 
     @property
     def brought(self) -> bool:
@@ -99,7 +98,6 @@ class Upkeep:
     looks: int
     unmodified: int  # answers 304
     other: int  # requests for robots.txt, sitemaps, probes, redirect targets
-    fates: dict[str, list[int]] = field(default_factory=dict)
 
 
 def share_over_time(
@@ -164,43 +162,3 @@ def measure(
         mean, plain, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
         sum(map(len, looks)), unmodified, other,
     )  # fmt: skip
-
-
-# -- pages that moved, vanished and came back ------------------------------------------------------------------------
-
-FATES = ("moved", "gone", "soft-404", "returned")
-SAYS = {"moved": "moved", "gone": "vanished", "soft-404": "vanished", "returned": "returned"}
-
-
-def count_fates(
-    web: ChangingWeb, urls: Sequence[str], looks: Sequence[Sequence[Look]], start: float, end: float
-) -> dict[str, list[int]]:
-    """Count by fate: happened; looked at since; told as such; told as something else; told, and had not happened.
-
-    A page that is gone only for some days counts as gone, and then as returned.
-    """
-    counts = {fate: [0] * 5 for fate in FATES}
-    for url, own in zip(urls, looks, strict=True):
-        fate = web.fate(url)
-        back = web.returns(url) or end
-        if fate.what != "stays" and start < fate.time < end:
-            name = "moved" if fate.what == "moved" else web.status(url, fate.time + 1.0)
-            told = _count(counts[name], own, fate.time, back if fate.what == "returns" else end, SAYS[name])
-            if fate.what == "returns" and back < end and told:
-                _count(counts["returned"], own, back, end, SAYS["returned"])
-        for look in own:
-            if look.what in ("moved", "vanished", "returned"):
-                status = web.status(url, look.at)
-                right = {"moved": status == "moved", "vanished": status in ("gone", "soft-404")}
-                if not right.get(look.what, status == "there"):
-                    counts["gone" if look.what == "vanished" else look.what][-1] += 1
-    return counts
-
-
-def _count(count: list[int], looks: Sequence[Look], since: float, until: float, says: str) -> bool:
-    """Add a fate to its count; return whether it was told."""
-    during = [look for look in looks if since <= look.at < until]
-    said = {look.what for look in during if look.what}
-    for place, more in enumerate((True, bool(during), says in said, says not in said and bool(said))):
-        count[place] += more
-    return says in said

@@ -15,8 +15,7 @@ from lycosa.core.protocols import Space
 from lycosa.crawling import Crawl, crawl
 from lycosa.crawling.request import Request
 from lycosa.lab.papers import kept
-from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, count_fates, measure, timeline
-from lycosa.refresh.change import change_of
+from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, measure, timeline
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
@@ -135,9 +134,7 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
             if visit.node not in looks or visit.kind != "revisit":
                 sent["other"] += bool(visit.address)
                 continue
-            change = change_of(visit)
-            what = change.what if change is not None else ""
-            looks[visit.node].append(Look(visit.started, visit.outcome, visit.status, what))
+            looks[visit.node].append(Look(visit.started, visit.outcome, visit.status))
         return going.engine.ending if going.engine is not None else ""
 
     ending = run_virtual(run(), start=crawled.ended)
@@ -147,6 +144,5 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
     end = start + world.days * DAY
     pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
     upkeep = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
-    upkeep.fates = count_fates(web, list(looks), list(looks.values()), start, end)
     shutil.rmtree(place, ignore_errors=True)
     return upkeep
