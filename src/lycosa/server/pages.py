@@ -11,12 +11,13 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from fastapi import HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from jinja2 import Environment
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -128,8 +129,14 @@ class Static(StaticFiles):
 STATIC = GZipMiddleware(Static(packages=[("lycosa.server", "static")]), minimum_size=1_000)
 
 
+def favicon() -> Response:
+    """For documents that do not link to it, such as feeds: browsers ask for it."""
+    return FileResponse(Path(__file__).with_name("static") / "favicon.svg")
+
+
 PAGES: dict[str, Callable[..., Response]] = {
     "/": page("interests"),
+    "/favicon.ico": favicon,
     SIGN_IN: sign_in,
     "/join": open_page("join"),
     "/privacy": open_page("privacy"),

@@ -17,7 +17,7 @@ from lycosa.collection.rows import PageRow
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView, Link
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.types import Exchange, Visit
+from lycosa.core.types import Visit
 from lycosa.people.accounts import preferences
 from lycosa.people.suggestions import open_again
 from lycosa.people.typed import line
@@ -29,7 +29,7 @@ from lycosa.server.pages import theme_of
 from lycosa.server.results import CachedView, Labelled, Order, Page, PageFilter, Teller, choose, collection_of
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import HTML
-from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
+from lycosa.web.inflate import source_of
 
 router = APIRouter(tags=["pages"])
 
@@ -240,19 +240,11 @@ def _readable(collection: Collection, visit: Visit) -> reader.Readable:
     exchange = collection.exchange(visit)
     if exchange is None:
         return reader.Readable("")
-    kind, _, parameters = exchange.header("content-type").partition(";")
-    kind = kind.strip().lower()
+    kind = exchange.header("content-type").partition(";")[0].strip().lower()
     if kind in HTML or (not kind and exchange.body.lstrip()[:1] == b"<"):
-        body = _inflated(exchange)
-        return reader.of_html(decode(body, charset_of(parameters)), visit.node) if body else reader.Readable("")
+        source = source_of(exchange, INFLATED)
+        return reader.of_html(source, visit.node) if source else reader.Readable("")
     document = collection.document(visit, exchange)
     if not document.text.strip():
         return reader.Readable("")
     return reader.of_document(document) if document.main else reader.of_text(document.text)
-
-
-def _inflated(exchange: Exchange) -> bytes:
-    try:
-        return inflate(exchange.body, exchange.header("content-encoding"), INFLATED)[0]
-    except BadEncoding:
-        return b""
