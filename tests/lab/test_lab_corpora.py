@@ -279,11 +279,11 @@ def test_kinds_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / "crawl.toml").write_text("")
     (tmp_path / "tree").mkdir()
-    for name in ("edges.tsv", "edges.parquet", "web.txt.gz", "what.pdf"):
+    for name in ("edges.tsv", "web.txt.gz", "what.pdf"):
         (tmp_path / name).write_bytes(b"")
     found = {name: kind_of(str(tmp_path / name)) for name in ("", "a.warc.gz", "crawl", "tree", "edges.tsv")}
     assert {"": "archive", "a.warc.gz": "archive", "crawl": "crawl", "tree": "tree", "edges.tsv": "graph"} == found
-    assert ["graph", "graph"] == [kind_of(str(tmp_path / name)) for name in ("edges.parquet", "web.txt.gz")]
+    assert "graph" == kind_of(str(tmp_path / "web.txt.gz"))
     assert "embedded" == kind_of("embedded:pages=30") == kind_of("embedded")
     for wrong, why in (("what.pdf", "its name does not tell"), ("nothing", "there is no")):
         with pytest.raises(InputError, match=why):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.lab.evaluator import Evaluation, evaluate, nearest, nearest_in
+from lycosa.lab.evaluator import evaluate, evaluated, nearest, nearest_in
+from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.text.background import Background
@@ -59,13 +61,16 @@ BY_HAND = [
 """The largest cosine of each page: all words are equally rare."""
 
 
+def last(found: Findings) -> list[Any]:
+    """The last row of the table."""
+    return list(found.parts[0].rows[-1])  # type: ignore[union-attr]
+
+
 @pytest.mark.paper("batsakis-harvest-ratio")
 def test_the_maximum_of_the_cosines_counts(crawled: Index, good: Index) -> None:
     """Each page is as similar as to the relevant page it resembles most; above .75 it is relevant."""
-    done = evaluate(crawled, good, background=BACKGROUND)
-    assert BY_HAND == pytest.approx(done.similarities.tolist(), abs=1e-6)
-    assert (2, 0) == (done.relevant, done.missing)
-    [(pages, found, share, average)] = done.rows()
+    assert BY_HAND == pytest.approx(nearest_in(crawled, good, BACKGROUND).tolist(), abs=1e-6)
+    pages, found, share, average = last(evaluate(crawled, good, background=BACKGROUND))
     assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above, the others are not
     assert sum(BY_HAND) / 4 == pytest.approx(average)
 
@@ -74,8 +79,7 @@ def test_the_maximum_of_the_cosines_counts(crawled: Index, good: Index) -> None:
 def test_the_threshold_has_to_be_exceeded(crawled: Index) -> None:
     """A page that is itself among the relevant ones has similarity 1, and is above any threshold that is allowed."""
     named = ["http://a.test/2"]
-    done = evaluate(crawled, named, threshold=0.999, background=BACKGROUND)
-    assert (1.0, 1) == (done.similarities[1], done.rows()[-1][1])
+    assert 1 == last(evaluate(crawled, named, threshold=0.999, background=BACKGROUND))[1]
     for wrong in (1.0, -0.1, math.nan):
         with pytest.raises(InputError, match="the threshold is"):
             evaluate(crawled, named, threshold=wrong)
@@ -84,16 +88,13 @@ def test_the_threshold_has_to_be_exceeded(crawled: Index) -> None:
 @pytest.mark.paper("batsakis-average-similarity")
 def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
     """Of .75, .76 and .2 one is greater than .75; the average is over all."""
-    [(pages, found, share, average)] = Evaluation("x", np.array([0.75, 0.76, 0.2]), 1).rows()
-    assert (3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)) == (pages, found, share, average)
+    assert [3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == last(evaluated(np.array([0.75, 0.76, 0.2]), 1))
 
 
 def test_rare_words_weigh_more(crawled: Index) -> None:
     """By statistics in which a lagoon is rare, page 1 (which has one) is more like it than page 2 is."""
     rare = Background(1000, dict(BACKGROUND.frequency) | {"lagoon": 1})
-    plain, done = (
-        evaluate(crawled, ["http://a.test/1"], background=known).similarities for known in (BACKGROUND, rare)
-    )
+    plain, done = (nearest_in(crawled, [0], known) for known in (BACKGROUND, rare))
     assert done[1] < plain[1] < done[0] == 1.0
 
 
@@ -108,8 +109,8 @@ def test_all_pages_of_an_index_by_number(crawled: Index) -> None:
 def test_addresses_are_looked_up_in_the_crawl(crawled: Index) -> None:
     """Each once, however it is written; those that were not crawled are counted."""
     done = evaluate(crawled, ["http://A.test/2#top", "http://a.test/2", "http://b.test/"], background=BACKGROUND)
-    assert (1, 1) == (done.relevant, done.missing)
-    assert ["left out: 1 relevant pages that were not crawled"] == done.findings().remarks
+    assert ["left out: 1 relevant pages that were not crawled"] == done.remarks
+    assert "one of 1 relevant pages" in done.summary
 
 
 def test_no_relevant_page_with_words(crawled: Index, tmp_path: Path) -> None:
@@ -121,8 +122,8 @@ def test_no_relevant_page_with_words(crawled: Index, tmp_path: Path) -> None:
 
 def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: Index) -> None:
     """It is a page that was fetched, and counts as one."""
-    done = evaluate(index_of(tmp_path / "index", {"http://a.test/": "", **TEXTS}), good, background=BACKGROUND)
-    assert (5, 0.0) == (len(done.similarities), done.similarities[0])
+    index = index_of(tmp_path / "index", {"http://a.test/": "", **TEXTS})
+    assert (0.0, 5) == (nearest_in(index, good)[0], last(evaluate(index, good))[0])
 
 
 # -- arithmetic --------------------------------------------------------------------------------------------------
@@ -146,21 +147,13 @@ def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant:
     assert [max(cosine(one, other) for other in relevant) for one in pages] == pytest.approx(told.tolist(), abs=1e-6)
 
 
-def test_checkpoints() -> None:
-    """Every hundred pages and the last; farther apart for long crawls."""
-    expected = {0: ([], 0), 7: ([7], 1), 100: ([100], 1), 2000: ([100, 200], 20), 2001: ([200, 400], 11)}
-    points = {pages: Evaluation("x", np.zeros(pages), 1).checkpoints() for pages in expected}
-    assert expected == {pages: (places[:2], len(places)) for pages, places in points.items()}
-    assert all(not places or pages == places[-1] for pages, places in points.items())
-
-
 @pytest.mark.paper("batsakis-evaluator")
 def test_findings_have_a_table_and_two_curves(crawled: Index, good: Index) -> None:
     """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
-    findings = evaluate(crawled, good, background=BACKGROUND).findings()
+    findings = evaluate(crawled, good, background=BACKGROUND)
     table, harvest, similarity = findings.parts
-    assert ("evaluation-table", 1) == (table.key, len(table.rows))  # type: ignore[union-attr]
-    assert [2.0] == harvest.curves[0].y  # type: ignore[union-attr]
+    assert ("evaluation-table", 4) == (table.key, len(table.rows))  # type: ignore[union-attr]
+    assert 2.0 == harvest.curves[0].y[-1]  # type: ignore[union-attr]
     assert sum(BY_HAND) / 4 == pytest.approx(similarity.curves[0].y[-1])  # type: ignore[union-attr]
     assert "Of 4 pages 2 (50.0%) are more similar than 0.75 to one of 2 relevant pages" in findings.summary
     json.dumps(findings.as_dict())

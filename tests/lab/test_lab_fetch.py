@@ -170,12 +170,6 @@ def test_webkb(site: Site, tmp_path: Path) -> None:
     assert {"files that are no pages": 1} == index.facts["left_out"]
 
 
-def test_graphs_of_snap(site: Site, tmp_path: Path) -> None:
-    """Nodes keep the names that the file gives them."""
-    index = make_index(["public:web-google"], tmp_path / "x")
-    assert (["0", "11342", "824020"], [1, 2]) == (list(index.names), index.children(0).tolist())
-
-
 def test_make_index_unknown_corpus(site: Site, tmp_path: Path) -> None:
     """The message lists what there is; a place that is taken is refused before anything is downloaded."""
     with pytest.raises(InputError, match=r"there are wikispeedia \(.*; webkb"):

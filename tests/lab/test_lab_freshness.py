@@ -58,7 +58,7 @@ def got(at: float) -> Look:
 
 
 def test_freshness_by_hand() -> None:
-    """Weighted, unweighted and age of two pages over ten days are what can be worked out on paper."""
+    """Freshness and age of two pages over ten days are what can be worked out on paper."""
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
     two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
     looks = [[got(5 * DAY)], [got(1 * DAY), got(7 * DAY)]]
@@ -66,8 +66,6 @@ def test_freshness_by_hand() -> None:
     # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8.
     # By weight of 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
     assert (2 * 1 + 2 * 0.75 + 0.25 + 0.75) / 10 == pytest.approx(made.freshness)
-    # Alike: 1, 1/2, 0, 1/2, 0, 1/2, and then 0.
-    assert (2 * 1 + 2 * 0.5 + 0.5 + 0.5) / 10 == pytest.approx(made.unweighted)
     # One is old from 2 to 5 and from 6 to 10: 9/2 + 16/2; two from 4 to 7: 9/2. Weight times time: 10 + 24.
     assert (12.5 + 3 * 4.5) / 34 == pytest.approx(made.age)
     assert [1, 1, 0.75, 0.75, 0, 0.25, 0, 0.75, 0, 0] == pytest.approx(made.days)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from lycosa.core.errors import InputError
@@ -76,18 +74,6 @@ def test_a_packed_table_is_the_same_graph(tmp_path: Path) -> None:
     assert whole == packed.fingerprint
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_parquet(tmp_path: Path, named: bool) -> None:
-    """The first columns count, whatever they are called."""
-    kind = (lambda number: f"n{number}") if named else int
-    ends = {"from": [kind(0), kind(2), kind(0)], "to": [kind(1), kind(0), kind(1)], "weight": [0.5, 1.0, 0.25]}
-    pq.write_table(pa.table(ends), tmp_path / "e.parquet")
-    pq.write_table(pa.table({"node": [kind(2)], "score": [3]}), tmp_path / "s.parquet")
-    index = write_graph(tmp_path / "e.parquet", tmp_path / "s.parquet", tmp_path / "x", "g")
-    assert {str(kind(0)): [str(kind(1))], str(kind(2)): [str(kind(0))]} == links(index)
-    assert ({0.5, 1.0}, 3.0) == (set(index.alpha.tolist()), index.score[index.number_of[str(kind(2))]])
-
-
 def test_scores_of_nodes_that_no_link_names_are_told(tmp_path: Path) -> None:
     """They are nodes, but nothing leads there: perhaps one of the tables writes names another way."""
     index = made(tmp_path, "a\tb\n", "b\t1\nzz\t2\nB\t0\n")
@@ -118,11 +104,9 @@ def test_tables_that_are_none(tmp_path: Path, edges: str, scores: str, why: str)
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    """A truncated archive, a file that is no Parquet, and one that is not there are errors."""
+    """A truncated archive, and one that is not there, are errors."""
     packed = gzip.compress(b"1\t2\n" * 5000, mtime=0)
     with pytest.raises(InputError, match="cannot read"):
         made(tmp_path, packed[:-20], name="e.tsv.gz")
-    with pytest.raises(InputError, match="cannot read"):
-        made(tmp_path, b"PAR1 not really", name="e.parquet")
     with pytest.raises(InputError, match="cannot read"):
         write_graph(tmp_path / "nothing.tsv", None, tmp_path / "x", "g")

@@ -16,71 +16,20 @@ ones has similarity 1, one without words 0. N_j of a word that the statistics do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.findings import Curve, Figure, Findings, Table
+from lycosa.lab.findings import Curve, Figure, Findings, Table, plain
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, found, harvest
+from lycosa.lab.measures import Floats, found, harvest, steps_to
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.web.urls import canonical
 
 THRESHOLD = 0.75
-
-
-@dataclass
-class Evaluation:
-    """The similarity of each page, in the order of the crawl."""
-
-    crawl: str
-    similarities: Floats
-    relevant: int  # relevant pages compared with
-    threshold: float = THRESHOLD
-    missing: int = 0  # relevant pages that were not crawled
-
-    def checkpoints(self) -> list[int]:
-        """Return 100, 200 ... and the last page; farther apart where that would be more than some twenty.
-
-        >>> Evaluation("", np.zeros(250), 1).checkpoints(), Evaluation("", np.zeros(0), 1).checkpoints()
-        ([100, 200, 250], [])
-        """
-        pages = len(self.similarities)
-        apart = (size * 10**power for power in count() for size in (100, 200, 500))
-        every = next(size for size in apart if pages <= 20 * size)
-        return [*range(every, pages, every), pages] if pages else []
-
-    def rows(self) -> list[tuple[int, int, float, float]]:
-        """Return pages, relevant ones, their share and the average similarity at each checkpoint."""
-        budgets, hits = self.checkpoints(), self.similarities > self.threshold
-        columns = found(hits, budgets).astype(int), harvest(hits, budgets), harvest(self.similarities, budgets)
-        return list(zip(budgets, *(column.tolist() for column in columns), strict=True))
-
-    def findings(self) -> Findings:
-        rows = self.rows()
-        pages, relevant, share, average = rows[-1]
-        columns = ("pages", "relevant", "fraction", "average similarity")
-        x, hits, _, similar = ([float(value) for value in values] for values in zip(*rows, strict=True))
-        return Findings(
-            "evaluation", f"Evaluation of {self.crawl}",
-            [
-                Table("evaluation-table", "Harvest ratio and average similarity", columns, rows),
-                Figure("evaluation-harvest", "Harvest ratio", "pages", "relevant pages", [Curve(self.crawl, x, hits)]),
-                Figure(
-                    "evaluation-similarity", "Average similarity", "pages", "average similarity",
-                    [Curve(self.crawl, x, similar)],
-                ),
-            ],
-            summary=f"Of {pages:,} pages {relevant:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
-            f"{self.relevant:,} relevant pages; the average similarity is {average:.3f}.",
-            configuration={"crawl": self.crawl, "threshold": self.threshold},
-            remarks=[f"left out: {self.missing:,} relevant pages that were not crawled"] if self.missing else [],
-        )  # fmt: skip
 
 
 def evaluate(
@@ -90,22 +39,38 @@ def evaluate(
     threshold: float = THRESHOLD,
     background: Background | None = None,
     tell: Tell = silent,
-) -> Evaluation:
+) -> Findings:
     """Compare the pages of a crawl with relevant ones: those of another index, or the crawl's own at some addresses."""
     if not 0 <= threshold < 1:
         raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
-    missing = 0
-    some: Index | list[int]
-    if isinstance(relevant, Index):
-        some = relevant
-    else:
-        urls = {canonical(url) for url in relevant}
-        some = [crawl.number_of[url] for url in urls if url in crawl.number_of]
-        missing = len(urls) - len(some)
+    urls = set() if isinstance(relevant, Index) else {canonical(url) for url in relevant}
+    nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
+    some, missing = relevant if isinstance(relevant, Index) else nodes, len(urls) - len(nodes)
     if not len(some):
         raise InputError(f"none of the relevant pages was crawled ({missing} addresses): name others")
-    similarities = nearest_in(crawl, some, background, tell)
-    return Evaluation(str(crawl.facts.get("source", "")), similarities, len(some), threshold, missing)
+    return evaluated(nearest_in(crawl, some, background, tell), len(some), threshold, missing)
+
+
+def evaluated(similarities: Floats, relevant: int, threshold: float = THRESHOLD, missing: int = 0) -> Findings:
+    """Return both measures along the crawl: a table, and a figure of each."""
+    budgets, hits = steps_to(len(similarities), 20).tolist(), similarities > threshold
+    counts, shares, means = found(hits, budgets), harvest(hits, budgets), harvest(similarities, budgets)
+    titles = {"pages": budgets, "relevant": counts.astype(int), "fraction": shares, "average similarity": means}
+    rows = [[plain(cell) for cell in row] for row in zip(*titles.values(), strict=True)]
+    return Findings(
+        "evaluation", "Evaluation of a crawl",
+        [
+            Table("evaluation-table", "Harvest ratio and average similarity", list(titles), rows),
+            *(
+                Figure(f"evaluation-{key}", title, "pages", title.lower(), [Curve("crawl", budgets, of.tolist())])
+                for key, title, of in (("harvest", "Relevant pages", counts),
+                                       ("similarity", "Average similarity", means))
+            ),
+        ],
+        summary=f"Of {len(hits):,} pages {hits.sum():,} ({hits.mean():.1%}) are more similar than {threshold:g} to one "
+        f"of {relevant:,} relevant pages; the average similarity is {similarities.mean():.3f}.",
+        remarks=[f"left out: {missing:,} relevant pages that were not crawled"] if missing else [],
+    )  # fmt: skip
 
 
 AT_ONCE = 256  # relevant pages compared with all others at a time

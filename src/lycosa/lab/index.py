@@ -202,11 +202,7 @@ class Index:
         return member
 
     def sizes(self) -> dict[str, int]:
-        """How many nodes each class or branch has, in alphabetical order.
-
-        >>> Index.of({"a": ["b"]}).sizes()
-        {}
-        """
+        """How many nodes each class or branch has, in alphabetical order."""
         sizes = dict.fromkeys(self.branches(), 0)
         above = [_branches(name) for name in self.classes]
         for first, last in pairwise(self.columns["class_start"].tolist()):

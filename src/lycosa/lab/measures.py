@@ -255,11 +255,9 @@ def overlap(a: Nodes, b: Nodes) -> float:
 
         overlap = |A and B| / ((|A| + |B|) / 2)
 
-    Paper: Altingovde, Ulusoy 2004, table 3, which has one ratio for both crawlers and no formula. Both fetched the same
-    number of pages N, and of |A and B| / N and |A and B| / |A or B| only the first agrees with its harvest ratios:
-    pages in common have the same harvest in both crawls. For computer history, seed set 1, the first makes that
-    (.29 - .73 * .26) / .27 = .37 and (.40 - .73 * .39) / .27 = .43, which rounding explains, the second .33 and .41,
-    which it does not. For crawls of two lengths N is their mean.
+    Paper: Altingovde, Ulusoy 2004, table 3, which has no formula. Of |A and B| / N and |A and B| / |A or B| only the
+    first agrees with its harvest ratios, as pages in common have the same harvest in both crawls (a test works it out).
+    For crawls of two lengths N is their mean.
 
     >>> overlap(np.array([1, 2, 3, 4]), np.array([4, 5, 6, 7]))
     0.25

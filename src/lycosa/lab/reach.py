@@ -108,18 +108,13 @@ def bound(
 ) -> NDArray[np.float64]:
     """For each budget, a sum of truth that no crawl exceeds, whatever it knows.
 
-    Why: let v_1 ... v_b be the nodes that a crawl paid for, in order, and d(v) the distance of v. Before v_i was
-    fetched, all others of some way from a seed to it were, of which at least d(v_i) - 1 were paid for; so d(v_i) <= i.
-    The best among *all* sequences of different nodes with d(v_i) <= i, be they crawls or not, is thus no worse. It is
-    found by taking, for i = 1 ... b, the largest of the nodes with d <= i that was not taken yet. (Read backwards,
-    these are jobs that take one hour each and have a deadline: node v by hour b + 1 - d(v). Going from the last hour to
-    the first and doing the most valuable job that may still be done is best, by exchange: a job that an optimal plan
-    does in this hour can make way for a more valuable one, or change places with it.) As the first b choices do not
-    depend on b, one pass serves all budgets. What is worth less than nothing is left out, which makes the sum no
-    smaller.
+    Why: of the nodes v_1 ... v_b that a crawl paid for, in order, v_i is at most i links from the seeds: d(v_i) <= i.
+    The best among *all* sequences of different nodes with d(v_i) <= i is thus no worse. It is found by taking, for
+    i = 1 ... b, the largest of the nodes with d <= i that was not taken yet: read backwards, these are jobs of an hour
+    each with a deadline, of which the most valuable that may still be done is best, by exchange. One pass serves all
+    budgets. What is worth less than nothing is left out.
 
-    The seeds count nothing, and `seen` nodes cost and count nothing. The bound is reached by an oracle that gets from
-    everywhere to everywhere; where it is far from what strategies find, either may be the reason.
+    The seeds count nothing, and `seen` nodes cost and count nothing.
 
     >>> graph = Index.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"c": .25, "d": 1, "e": 1})
     >>> bound(graph, graph.score, [0], [1, 2, 3, 9]).tolist()     # c; d; e

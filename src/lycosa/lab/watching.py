@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +46,8 @@ class Watched:
     def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:
         """The time that an estimator takes at some steps (from 1 on): table 5. None where it was not watched any more.
 
-        The mean over the `window` steps up to that one: a single step is at the mercy of the machine, and the median
-        would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,period=1` for
-        what the paper measures.
+        The mean over the `window` steps up to that one: the median would hide the steps in which an estimator with a
+        batch of its own (nr) does all its work. Say `nr,period=1` for what the paper measures.
         """
         times: list[float | None] = []
         for step in steps:
@@ -111,8 +111,7 @@ class _Sequence:
             one.strategy.admit(row, table, one.frontier)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        table, at, node = frontier.table, number - 1 - self.seeds, int(self.nodes[number - 1])
-        assert isinstance(table, IndexedTable)
+        table, at, node = cast(IndexedTable, frontier.table), number - 1 - self.seeds, int(self.nodes[number - 1])
         if at >= 0:
             open_rows = np.flatnonzero(table.state[: len(table)] == OPEN)
             self.best[at] = self.worth[table.node_at[open_rows]].max() if len(open_rows) else math.nan
@@ -148,9 +147,8 @@ def watch(
     Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Choices are
     valued by the subject's truth. `until` ends the watch of some estimators early: nr takes longer with every page.
 
-    Each has a frontier of its own over one common table; batches and altered greedy are watched like any other. A
-    bandit is paid beta of what it would have fetched, for the arm that it would have pulled, as the crawl's own page
-    was no one's choice. (The paper has no bandits in figure 2, and in table 5 does not say what pays them.)
+    Each has a frontier of its own over one common table. A bandit is paid beta of what it would have fetched, for the
+    arm that it would have pulled; the paper does not say what pays them.
 
     >>> index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
     >>> subject = Subject("score", index.score)

@@ -17,8 +17,8 @@ def index(
         list[str],
         "SOURCE",
         "WARC files or a directory of them, a crawl's directory, a directory of HTML files (directories are classes), "
-        "a table of links (.tsv, .tsv.gz or .parquet: node, node), embedded:pages=3000,seed=7, public:wikispeedia (or "
-        "webkb, web-google ...), or generated:bretagne,nodes=20000.",
+        "a table of links (.tsv or .tsv.gz: node, node), embedded:pages=3000,seed=7, public:wikispeedia (or "
+        "webkb), or generated:bretagne,nodes=20000.",
     ],
     *,
     out: Annotated[Path, "-o", "DIR", "Where to write the index."],
@@ -29,7 +29,7 @@ def index(
     exclude: Annotated[
         list[str] | None, "PATTERN", "Leave out pages whose address contains this, or matches it with * and ?."
     ] = None,
-    scores: Annotated[Path | None, "FILE", "Scores of a graph's nodes (.tsv or .parquet: node, score)."] = None,
+    scores: Annotated[Path | None, "FILE", "Scores of a graph's nodes (.tsv: node, score)."] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,20 +33,12 @@ class Kind:
     tail: float  # of the out-degree: the smaller, the heavier
     longest: int  # maximum links per page
 
-    def of(self, nodes: int | None, edges: int | None, share: float | None) -> Kind:
-        """Return one of another size, with links in proportion, or with another share of nodes with a score."""
+    def of(self, nodes: int | None) -> Kind:
+        """Return one of another size, with links in proportion: at most a tenth of all that there can be."""
         n = self.nodes if nodes is None else nodes
-        e = round(self.edges / self.nodes * n) if edges is None else edges
-        part = self.share if share is None else share
         if not 10 <= n < 2**31:
             raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
-        if not 0 <= e <= n * (n - 1) // 10:
-            raise InputError(
-                f"{e:,} links between {n:,} nodes: give 0 to {n * (n - 1) // 10:,}, a tenth of all there can be"
-            )
-        if not 0 < part <= 1:
-            raise InputError(f"share is {part:g}: it is the share of nodes with a score, above 0 and at most 1")
-        return Kind(n, e, part, min(1.0, self.edge_share * part / self.share), self.tail, self.longest)
+        return replace(self, nodes=n, edges=min(round(self.edges / self.nodes * n), n * (n - 1) // 10))
 
 
 # Gouriten et al. 2014, table 1.
@@ -64,40 +56,28 @@ def generate(
     like: str = "bretagne",
     *,
     nodes: int | None = None,
-    edges: int | None = None,
-    share: float | None = None,
     random_seed: int = 0,
     tell: Tell = silent,
 ) -> Index:
     """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
 
-    `nodes` alone keeps links in proportion; `share` is that of nodes with a score. As in the paper's table 1: the
-    number of nodes and of links (up to a percent less), the share of nodes with a score and, within about a tenth, of
-    links with one. Memory: about 300 MB, 60 bytes a node and 8 a link. As in link graphs, without figures to match:
-
-    - In- and out-degree have heavy tails: few nodes get very many links, some pages have hundreds.
-    - Nodes live in communities of all sizes, and about half of the links stay there. Whether a node has a score depends
-      on its community, on its number of links (long pages say more), and on chance: so nodes with a score link to
-      others with one more often than chance would have it, and scores of linked nodes are alike.
-    - A score is log(1 + x), where x counts a word: many nodes have the same few scores, and some a high one.
-    - A link has a score only if its page has the word, never more of it than the page; the likelier and the higher,
-      the higher the scores of its page and of its target are.
-
-    Not matched: links that go both ways, triangles, the paths of the two real graphs, words (there are none) and the
-    order of links on a page. Whether a strategy that wins here wins elsewhere is unknown: these graphs are to try how
-    experiments scale. Nodes have no names; they are called by their numbers.
+    As in the paper's table 1: the proportion of links to nodes, the share of nodes with a score and, within a tenth, of
+    links with one. Memory: about 300 MB, 60 bytes a node and 8 a link. Nodes are called by their numbers. As in link
+    graphs, degrees have heavy tails, and about half of the links stay in communities, on which scores depend, so that
+    linked nodes have scores alike. A score is log(1 + x), where x counts a word; a link has one only if its page has
+    the word. Not matched: links that go both ways, triangles, the order of links on a page.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 2.3.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
-    ...     index = generate(Path(place) / "small.index", "france", nodes=1000, edges=8000)
+    ...     index = generate(Path(place) / "small.index", "france", nodes=1000)
     ...     len(index), len(index.child), int((index.score > 0).sum()), index.names[7]
-    (1000, 8000, 192, '7')
+    (1000, 16182, 192, '7')
     """
     if like not in KINDS:
         raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
-    kind = KINDS[like].of(nodes, edges, share)
+    kind = KINDS[like].of(nodes)
     with unfinished(out) as beside:
         columns, facts = _Made(kind, random_seed).write(beside, tell)
         source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"

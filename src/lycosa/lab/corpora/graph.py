@@ -1,4 +1,4 @@
-"""A graph of nodes, links and scores as a corpus, from tables: TSV (plain or gzip) or Parquet."""
+"""A graph of nodes, links and scores as a corpus, from tables: TSV, plain or gzip."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from lycosa.lab.indexing import save_index, unfinished
 from lycosa.training.sources import unpacked
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
-PARQUET = ".parquet"
 
 Floats = NDArray[np.float32]
 
@@ -70,25 +69,21 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
     """Read the first columns of a table as names of nodes (Arrow text), and the number after them if there is one."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
-        from pyarrow import compute, csv, parquet
+        from pyarrow import compute, csv
     except ImportError as error:
         raise InputError("tables of links need pyarrow: pip install 'lycosa[lab]'") from error
     try:
-        if path.name.endswith(PARQUET):
-            table: Any = parquet.read_table(path)
-            table = table.select(table.column_names[: ends + 1])
-        else:
-            with unpacked(path) as file:
-                first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"\t")
-            columns = [str(number) for number in range(first.count(b"\t") + 1)]
-            parsing = csv.ParseOptions(
-                delimiter="\t",
-                quote_char=False,
-                invalid_row_handler=lambda row: "skip" if row.text.startswith("#") else "error",
-            )
-            converting = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()))
-            table = csv.read_csv(path, csv.ReadOptions(column_names=columns), parsing, converting)
-            table = table.filter(compute.invert(compute.starts_with(table.column(0), "#")))
+        with unpacked(path) as file:
+            first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"\t")
+        columns = [str(number) for number in range(first.count(b"\t") + 1)]
+        parsing = csv.ParseOptions(
+            delimiter="\t",
+            quote_char=False,
+            invalid_row_handler=lambda row: "skip" if row.text.startswith("#") else "error",
+        )
+        converting = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()))
+        table: Any = csv.read_csv(path, csv.ReadOptions(column_names=columns), parsing, converting)
+        table = table.filter(compute.invert(compute.starts_with(table.column(0), "#")))
         if not max(2, ends) <= table.num_columns <= ends + 1:
             raise ValueError("it has another number of columns")
         nodes = [column.cast(pa.string()) for column in table.columns[:ends]]

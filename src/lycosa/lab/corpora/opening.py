@@ -14,7 +14,7 @@ from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora import public
 from lycosa.lab.corpora.generated import generate
-from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
+from lycosa.lab.corpora.graph import TABLES, write_graph
 from lycosa.lab.corpora.recorded import Keep, archive, crawl, embedded, tree
 from lycosa.lab.index import FACTS, Index
 from lycosa.lab.indexing import Recorded, write_index
@@ -26,8 +26,8 @@ from lycosa.training.sources import labelled
 MADE = ("embedded", "public", "generated")  # sources that are not files: KIND:NAME,key=value
 
 KINDS = (
-    "a WARC file or a directory of them, a crawl's directory, a directory of HTML files, a table of links (.tsv, "
-    ".parquet), embedded:pages=3000,seed=7, public:NAME, or generated:NAME,nodes=20000"
+    "a WARC file or a directory of them, a crawl's directory, a directory of HTML files, a table of links (.tsv), "
+    "embedded:pages=3000,seed=7, public:NAME, or generated:NAME,nodes=20000"
 )
 
 
@@ -54,12 +54,9 @@ def make_index(
         if kinds == ["generated"]:
             like, given = _typed(sources[0])
             return build(generate, given, sources[0], out=out, like=like, tell=tell)
-        table = Path(sources[0])
-        if not table.exists():
-            table = public.files(_typed(sources[0])[0], tell)[0]
-        return write_graph(table, scores, out, title, tell)
+        return write_graph(Path(sources[0]), scores, out, title, tell)
     if scores is not None:
-        raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv, .parquet) as the source")
+        raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv) as the source")
     if column and labels is None:
         raise InputError("--column names a column of --labels: give both")
     account = Account()
@@ -112,13 +109,11 @@ def kind_of(source: str) -> str:
     if source and path.exists():
         if path.is_dir():
             return _kind_of_directory(path)
-        if path.name.endswith((*TABLES, PARQUET)):
+        if path.name.endswith(TABLES):
             return "graph"
         if path.name.endswith((*ENDINGS, ".gz")):
             return "archive"
         raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
-    if made == "public":
-        return "public" if public.corpus(_typed(source)[0]).read else "graph"
     if made not in MADE:
         raise InputError(f"there is no {source or repr(source)}: name {KINDS}")
     return made

@@ -46,7 +46,7 @@ class Corpus:
     name: str
     about: str
     urls: tuple[str, ...]
-    read: Callable[[list[Path], Account], Iterator[Recorded]] | None = None  # None: a table of links
+    read: Callable[[list[Path], Account], Iterator[Recorded]]
 
 
 def corpus(name: str) -> Corpus:
@@ -64,8 +64,7 @@ def files(name: str, tell: Tell = silent) -> list[Path]:
 
 def pages(name: str, account: Account, tell: Tell = silent) -> Iterator[Recorded]:
     """Yield the pages of a corpus, without those, and that text on them, that make every topic trivial."""
-    read = corpus(name).read
-    return read(files(name, tell), account) if read is not None else iter(())
+    return corpus(name).read(files(name, tell), account)
 
 
 def download(url: str, file: Path, options: Options, tell: Tell = silent) -> Path:
@@ -215,12 +214,5 @@ CORPORA = {
             ("http://www.cs.cmu.edu/afs/cs.cmu.edu/project/theo-20/www/data/webkb-data.gtar.gz",),
             _webkb,
         ),
-        *(
-            Corpus(f"web-{name.lower()}", f"links of pages {where}, a graph (SNAP)", (f"{_SNAP}web-{name}.txt.gz",))
-            for name, where in (
-                ("Google", "of Google's contest of 2002"), ("Stanford", "of stanford.edu, 2002"),
-                ("BerkStan", "of berkeley.edu and stanford.edu, 2002"), ("NotreDame", "of nd.edu, 1999"),
-            )
-        ),
     )
-}  # fmt: skip
+}

@@ -109,7 +109,7 @@ def table_freshness(runs: Runs) -> Table:
         [
             spoken(every), name, str(runs.interval(name, every)),
             "" if name == AUTOMATIC else str(runs.ahead(AUTOMATIC, name, every)),
-            *(runs.interval(name, every, of).mean for of in ("unweighted", "age")),
+            runs.interval(name, every, "age").mean,
             *(runs.share(name, every, *pair)
               for pair in (("looks", "watched"), ("unmodified", "looks"), ("other", "watched"))),
             runs.interval(name, every, "lied").mean,
@@ -120,12 +120,12 @@ def table_freshness(runs: Runs) -> Table:
     return Table(
         "freshness-schedules", "Freshness under the same budget",
         (
-            "a look every", "schedule", "freshness", "automatic less it", "unweighted", "age, days", "looks a page",
+            "a look every", "schedule", "freshness", "automatic less it", "age, days", "looks a page",
             "of them 304", "other requests a page", "lost to false 304s",
         ),
         rows,
         note="Freshness: the share of the watched pages, by relevance, whose copy lacks no real change, mean over all "
-        "moments of the watch, with 95 % intervals over webs; differences are paired. Unweighted: each page alike. "
+        "moments of the watch, with 95 % intervals over webs; differences are paired. "
         "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Other requests "
         "(robots.txt, probes) come out of the budget. A page that moves or vanishes counts until then, one that turns "
         "to another topic until it turns back. Lost to false 304s: the share that was out of date after its host had "

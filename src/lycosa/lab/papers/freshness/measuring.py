@@ -90,7 +90,6 @@ class Upkeep:
     """What one watch kept fresh."""
 
     freshness: float  # mean over time of the weighted share of pages with a current copy
-    unweighted: float
     age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
     lied: float  # share of the weight and time that count in which a copy was stale after its host had denied it
     days: list[float]  # freshness day by day
@@ -156,9 +155,8 @@ def measure(
                 lied += page.weight * max(0.0, b - max(a, denied))
     counts = [page.counts for page in pages]
     mean, days = share_over_time([page.weight for page in pages], fresh, counts, start, end)
-    plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
     unmodified = sum(look.status == 304 for own in looks for look in own)
     return Upkeep(
-        mean, plain, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
+        mean, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
         sum(map(len, looks)), unmodified, other,
     )  # fmt: skip

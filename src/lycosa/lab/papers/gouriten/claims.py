@@ -8,15 +8,13 @@ thousand pages has no long run, and then the verdict is that it cannot be tested
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import ParamSpec
 
 import numpy as np
 
-from lycosa.lab import findings
 from lycosa.lab.comparing import Comparison, Measure
-from lycosa.lab.findings import UNTESTED, Claim, Ruling, compare, joined, ruled
+from lycosa.lab.findings import UNTESTED, Ruling, compare, joined, ruled, says
 from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.measures import Floats, found
 from lycosa.lab.results import Outcome, Results
@@ -48,7 +46,7 @@ PLAYERS = {
 WORST = ("breadth-first", "opic-alpha")
 HEURISTICS = ("fl_n", "fl_e", "fl_ne")
 
-P = ParamSpec("P")
+PAPER = "Gouriten, Maniu, Senellart 2014"
 
 
 def _relative(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
@@ -67,11 +65,6 @@ def _best(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
 
 SCORE = Measure("score relative to greedy's", _relative, most=_best)
 DISTANCE = Measure("distance to the oracle's choice", lambda *_: np.zeros(0))
-
-
-def says(section: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
-    """The paper says this in a section; the function below decides whether it is so."""
-    return findings.says(f"Gouriten, Maniu, Senellart 2014, {section}", text, timed=timed)
 
 
 def listed(numbers: Means, digits: int = 3) -> str:
@@ -107,7 +100,7 @@ def others(crawls: Comparison, *names: str) -> list[str]:
 # ---- sections 3 and 6: steering
 
 
-@says("3", "A greedy crawler is not optimal, even if it knows all scores")
+@says(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
 def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
     """Some crawl has a higher score than greedy with the oracle."""
     if not beaten:
@@ -116,14 +109,17 @@ def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
     return ruled(True, f"{len(beaten)} strategies were above it somewhere, for instance {example}")
 
 
-@says("6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
+@says(f"{PAPER}, 6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
 def greedy_wins(altered: Comparison) -> Ruling:
     """At the last step greedy is ahead of the best of them, picked with hindsight."""
     best = max(others(altered, ORACLE), key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
 
-@says("6.1", "From a few thousand steps on, the best altered greedy strategy is the one with the highest q and zeta")
+@says(
+    f"{PAPER}, 6.1",
+    "From a few thousand steps on, the best altered greedy has the highest q and zeta",
+)
 def near_greedy_best(altered: Comparison) -> Ruling:
     """None is better than that one, which is the last."""
     *rest, highest = others(altered, ORACLE)
@@ -131,7 +127,7 @@ def near_greedy_best(altered: Comparison) -> Ruling:
     return later(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
 
 
-@says("6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
+@says(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
 def altered_early(altered: Comparison) -> Ruling:
     """On some graph the best randomised crawl is above greedy; over all graphs not by more than a tenth."""
     steps = [step for step in altered.budgets if step < 1_000]
@@ -150,20 +146,20 @@ def altered_early(altered: Comparison) -> Ruling:
     return Ruling(verdict, f"{evidence}\n{gain}")
 
 
-@says("6.2", "Already a batch of 2 costs a notable part of the score")
+@says(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
 def batch_of_two(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
     """At the last step greedy is ahead of itself with a batch of 2."""
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
 
 
-@says("6.2", "In the long run a larger batch costs more")
+@says(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
 def larger_is_worse(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
     """At the last step no batch does better than a smaller one."""
     pairs = [(batches[large], batches[small]) for small, large in pairwise(sorted(batches))]
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
 
 
-@says("6.2", "The delay that a batch brings remains and grows with the crawl")
+@says(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
 def delay_grows(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
     """Batches of 2 and 8 cost more at the last step than at the first."""
     steps, values = (crawls.budgets[0], crawls.budgets[-1]), crawls.values[SCORE]
@@ -182,7 +178,7 @@ def delay_grows(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
 Fit = Mapping[str, Sequence[float]]
 
 
-@says("7.2", "Every feature correlates positively with the score")
+@says(f"{PAPER}, 7.2", "Every feature correlates positively with the score")
 def all_positive(correlations: Means, graphs: int) -> Ruling:
     """Every correlation on every graph is above 0."""
     least = min(correlations, key=lambda name: correlations[name])
@@ -200,11 +196,11 @@ def larger(one: Sequence[float], other: Sequence[float], names: tuple[str, str],
     return compare(one, other, [str(graph) for graph in range(len(one))], names=names, what=what)
 
 
-log_helps = says("7.2", "log(1 + x) makes the correlations larger")(larger_with_log)
-log_fits = says("7.3", "log(1 + x) makes the regressions fit better")(larger_with_log)
+log_helps = says(f"{PAPER}, 7.2", "log(1 + x) makes the correlations larger")(larger_with_log)
+log_fits = says(f"{PAPER}, 7.3", "log(1 + x) makes the regressions fit better")(larger_with_log)
 
 
-@says("7.2", "No feature is clearly the best, and all correlations stay small")
+@says(f"{PAPER}, 7.2", "No feature is clearly the best, and all correlations stay small")
 def no_clear_feature(log: Means, graphs: int) -> Ruling:
     """The best correlation is below .5, and no more than .05 above the second best."""
     (first, best), (second, next_best) = sorted(log.items(), key=lambda item: -item[1])[:2]
@@ -212,13 +208,13 @@ def no_clear_feature(log: Means, graphs: int) -> Ruling:
     return ruled(best < 0.5 and best - next_best <= 0.05, evidence, topics=graphs)
 
 
-@says("7.3", "Features of the second level make the fit better, so there is no overfitting")
+@says(f"{PAPER}, 7.3", "Features of the second level make the fit better, so there is no overfitting")
 def second_level_fits(held_out: Fit) -> Ruling:
     """R^2 of lr_sl is above that of lr_fl on nodes that neither was fitted to."""
     return larger(held_out["lr_sl"], held_out["lr_fl"], ("lr_sl", "lr_fl"), "fit on nodes held out")
 
 
-@says("7.3", "The fit remains low even so")
+@says(f"{PAPER}, 7.3", "The fit remains low even so")
 def low_fit(log: Fit) -> Ruling:
     """R^2 is below .5 even for lr_sl."""
     return larger([0.5] * len(log["lr_sl"]), log["lr_sl"], ("a half", "lr_sl"), "fit")
@@ -227,7 +223,7 @@ def low_fit(log: Fit) -> Ruling:
 # ---- section 8.1: the same sequence for all
 
 
-@says("8.1", "nr is slower than the others by orders of magnitude", timed=True)
+@says(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
 def nr_slow(times: Scores) -> Ruling:
     """At its last step nr takes 100 times as long as fl_ne, or longer."""
     step = max(times["nr"])
@@ -236,14 +232,14 @@ def nr_slow(times: Scores) -> Ruling:
     return ruled(ratio >= 100, f"at step {step:,} nr takes {slow:.2f} ms, fl_ne {fast:.3f} ms: {ratio:.0f} x")
 
 
-@says("8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
+@says(f"{PAPER}, 8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
 def first_level_quick(times: Scores) -> Ruling:
     """fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
     slowest = {name: max(times[name].values()) for name in ("fl_ne", "lr_fl", "mab_var")}
     return ruled(max(slowest.values()) < 1.0, f"slowest in ms: {listed(slowest)}")
 
 
-@says("8.1", "The second level has a cost that cannot be neglected", timed=True)
+@says(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
 def second_level_costs(times: Scores) -> Ruling:
     """sl_ne and lr_sl take three times as long as fl_ne and lr_fl, or longer, at the last step."""
     step = max(times["sl_ne"])
@@ -257,7 +253,7 @@ def second_level_costs(times: Scores) -> Ruling:
 # Of a watched crawl there are four budgets, the ends of its quarters.
 
 
-@says("8.1", "The distance to the oracle's choice falls in the long run")
+@says(f"{PAPER}, 8.1", "The distance to the oracle's choice falls in the long run")
 def distance_falls(watched: Comparison) -> Ruling:
     """The mean distance of every estimator is smaller in the last quarter than in the first."""
     names = "first quarter", "last quarter"
@@ -268,13 +264,13 @@ def distance_falls(watched: Comparison) -> Ruling:
     return later(watched, LONG_RUN, joined(falls))
 
 
-@says("8.1", "ne does very well at first, then loses ground to n")
+@says(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
 def ne_loses_ground(watched: Comparison) -> Ruling:
     """ne is nearer to the oracle than n in the first quarter, and farther in the last."""
     return first_and_last(watched, [("n", "ne")], [("ne", "n")], DISTANCE)
 
 
-@says("8.1", "Simple heuristics are best at the start, the regression catches up later")
+@says(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
 def regression_catches_up(watched: Comparison) -> Ruling:
     """lr_fl is farther than the best heuristic in the first quarter, and by less, or ahead of it, in the last."""
     of = watched.values[DISTANCE]
@@ -283,7 +279,7 @@ def regression_catches_up(watched: Comparison) -> Ruling:
     return later(watched, LONG_RUN, two.closing("lr_fl", "the best heuristic", DISTANCE))
 
 
-@says("8.1", "No estimator is the best everywhere")
+@says(f"{PAPER}, 8.1", "No estimator is the best everywhere")
 def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
     """No estimator is the best in every quarter of every graph. `best`: the best of each quarter, by graph."""
     winners = {name for quarters in best.values() for name in quarters}
@@ -294,12 +290,12 @@ def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
 # ---- section 8.2: leading the crawl
 
 
-@says("8.2", "The bandits are comparable with each other")
+@says(f"{PAPER}, 8.2", "The bandits are comparable with each other")
 def bandits_alike(crawls: Comparison) -> Ruling:
     return crawls.ahead(combinations(PLAYERS.values(), 2), [SCORE], expect="alike")
 
 
-@says("8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
+@says(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
 def steadier(crawls: Comparison) -> Ruling:
     """Over the steps the least steady bandit varies less (smallest over largest) than any other estimator."""
     steady = {
@@ -312,23 +308,23 @@ def steadier(crawls: Comparison) -> Ruling:
     return later(crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, what="smallest over largest"))
 
 
-@says("8.2", "bfs and opic are clearly worse than all others")
+@says(f"{PAPER}, 8.2", "bfs and opic are clearly worse than all others")
 def bfs_and_opic_worst(crawls: Comparison) -> Ruling:
     return crawls.ahead([(better, worse) for worse in WORST for better in others(crawls, *WORST)], [SCORE])
 
 
-@says("8.2", "n is behind e and ne at first, and ahead of them late")
+@says(f"{PAPER}, 8.2", "n is behind e and ne at first, and ahead of them late")
 def n_comes_late(crawls: Comparison) -> Ruling:
     n, *two = HEURISTICS
     return first_and_last(crawls, [(other, n) for other in two], [(n, other) for other in two])
 
 
-@says("8.2", "e and ne are almost equivalent")
+@says(f"{PAPER}, 8.2", "e and ne are almost equivalent")
 def e_and_ne_alike(crawls: Comparison) -> Ruling:
     return crawls.ahead([("fl_e", "fl_ne")], [SCORE], expect="alike")
 
 
-@says("8.2", "e and ne lead at the beginning, but not towards the end")
+@says(f"{PAPER}, 8.2", "e and ne lead at the beginning, but not towards the end")
 def e_and_ne_early(crawls: Comparison) -> Ruling:
     """The two lead at the first step; at the last another, picked with hindsight, is ahead of both."""
     two, last = ("fl_e", "fl_ne"), crawls.at(crawls.budgets[-1])
@@ -337,14 +333,14 @@ def e_and_ne_early(crawls: Comparison) -> Ruling:
     return first_and_last(crawls, [(one, other) for one in two for other in rest], [(best, one) for one in two])
 
 
-@says("8.2", "lr_fl is not great at the beginning, and the best in the long run")
+@says(f"{PAPER}, 8.2", "lr_fl is not great at the beginning, and the best in the long run")
 def regression_late(crawls: Comparison) -> Ruling:
     """lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
     rest = [("lr_fl", other) for other in others(crawls, "lr_fl")]
     return first_and_last(crawls, [("fl_e", "lr_fl"), ("fl_ne", "lr_fl")], rest)
 
 
-@says("8.2", "mab_var does well all along the crawl")
+@says(f"{PAPER}, 8.2", "mab_var does well all along the crawl")
 def bandit_steady(crawls: Comparison) -> Ruling:
     """Over the whole crawl it is better than the others are on average."""
     values = crawls.values[SCORE]
@@ -361,8 +357,8 @@ def no_better(crawls: Comparison, pairs: Mapping[str, str]) -> Ruling:
 ON_TABLE_7 = (bfs_and_opic_worst, e_and_ne_alike, bandit_steady)
 LATE = (n_comes_late, e_and_ne_early, regression_late)  # on table 7, too
 
-original_no_better = says("8.2", "The original OPIC, without weights, is no improvement on opic")(no_better)
-second_level_no_better = says("8.2", "The second level leads crawls no better than the first")(no_better)
+original_no_better = says(f"{PAPER}, 8.2", "The original OPIC, without weights, is no improvement on opic")(no_better)
+second_level_no_better = says(f"{PAPER}, 8.2", "The second level leads crawls no better than the first")(no_better)
 
 
 # -- what the paper printed: numbers to hold against ours; its three figures are drawn, and give none ------------------

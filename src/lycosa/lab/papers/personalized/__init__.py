@@ -159,18 +159,13 @@ def measures_of(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _hits(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return whether each page is relevant, best scores first; equal scores stand in the given order."""
-    return true[order][np.argsort(-scores[order], kind="stable")]
+def average_precision(hits: NDArray[np.bool_]) -> float:
+    """Return the mean, over relevant pages, of the precision down to each; `hits` says what is relevant, best first.
 
-
-def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> float:
-    """Return the mean, over relevant pages, of the precision down to each.
-
-    >>> average_precision(np.array([3., 2, 1]), np.array([True, False, True]), np.arange(3))    # (1/1 + 2/3) / 2
+    >>> average_precision(np.array([True, False, True]))    # (1/1 + 2/3) / 2
     0.8333333333333333
     """
-    places = np.flatnonzero(_hits(scores, true, order)) + 1
+    places = np.flatnonzero(hits) + 1
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
@@ -198,8 +193,8 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         for measure, own in {**scores[subject.name], CHANCE: np.zeros(len(nodes))}.items():
             ranking = order[np.argsort(-own[order], kind="stable")]
             orders.setdefault(measure, []).append(nodes[ranking].astype(np.int32))
-            average.setdefault(measure, []).append(average_precision(own, true, order))
-            best = true if measure == CHANCE else _hits(own, true, order)[:BEST]
+            average.setdefault(measure, []).append(average_precision(true[ranking]))
+            best = true if measure == CHANCE else true[ranking][:BEST]
             first.setdefault(measure, []).append(float(best.mean()))
     values = {
         by: {name: np.array(numbers)[:, None] for name, numbers in of.items()}
