@@ -148,7 +148,7 @@ def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
         book.add(source, to, cases)
     book.save(tmp_path / "r.tsv")
     rows = command.out("train", "rules", tmp_path / "r.tsv", "--matrix", "--level", 1, width=80).splitlines()[2:]
-    assert [["1", "A", "0.75", "0.25"], ["2", "B", "1.00", "·"]] == [row.split() for row in rows]
+    assert [["1", "A", ".75", ".25"], ["2", "B", "1.00", "·"]] == [row.split() for row in rows]
     assert 3 == len(command.out("train", "rules", tmp_path / "r.tsv", "--matrix", width=80).splitlines()[2:])
     told = command.json("train", "rules", tmp_path / "r.tsv", "--matrix")
     assert ({"A/x": 0.0, "A/y": 1.0, "B": 0.0}, {"A/x", "A/y", "B"}) == (told["A/x"], set(told))

@@ -86,6 +86,8 @@ def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
     about = getattr(one.annotation, "__metadata__", ())
     kind = getattr(one.annotation, "__origin__", None)
     texts = [text for text in about if type(text) is str]
+    if not texts:  # typer's own
+        return one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     flags, names = ([text for text in texts[:-1] if text.startswith("-") == wanted] for wanted in (True, False))
     more: dict[str, Any] = {
         "help": texts[-1],

@@ -13,7 +13,7 @@ from typing import Annotated
 from rich.text import Text
 
 from lycosa.cli.parameters import REGISTRIES, Dir, Json, Line
-from lycosa.cli.printing import Part, crawled, give, heading, show, squeezed
+from lycosa.cli.printing import Part, crawled, give, heading, page_lines, show
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
 from lycosa.collection.estimate import at_least
@@ -84,14 +84,9 @@ def _pages(count: int, verb: str) -> str:
 def _moved(title: str, pages: Sequence[Moved], count: int) -> Iterator[Part]:
     yield from heading(title) if pages else []
     for page in pages:
-        score = f"{page.before:.2f} → {page.after:.2f}" if page.before != page.after else f"{page.after:.2f}"
-        yield _page(score, page.title, page.url)
+        yield from page_lines(page.after, page.title, page.url, page.before if page.before != page.after else None)
     if pages and count > len(pages):
         yield Text(f"  and {count - len(pages):,} more", "dim")
-
-
-def _page(score: str, title: str, url: str) -> Text:
-    return Text(f"  {score}  {squeezed(title) or '-'}  ").append(url, "dim")
 
 
 # -- labels --------------------------------------------------------------------------------------------------------
@@ -127,7 +122,8 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
         yield "The judge is certain about every unlabelled page."
         return
     yield "Labelling these pages would help most:"
-    yield from (_page(f"{question.worth:.2f}", question.title, question.url) for question in found)
+    for question in found:
+        yield from page_lines(question.worth, question.title, question.url)
     name = shlex.quote(str(directory))
     yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
 
@@ -137,7 +133,7 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
     said: dict[str, bool] = {}
     for question in found:
-        show([_page(f"{question.worth:.2f}", question.title, question.url)])
+        show(page_lines(question.worth, question.title, question.url))
         try:
             typed = input("  y/n? ").strip().lower()[:1]
         except (EOFError, KeyboardInterrupt):

@@ -119,9 +119,10 @@ def heading(text: str) -> list[Part]:
     return ["", Text(text, "bold")]
 
 
-def page_lines(score: float, title: str, url: str) -> list[Part]:
+def page_lines(score: float, title: str, url: str, before: float | None = None) -> list[Part]:
     """Return a page's score and title, and its address below, whole."""
-    return [Beside(f"{score:>6.2f}  ", squeezed(title) or "-"), Beside(" " * 8, Text(url, "cyan"))]
+    first = f"{score:>6.2f}  " if before is None else f"{before:>6.2f} → {score:.2f}  "
+    return [Beside(first, squeezed(title) or "-"), Beside(" " * len(first), Text(url, "cyan"))]
 
 
 def right(title: str, **more: Any) -> Column:

@@ -145,7 +145,7 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     columns = [right(""), Column("from", overflow="fold"), *(right(str(number + 1)) for number in range(len(names)))]
     shares = {one: {to: groups.probability(one, to) for to in names} for one in names}
     rows = (
-        (str(number), one, *(f"{chance:.2f}" if chance else "·" for chance in row.values()))
+        (str(number), one, *(f"{chance:.2f}".removeprefix("0") if chance else "·" for chance in row.values()))
         for number, (one, row) in enumerate(shares.items(), 1)
     )
     title = "Which share of a class's links leads to the class of that number:"

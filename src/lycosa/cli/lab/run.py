@@ -89,7 +89,8 @@ def run(
     again = shlex.quote(str(out / "experiment.toml"))
     told = [
         *parts(found, f"{found.key}-harvest", f"{found.key}-differences"),
-        {"All numbers": str(out / "results.csv"), "The report": str(page)},
+        f"All numbers: {out / 'results.csv'}",
+        f"The report:  {page}",
         f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",
     ]
     give({"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, told, json=json, quiet=quiet)
