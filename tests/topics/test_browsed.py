@@ -15,7 +15,7 @@ from lycosa.core.types import Links, Page
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.browsed import UNCERTAIN, Browsed
+from lycosa.topics.browsed import Browsed
 from lycosa.topics.making import make_topic
 
 
@@ -48,7 +48,7 @@ def test_where_nothing_can_be_told_apart() -> None:
     """One relevant page, or the same word on every page: there is a judge, with a threshold of its own."""
     every = Browsed(ten_pages(pages=Bags.of([([2], [1])] * 10)))
     page = Page("ok", marked="reef")
-    assert (1.0, UNCERTAIN) == (every.judge(page, Vocabulary().read(page)).beta, every.threshold)
+    assert (1.0, 0.2) == (every.judge(page, Vocabulary().read(page)).beta, every.threshold)
 
 
 @pytest.mark.paper("batsakis-input")

@@ -158,8 +158,6 @@ def likely(classes: Sequence[str]) -> str:
 
 
 def _measured(quality: Quality, pages: int) -> Iterator[Part]:
-    from lycosa.training.quality import WORST
-
     yield (
         f"Measured on {quality.pages:,} pages held out, by a model of the others; the one that was written has learned "
         f"from all {pages:,}."
@@ -180,7 +178,7 @@ def _measured(quality: Quality, pages: int) -> Iterator[Part]:
         yield f"and {len(quality.classes) - MOST_ROWS} more classes: --json lists all"
     if quality.confusions:
         yield Text("most often mistaken", "bold")
-    yield from (f"{count:>5} {true} taken for {said}" for true, said, count in quality.confusions[:WORST])
+    yield from (f"{count:>5} {true} taken for {said}" for true, said, count in quality.confusions)
 
 
 def _number(value: float | int | None) -> str:

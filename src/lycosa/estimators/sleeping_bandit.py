@@ -24,7 +24,6 @@ LETTERS = range(32, 127)  # characters of an address that count
 BATCH = 10  # pages between two lessons of the classifier
 DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0  # L2 penalty; the intercept moves less; rate of the first step
 TARGET = 1e6  # an address that looks relevant comes before all others
-EPSILON = 1e-6
 
 
 def hashed(number: int) -> int:
@@ -150,7 +149,7 @@ class Groups:
 
     def bonuses(self, alpha: float, t: int) -> Scores:
         """Of each group what it has for having been tried seldom."""
-        bonus: Scores = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + EPSILON))
+        bonus: Scores = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + 1e-6))
         return bonus
 
 

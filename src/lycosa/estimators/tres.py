@@ -24,11 +24,8 @@ FEATURES = (
     "parent relevant", "closeness", "path relevant", "address", "anchor", "context", "host", "unknown host", "promise",
 )  # fmt: skip
 PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
-DEPTH, TO_SPLIT = 18, 5  # greatest depth of the tree; pages needed to split a leaf
-HIDDEN = (30, 15)
 SLOPE = 0.1  # of the leaky ReLU
 GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
-BATCH, EVERY = 60, 3  # pages in a batch, and between two batches
 MEMORY = 20_000  # pages in the replay memory, the last ones
 
 
@@ -47,7 +44,7 @@ class Network:
 
     def __init__(self, seed: int) -> None:
         chance = np.random.default_rng((seed % 2**64, 0))
-        sizes = (len(FEATURES), *HIDDEN, 1)
+        sizes = (len(FEATURES), 30, 15, 1)
         self.weights: list[NDArray[np.float64]] = []
         for inner, outer in pairwise(sizes):
             most = np.sqrt(6 / (inner + outer))  # Glorot
@@ -285,7 +282,7 @@ class Tres:
     def _split(self, leaf: int, table: Table) -> int:
         """Split a leaf if that makes its rewards more alike; the first node that has changed."""
         pages, rewards = self.pages_[leaf].tolist()
-        if pages < TO_SPLIT or self.depth_[leaf] >= DEPTH or rewards in (0, pages):
+        if pages < 5 or self.depth_[leaf] >= 18 or rewards in (0, pages):
             return leaf
         inside = np.flatnonzero(self.fetched_ == leaf + 1)
         split = best_split(self.x_[inside], self.reward_[inside].astype(np.float64))
@@ -332,13 +329,13 @@ class Tres:
         return np.column_stack((good, bad, since)), state
 
     def _replay(self, table: Table) -> None:
-        """A batch, after every third page."""
+        """A batch of 60 pages, after every third page."""
         if self.steps_ and self.steps_ % self.switch == 0:
             self.network_.copy()
-        if self.steps_ < self.start or self.steps_ % EVERY or not self.size_:
+        if self.steps_ < self.start or self.steps_ % 3 or not self.size_:
             return
         chance = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
-        rows = self.memory_[chance.choice(self.size_, min(BATCH, self.size_), replace=False)]
+        rows = self.memory_[chance.choice(self.size_, min(60, self.size_), replace=False)]
         links, whose = first_links(rows, table)
         x = self.x_[links]
         x[:, :ADDRESS] = self._after(rows, table)[1][whose]

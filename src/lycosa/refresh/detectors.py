@@ -65,7 +65,6 @@ DETECTORS = Registry("detector", "lycosa.refresh", ENTRIES)
 
 # one of each kind; simhash is for what is not archived, the others for comparison
 DEFAULT = ("main-text", "tree", "links", "relevance")
-_READING = ("main-text", "tree")
 
 
 def detector(name: str) -> Compare:
@@ -121,7 +120,7 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     seen = {name: verdict for name, verdict in verdicts.items() if verdict.changed}
     if not seen:
         return _unseen(old, new, detectors, verdicts)
-    reading = [verdicts[name] for name in _READING if name in verdicts]
+    reading = [verdicts[name] for name in ("main-text", "tree") if name in verdicts]
     if reading and all(not verdict.changed or verdict.kind == "cosmetic" for verdict in reading):
         # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
         for name in [name for name in seen if DETECTORS[name].blind or name == "relevance"]:
@@ -418,7 +417,7 @@ def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict
     elements = texts = 0
     other_elements = other_texts = 0.0
     ways: dict[int, str] = {}
-    for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=_EMPTY), 1):
+    for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=Level()), 1):
         most, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
         elements += most
         texts += most_texts
@@ -432,9 +431,6 @@ def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict
         if way:
             ways[number] = " and ".join(way)
     return min(1.0, other_elements / (elements or 1)), min(1.0, other_texts / (texts or 1)), ways
-
-
-_EMPTY = Level()
 
 
 def _named(ways: dict[int, str], most: int = 6) -> str:

@@ -28,7 +28,6 @@ from lycosa.refresh.ledger import Excerpt, Told, Wanted, changes, counts, day_an
 from lycosa.store.log import SqliteLog
 
 NAME = "notified.json"
-MAX_LISTED = 50  # changes in one message; the rest is counted
 
 
 class Channel:
@@ -132,7 +131,7 @@ class Notifier:
                 last, items, tally = end(self.log), list[Told](), Counter[str]()
                 for item in changes(self.log, after=self._notified[channel.key], upto=last, wanted=self.wanted):
                     tally[item.change.what] += 1
-                    items += [item] if len(items) < MAX_LISTED else []
+                    items += [item] if len(items) < 50 else []  # the rest is counted
                 if items and (failure := await channel.send(*self.message(items, tally))):
                     self.say(f"{channel.name}: {failure}; tried again with the next changes")
                     continue

@@ -427,7 +427,6 @@ mese mesi anno anni seconden minuut uur uren dag dagen weken maand maanden jaar 
 секунд минут минуты минуту часов часа час дней дня день недель недели месяцев месяца лет года
 """)
 _AGO = _set("ago geleden fa temu назад atrás")
-_SINCE = (("vor",), ("il", "y", "a"), ("hace",), ("há",))
 _SUFFIXES = frozenset(("k", "m", "tsd", "+", ")", "]", "×"))
 _PREFIXES = frozenset((":", "(", "[", "#", "=", "№"))
 _AGO_JOINED = ("前", "전")
@@ -457,8 +456,6 @@ _EMPTY = (
     | _AGO
     | _set("vor il y a hace há page")
 )
-_FIRST = frozenset({"by", "von", "last"})
-_COPYRIGHT = frozenset({"©", "copyright"})
 
 
 def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
@@ -540,7 +537,7 @@ def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterabl
             yield at
             last = max(last, at - WORD_NEAR + 2)  # the rest of the date may be further away
         # `by` is a byline at the beginning only.
-        if words[at] in STAMPS and (words[at] not in _FIRST or at == start):
+        if words[at] in STAMPS and (words[at] not in {"by", "von", "last"} or at == start):
             last = at
 
 
@@ -589,7 +586,7 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
     before = next((place for place in range(at - 1, start - 1, -1) if words[place] not in _PREFIXES), start - 1)
     then, following, further = (words[place] if place < end else "" for place in range(after, after + 3))
     ahead = words[before] if before >= start else ""
-    since = any(_ends(words, start, at, ago) for ago in _SINCE)
+    since = any(_ends(words, start, at, ago) for ago in (("vor",), ("il", "y", "a"), ("hace",), ("há",)))
     if then.endswith(_AGO_JOINED) or (then in _UNITS and (since or following in _AGO)):
         return range(at, after + 1)
     if then in _UNITS and (following in _READING or (following == "de" and further in _READING)):
@@ -611,7 +608,7 @@ def _ends(words: list[str], start: int, at: int, wanted: tuple[str, ...]) -> boo
 def _copyright(words: list[str], drop: set[int]) -> None:
     near = 0
     for at, word in enumerate(words):
-        if word in _COPYRIGHT or (word == "c" and words[max(0, at - 1) : at + 2] == ["(", "c", ")"]):
+        if word in {"©", "copyright"} or (word == "c" and words[max(0, at - 1) : at + 2] == ["(", "c", ")"]):
             near = 8
         elif near:
             near -= 1

@@ -19,7 +19,6 @@ from lycosa.web.dates import http_time
 
 # flags of incomplete answers: their validators must not be sent
 CUT = frozenset({"truncated:disconnect", "truncated:time"})
-SLACK = 60.0  # seconds that a host's clock may be ahead of ours
 
 
 @dataclass(slots=True)
@@ -85,7 +84,8 @@ def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> 
     if visit.modified and before.modified:
         moved = visit.modified != before.modified
         honesty.true += moved and changed
-        honesty.idle += (moved and not changed) or http_time(visit.modified) > visit.ended + SLACK
+        # A host's clock may be a minute ahead of ours.
+        honesty.idle += (moved and not changed) or http_time(visit.modified) > visit.ended + 60.0
 
 
 def _strong(etag: str) -> str:

@@ -26,7 +26,6 @@ from lycosa.web.urls import canonical, origin
 
 MOST_SAID = 5_000  # characters kept of what one person says of another
 MOST_PEOPLE = 1_000  # people taken from one answer
-OPTED_OUT = "the account asks not to be indexed"
 
 
 class SocialSpace(OverWeb):
@@ -185,7 +184,7 @@ class SocialSpace(OverWeb):
     def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
         """Whether this account is not to be read: it is elsewhere now, was shut, or does not want to be."""
         if author.opted_out:
-            _fail(page, "denied", OPTED_OUT)
+            _fail(page, "denied", "the account asks not to be indexed")
             page.exchange = None
         elif author.suspended:
             _fail(page, "gone", "the account is suspended")

@@ -19,7 +19,6 @@ from lycosa.version import SOFTWARE
 FORMAT = Format("lycosa-browsing", 1, "browsing model", "lycosa train browse")
 
 MOST_STATES = 100
-MOST_CLUSTERS = 10_000
 _CLUSTER = "cluster "  # prefix of array names
 
 
@@ -182,7 +181,7 @@ class Browsing:
         for name, column, least, most in (
             ("relevant", self.relevant, 0, 2),
             ("state", self.state, 0, self.states),
-            *((f"clusters by {name}", column, -1, MOST_CLUSTERS) for name, column in self.clusterings.items()),
+            *((f"clusters by {name}", column, -1, 10_000) for name, column in self.clusterings.items()),
         ):
             if column.shape != (count,):
                 raise ValueError(f"{name}: {column.shape} for {count} pages")

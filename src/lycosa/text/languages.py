@@ -40,8 +40,7 @@ _ALIASES = dict(
 )
 
 _CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
-_SAYS_NOTHING = frozenset({"und", "mul", "mis", "zxx"})
-_SAMPLE, _LITTLE = 4000, 0.05  # characters read, and least share of little words in them
+_LITTLE = 0.05  # least share of little words in a text
 _WORD = re.compile(r"[^\W\d_]+")
 _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
@@ -59,7 +58,7 @@ def code_of(declared: str, default: str = "") -> str:
     name = match[1].lower() if match else ""
     if name in _CODES:
         return _CODES[name]
-    return "" if 2 <= len(name) <= 3 and name not in _SAYS_NOTHING else default
+    return "" if 2 <= len(name) <= 3 and name not in {"und", "mul", "mis", "zxx"} else default
 
 
 def _marks() -> dict[int, int | str | None]:
@@ -165,7 +164,7 @@ def sounds_like(text: str, code: str, rather: str) -> bool:
     >>> sounds_like("die Riffe und das Meer sind warm", "de", "en"), sounds_like("Paul Dupont, Texas, Perl", "fr", "en")
     (True, False)
     """
-    text = text[:_SAMPLE]
+    text = text[:4000]
     if sum(letter > "\u024f" for letter in text) > len(text) / 5:  # beyond the Latin letters
         return True
     mine, others = language(code), language(rather).stop_words

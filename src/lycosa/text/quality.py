@@ -13,9 +13,6 @@ from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 FEWEST = 60  # words, without stop words; fewer are never stuffed
 # words read, from so many blocks spread over the page, of so many words and link marks each
 MOST, BLOCKS, BLOCK = 512, 4, 384
-# log odds of stuffing; all are logarithms but the share of stop words
-_REPEATED, _PLAIN, _LENGTH, _VOCABULARY, _ORDER, _LEVEL = 2.21, -13.81, 0.75, -4.28, -3.03, 10.0
-_LINKS, _USUAL = 24.0, 0.65  # the same for links of which more than half share two words
 
 
 def quality(ids: NDArray[np.int32]) -> float:
@@ -70,14 +67,14 @@ def quality(ids: NDArray[np.int32]) -> float:
     repeated = max((int(counts @ counts) - n) / (n * (n - 1)), 1e-4)
     pairs = _counts(words[:-1].astype(np.int64) << 32 | words[1:])
     order = math.log((int(pairs @ pairs) - n + 3) / (repeated * repeated * (n - 1) * (n - 2) + 2))
-    stuffed = (
-        _REPEATED * math.log(repeated)
-        + _PLAIN * plain
-        + _LENGTH * math.log(n)
-        + _VOCABULARY * math.log(len(counts) / n**0.75)
-        + _ORDER * order
-        + _LINKS * max(0.0, _common(ids, depth) - _USUAL)
-        + _LEVEL
+    stuffed = (  # log odds
+        2.21 * math.log(repeated)
+        - 13.81 * plain
+        + 0.75 * math.log(n)
+        - 4.28 * math.log(len(counts) / n**0.75)
+        - 3.03 * order
+        + 24.0 * max(0.0, _common(ids, depth) - 0.65)
+        + 10.0
     )
     return 1.0 / (1.0 + math.exp(min(stuffed, 50.0)))
 

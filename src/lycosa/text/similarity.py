@@ -73,9 +73,6 @@ def is_a_2(L: Any) -> Any:
     return (np.asarray(L, np.float64) <= 2).astype(np.float64)
 
 
-_PARAMETERS: dict[Measure, dict[str, float]] = {"ehrig": {"df": 0.5}, "li": {"a": 0.2, "b": 0.6}}
-
-
 class Likeness:
     """How much any word is like each of some given ones.
 
@@ -187,7 +184,7 @@ def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
     """The parameters of a measure, those not given as in the paper; a ValueError for what makes no sense."""
     if measure not in MEASURES:
         raise ValueError(f"there is no measure {measure!r}: choose {', '.join(MEASURES[:-1])} or {MEASURES[-1]}")
-    defaults = _PARAMETERS.get(measure, {})
+    defaults = {"ehrig": {"df": 0.5}, "li": {"a": 0.2, "b": 0.6}}.get(measure, {})
     for name, number in parameters.items():
         if name not in defaults:
             raise ValueError(f"{measure} has no {name}: it has {' and '.join(defaults) or 'nothing to set'}")

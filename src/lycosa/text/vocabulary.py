@@ -27,7 +27,6 @@ from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, 
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
 HEAD = 2000  # characters that tell what a page is about
 LEXICONS = 8  # languages beside the vocabulary's own whose tokens are cached: 131,072 tokens, 3 MB each
-_BITS, _MOST_TOKENS, _MOST_OWN = 18, 1 << 17, 1_000_000  # table size, and tokens after which the tables are rebuilt
 _UNMET = -9
 
 _BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
@@ -219,12 +218,12 @@ class Vocabulary:
     def _known(self, language: str) -> _Language:
         """What was met of a language. Of the others it moves to the end: the first was not used for longest."""
         if language == self.language:
-            if len(self._own.tokens.names) >= _MOST_OWN:
+            if len(self._own.tokens.names) >= 1_000_000:
                 self._own = _Language(Tokens(language))
             return self._own
         known = self._others.pop(language, None)
-        if known is None or len(known.tokens.names) >= _MOST_TOKENS:
-            known = _Language(Tokens(language, bits=_BITS))
+        if known is None or len(known.tokens.names) >= 1 << 17:
+            known = _Language(Tokens(language, bits=18))
             if len(self._others) >= LEXICONS:
                 del self._others[next(iter(self._others))]
         self._others[language] = known

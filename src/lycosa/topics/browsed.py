@@ -10,8 +10,6 @@ from lycosa.text.bags import idf, unit
 from lycosa.text.browsing import Browsing
 from lycosa.topics.query import Query
 
-UNCERTAIN = 0.2  # threshold where the training set has no pages to compare with, as for examples (making.py)
-
 
 class Browsed(Query):
     """beta = cosine of the page and c_r, the mean of the relevant training pages; alpha = that of the anchor and c_r.
@@ -79,7 +77,7 @@ def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> fl
     0.4
     """
     if relevant.all() or not likeness[relevant].any():
-        return UNCERTAIN
+        return 0.2  # there are no pages to compare with: as for examples (making.py)
     order = np.argsort(-likeness, kind="stable")
     hits = np.cumsum(relevant[order])
     f1 = 2 * hits / (np.arange(1, len(order) + 1) + relevant.sum())

@@ -17,9 +17,6 @@ from lycosa.text.background import Background
 from lycosa.topics import DEFAULT, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
-# For topics of forty words or more, as examples give. Encyclopaedia: 77 % of the pages above it are of the class, and
-# 23 % of those of the class are above (.16 would be best); test web: 41 % and all (.3 would be best).
-EXAMPLES_THRESHOLD = 0.2
 SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
 BROWSING = "browsing"
 # strategies whose training set can stand for a topic, and the judge that goes by it
@@ -92,8 +89,9 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         own |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
-        # Many words are met by chance more often than the few of a query.
-        likely = min(EXAMPLES_THRESHOLD, THRESHOLD + 0.0025 * len(weights))
+        # Many words are met by chance more often than the few of a query. For forty words or more, as examples give,
+        # .16 would be best in an encyclopaedia, .3 on the test web.
+        likely = min(0.2, THRESHOLD + 0.0025 * len(weights))
         own = {"threshold": likely, **own, "words": weights, "stemmed": True}
     elif options.topic:
         own["words"] = options.topic

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from lycosa.text.folds import log_loss
 
-WORST = 10  # confusions that are listed
-
 
 @dataclass
 class Quality:
@@ -90,7 +88,7 @@ def measure(
         log_loss(told, labels),
         _gap(told, labels),
         rows,
-        wrong[:WORST],
+        wrong[:10],
     )
 
 

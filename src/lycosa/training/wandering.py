@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-DETOURS = 0.4  # chance of trying a wrong link before the right one
-MOST = 2000  # pages searched for a way; a session without one is left out
-
 
 class PageView(NamedTuple):
     """One page that was looked at, and where the link to it was."""
@@ -24,7 +21,7 @@ def sessions(
     *,
     random_seed: int = 0,
     farthest: int = 4,  # links that a user follows to a relevant page
-    detours: float = DETOURS,
+    detours: float = 0.4,  # chance of trying a wrong link before the right one
 ) -> Iterator[list[PageView]]:
     """A session for each start: over a shortest way to a relevant page, with detours, and a little beyond it.
 
@@ -61,7 +58,7 @@ def _way(
             while came_from[way[-1]]:
                 way.append(came_from[way[-1]])
             return way[::-1]
-        if len(came_from) > MOST:
+        if len(came_from) > 2000:  # a session without a way is left out
             break
         level = following
     return []

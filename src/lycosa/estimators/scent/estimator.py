@@ -72,7 +72,6 @@ PAGES_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
 ANY = 0.5
 RISK = "no page"  # what a score loses as the request may give no page
 BY_AGE, BY_TOPIC = "turn of the oldest", "turn by topic"  # what a score has more in its turn
-WEAK, CERTAIN = 6, 10  # finds are doubtful while fewer than one page in so many is one, and no more than that many
 CANDIDATES = 32  # links of which the topic says most, before their risk counts
 Column = NDArray[np.float64]
 Groups = NDArray[np.float32]  # of each slot: sum of the outcomes of its pages, their number
@@ -284,7 +283,8 @@ class Scent:
         """
         before, self.turn_ = self.turn_, -1
         if self.pages_ > 3:
-            doubtful = self.probability and self.finds_ <= CERTAIN and WEAK * self.finds_ < self.pages_
+            # Finds are doubtful while there are few, and fewer than one page in six is one.
+            doubtful = self.probability and self.finds_ <= 10 and 6 * self.finds_ < self.pages_
             if not self.finds_ and self.pages_ % 2 == 0:
                 self.turn_ = self._oldest(table)
             elif self.finds_ and doubtful and self.pages_ % 4 == 0:

@@ -185,7 +185,6 @@ def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:
 # How likely a request gives no page: dead links, redirects to nowhere, files of unwanted types, soft 404s.
 
 PLACES = 1 << 17  # hash buckets for words and places: 1 MB
-USUAL = -3.5  # log odds before anything is known: 3 %
 # Step size of words and places, and what it is divided by at first (AdaGrad, Duchi et al. 2011): a page where one was
 # expected moves hardly anything.
 RATE, CALM = 1.0, 1.0
@@ -210,7 +209,7 @@ class Risk:
         self.failures = 0
         self._weight = np.zeros(PLACES, np.float32)
         self._moved = np.full(PLACES, CALM, np.float32)
-        self._usual, self._usual_moved = USUAL, CALM
+        self._usual, self._usual_moved = -3.5, CALM  # log odds before anything is known: 3 %
 
     def learn(self, line: Lines, failed: bool) -> None:
         """A request for the row of the line has ended."""

@@ -8,7 +8,6 @@ from zlib import crc32
 from lycosa.estimators.scent.trails import IN_PATHS
 
 PATHS = 1 << 16  # hash buckets, and as many for paths without ids and classes: 1 MB in all
-_REMEMBERED = 10_000
 _NAMES = re.compile(r"[.#][^ ]*")
 
 
@@ -32,7 +31,7 @@ class Paths:
             return 0, 0
         groups = self._met.get((host, path))
         if groups is None:
-            if len(self._met) >= _REMEMBERED:
+            if len(self._met) >= 10_000:
                 self._met.clear()
             whole, tags = f"{host} {path}", f"{host} {_NAMES.sub('', path)}"
             groups = self._met[host, path] = IN_PATHS + _slot(whole), IN_PATHS + PATHS + _slot(tags)

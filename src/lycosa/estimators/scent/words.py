@@ -22,7 +22,6 @@ from lycosa.text.vocabulary import LinkTexts
 SLOTS = 1 << 18
 NOWHERE = 0  # the slot of no word
 LANGUAGES = 8
-_REMEMBERED, _BITS = 100_000, 17
 _SKIP, _UNMET = -1, -9
 _NOBODY = np.zeros(0, np.int32)
 
@@ -107,8 +106,8 @@ class LinkWords:
     def _tokens_of(self, language: str) -> Tokens:
         """For texts that nobody has cut. Moved to the end: those at the front have not been used for longest."""
         tokens = self._tokens.pop(language, None)
-        if tokens is None or len(tokens.names) > _REMEMBERED:
-            tokens = Tokens(language, bits=_BITS)
+        if tokens is None or len(tokens.names) > 100_000:
+            tokens = Tokens(language, bits=17)
             if len(self._tokens) >= LANGUAGES:
                 del self._tokens[next(iter(self._tokens))]
         self._tokens[language] = tokens

@@ -46,9 +46,6 @@ from lycosa.topics.probability.study import (
 from lycosa.topics.query import Query
 
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
-# while no page was labelled and none reaches PROMISING by itself, no learning for LATEST pages: the best irrelevant
-# ones would stand in for relevant ones, and pages like them be hunted
-PROMISING, LATEST = 0.2, 50
 # names of the answers, for explanations
 WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
 SEEN = 2  # version of what is read of a page: older model updates do not fit
@@ -272,13 +269,17 @@ class Probability:
 
     @property
     def waits(self) -> bool:
-        """Whether there is nothing yet to learn from; a no, or the end of a run, does not change that."""
+        """Whether there is nothing yet to learn from; a no, or the end of a run, does not change that.
+
+        While no page was labelled and none reaches .2 by itself, 50 pages: the best irrelevant ones would stand in for
+        relevant ones, and pages like them be hunted.
+        """
         pages = self._pages
-        if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= LATEST:
+        if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= 50:
             return False
         rows = np.flatnonzero(pages.first[: pages.count])
         odds = untaught(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
-        return not (sigmoid(odds) >= PROMISING).any()
+        return not (sigmoid(odds) >= 0.2).any()
 
     def adopt(self, lesson: Lesson) -> None:
         """Judge by it: new pages from now on, and all that are known."""

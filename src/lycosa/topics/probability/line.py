@@ -7,7 +7,7 @@ been (s1); where the lower half of all pages lies (s0); and how the others sprea
 relevant pages that explains them best, found by expectation maximisation as for a shifted prior (Saerens et al. 2002)
 around the middle, (s0 + s1) / 2. That estimate is noisy, so it is drawn towards what is usual,
 
-    log n_usual = LEVEL + SEEN log n_em + KNOWN log N + CLOSE max(0, near - FAR)
+    log n_usual = .916 + .164 log n_em + .307 log N + 3 max(0, near - .4)
 
 with numbers that were fitted to topics of two collections. `near` is the median cosine, in meaning, of the pages with
 those that were shown: where half of all pages are close to these, there are more relevant ones than usual. All of this
@@ -32,14 +32,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
-CLOSE, FAR = 3.0, 0.4
 # pages whose own answers count as much as the prior; and pages whose low answers may outweigh the others
 TRUSTED, LARGE = 100.0, 1000.0
-# two heaps count if their distance is APART times their width (Ashman et al. 1994), if they explain the scores better
-# than one by PLAIN in log likelihood a page, and if the upper one has FEWEST pages and at most the share MOST. Right
-# within a fifth in 12 of 14 development topics.
-APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
 SPREAD = 1.5  # error of the line, in log odds, before there are labels
 _ROUNDS = 60
 
@@ -69,7 +63,7 @@ def expected(scores: Scores, shown: Scores, said: float, near: float = 0.0) -> f
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
-    usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores)) + CLOSE * max(0.0, near - FAR)
+    usual = 0.916 + 0.164 * math.log(share + 1.0) + 0.307 * math.log(len(scores)) + 3.0 * max(0.0, near - 0.4)
     trust = TRUSTED / (TRUSTED + len(scores)) * min(1.0, max(0.0, 2.0 - len(scores) / LARGE))
     # pages that may be relevant though none looks so
     return min(math.exp(trust * math.log(said + 0.1) + (1.0 - trust) * usual), 0.9 * len(scores))
@@ -79,7 +73,10 @@ def heaps(scores: Scores) -> int:
     """How many pages are in the upper of two heaps; 0 if there is no telling them apart.
 
     Two normal distributions, by expectation maximisation from the split that parts the scores best (Otsu 1979). What
-    lies far below is as good as what lies at the lower end: a few such pages are no heap.
+    lies far below is as good as what lies at the lower end: a few such pages are no heap. Two heaps count if their
+    distance is 2.5 times their width (Ashman et al. 1994), if they explain the scores better than one by .13 in log
+    likelihood a page, and if the upper one has 8 pages and at most 60 % of them. Right within a fifth in 12 of 14
+    development topics.
 
     >>> chance = np.random.default_rng(0)
     >>> heaps(np.concatenate([chance.normal(-5, 1, 200), chance.normal(1, 1, 50)]))
@@ -88,7 +85,7 @@ def heaps(scores: Scores) -> int:
     0
     """
     n = len(scores)
-    if n < 4 * FEWEST:
+    if n < 32:
         return 0
     x = np.sort(np.maximum(scores, np.quantile(scores, 0.02)).astype(np.float64))
     below, sums = np.arange(1, n), np.cumsum(x)
@@ -110,7 +107,7 @@ def heaps(scores: Scores) -> int:
     gain = float((np.logaddexp(log1, log0) - alone).mean())
     count = int(np.count_nonzero(share >= 0.5))
     apart = math.sqrt(2.0) * (m1 - m0) / math.sqrt(v0 + v1)
-    return count if apart >= APART and gain >= PLAIN and FEWEST <= count <= MOST * n else 0
+    return count if apart >= 2.5 and gain >= 0.13 and 8 <= count <= 0.6 * n else 0
 
 
 def prevalence(odds: Scores) -> float:
@@ -169,7 +166,6 @@ def moved(start: float, scores: Scores, yes: Scores) -> float:
 # w p (1 - p) and z = f + w (y - p) / W, each step solves (K + (C W)^-1) a = z. What f_i would be without page i is z_i
 # - a_i / (G^-1)_ii, G the matrix of the last step (Cook, Weisberg 1982, as for any smoother that is linear in z).
 
-STEPS = 6
 FURTHEST = 30.0
 
 Column = NDArray[np.float64]
@@ -184,7 +180,7 @@ def fitted(kernel: NDArray[Any], yes: Column, weights: Column, strength: float =
     ([True, True, False, False], [True, True, False, False])
     """
     f = np.zeros(len(yes))
-    for _ in range(STEPS):
+    for _ in range(6):
         p = sigmoid(f)
         curve = np.maximum(weights * p * (1.0 - p), 1e-3)
         aim = f + weights * (yes - p) / curve

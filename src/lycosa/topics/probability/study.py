@@ -24,14 +24,9 @@ from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import AT_ONCE, PARTS, SHARES, SLOTS, VECTOR, Evidence, Pages, placed
 from lycosa.topics.probability.line import LARGE, expected, fitted, line, moved, sigmoid
 
-# log odds per unit of likeness to pages that were labelled, or guessed relevant
-SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
 ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)  # log odds per unit of an answer (`evidence.ANSWERS`)
 # the same before the first model update, and the line then
 UNTAUGHT, UNTAUGHT_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
-# and for nearness to examples, in meaning, beyond the usual page's. In an encyclopaedia half of the pages of a class
-# have .7 and more, half of the others .15 and less.
-UNTAUGHT_NEAR, USUALLY_NEAR = 10.0, 0.19
 AGAINST = 4.0  # log odds that words against the topic cost
 STUFFED = 4.0  # log odds lost for each factor of e by which quality is below one half
 SHOWN, OTHERS, LIKELY = 60, 150, 10  # pages learned from: labelled, drawn from the others, guessed relevant
@@ -39,10 +34,7 @@ SHOWN, OTHERS, LIKELY = 60, 150, 10  # pages learned from: labelled, drawn from 
 EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
 DOUBTFUL = 0.1  # probability by itself: on a site about related things most pages say .02 to .1 of any topic
 TELLING = 1000  # features of relevant pages that are weighed
-# weight of likeness beside the words, for looking relevant; share of pages looking so that are no negatives at first
-LOOKS, ASIDE = 0.6, 0.7
-# fits; slope from the usual page to positives; least weight of a negative; total weight of positives and negatives
-ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
+SCALE = 150.0  # total weight of positives, and of negatives
 # index of the answer by meaning; how far above all pages the line lies if none has any of the words
 MEANING, NOWHERE = 3, 2.0
 # pages that the mean of other collections counts for beside the less relevant half; pages in that half
@@ -159,7 +151,8 @@ def untaught(
 def nearness(vectors: NDArray[np.int8], typical: Column) -> Numbers:
     """Log odds for how near pages are to the examples: the cosines of their vectors with the mean of theirs."""
     cosines = placed(vectors, usual_page()) @ typical / np.float32(VECTOR)
-    odds: Numbers = UNTAUGHT_NEAR * (np.maximum(cosines, 0.0) - USUALLY_NEAR)
+    # .19: the usual page's. In an encyclopaedia half of a class have .7 and more, half of the others .15 and less.
+    odds: Numbers = 10.0 * (np.maximum(cosines, 0.0) - 0.19)
     return odds
 
 
@@ -203,10 +196,10 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     for at, saying in zip(range(c, n), says(given.starts).tolist(), strict=True):
         positive[at] = _trust(kernel, at, n, p, percentile[rows[at - e]]) * min(1.0, saying / DOUBTFUL)
     standing_in = says(likely)
-    missing, likeness = ENOUGH - float(positive.sum()), SHOWN_LIKENESS
+    missing, likeness = ENOUGH - float(positive.sum()), 1.8  # log odds per unit of likeness to labelled pages
     guessed = missing > 0.5 * ENOUGH
     if guessed:  # who stands in counts by what it says itself; together they have to be as good as one page
-        likeness = GUESSED_LIKENESS * (min(1.0, float(standing_in.sum())) if p > n else 1.0)
+        likeness = min(1.0, float(standing_in.sum())) if p > n else 1.0
     if missing > 0.0 and p > n:
         positive[n:] = missing * standing_in / standing_in.sum()
     weights, d = np.zeros(len(slots)), np.zeros(len(slots))
@@ -214,7 +207,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
         negative = _unlike(kernel, positive, r, percentile[others])
         yes = np.zeros(len(slots))
         yes[:p] = 1.0
-        for _ in range(ROUNDS):
+        for _ in range(2):
             used = np.concatenate([positive, np.full(r - p, LABELLED), negative])
             used[:p] *= SCALE / max(used[:p].sum(), 1e-9)
             used[p:] *= SCALE / max(used[p:].sum(), 1e-9)
@@ -222,7 +215,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
             a, alone = fitted(kernel[np.ix_(used_rows, used_rows)].astype(np.float64), yes[used_rows], used[used_rows])
             d = kernel[:, used_rows].astype(np.float64) @ a
             d[used_rows] = alone
-            negative = np.maximum(1.0 - _looking(d[r:], float(np.average(d[:p], weights=positive))), LEAST)
+            negative = np.maximum(1.0 - _looking(d[r:], float(np.average(d[:p], weights=positive))), 0.02)
         weights[used_rows] = a
     data: dict[str, Any] = {
         "slots": telling.astype(np.int32).tobytes(),
@@ -303,8 +296,8 @@ def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) 
     if first == len(kernel):
         return np.zeros(0)
     likeness = kernel[first:, : len(positive)] @ positive
-    looks = LOOKS * rank(likeness) + (1.0 - LOOKS) * percentile
-    return np.where(rank(looks) < 1.0 - ASIDE, 1.0, 0.0)
+    looks = 0.6 * rank(likeness) + 0.4 * percentile
+    return np.where(rank(looks) < 1.0 - 0.7, 1.0, 0.0)  # seven in ten are no negatives at first
 
 
 def _looking(d: Numbers, high: float) -> Numbers:
@@ -312,7 +305,7 @@ def _looking(d: Numbers, high: float) -> Numbers:
     if not len(d):
         return d
     low = float(d[d <= np.median(d)].mean())
-    probability: Numbers = sigmoid(STEEP * (d - (low + high) / 2.0) / max(high - low, 0.5))
+    probability: Numbers = sigmoid(4.0 * (d - (low + high) / 2.0) / max(high - low, 0.5))
     return probability
 
 
