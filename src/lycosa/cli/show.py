@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -42,7 +43,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
 
     name = shlex.quote(str(directory))
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
-    yield Text(options.subject, "bold") + Text(f"  {options.strategy}, {state}", "default")
+    yield Text.assemble((options.subject, "bold"), f"  {options.strategy}, {state}")
     of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
     sites = f", on {many(summary.sites, 'site')}" if summary.sites else ""
     harvest = (f"{summary.harvest:.1%}", "bold")
@@ -94,7 +95,8 @@ def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
     """Yield how often something happened, and why the last time."""
     for count, what, reason in rows:
         yield f"{count:>6}  {what}"
-        yield from [Beside(" " * 8, Text(reason, "dim"))] if reason else []
+        lines = re.split(r" (?=https?://)", reason) if reason else []  # an address on a line of its own
+        yield from (Beside(" " * 8, Text(line, "dim")) for line in lines)
 
 
 def _again(again: Again) -> Iterator[Part]:
@@ -104,7 +106,7 @@ def _again(again: Again) -> Iterator[Part]:
     kinds += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
     kinds += [f"{changes['cosmetic']:,} only cosmetic"] if changes.get("cosmetic") else []
     line = f": {', '.join(kinds)}; the last {day_and_time(again.last)}"
-    yield Text(many(again.looks, "revisit"), "bold") + Text(line, "default")
+    yield Text.assemble((many(again.looks, "revisit"), "bold"), line)
     yield from _counted(
         (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()
