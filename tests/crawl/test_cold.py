@@ -23,9 +23,13 @@ from lycosa.core.table import Table
 from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
+from lycosa.estimators import strategy
 from lycosa.estimators.baselines import BreadthFirst
 from lycosa.estimators.scent import Scent, sharpening
 from lycosa.explaining import Reasons
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.simulation import simulate
 from lycosa.scrapy.space import Priorities, ScrapySpace
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
@@ -184,6 +188,18 @@ def test_why_of_a_cold_address(tmp_path: Path) -> None:
     assert node == why.node
     assert why.parents
     assert before == (place / COLD).read_bytes()
+
+
+def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
+    """With room for all the picks are the same; with little of it, everything is fetched in the end."""
+    chance = np.random.default_rng(3)
+    links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
+    index = Index.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
+    guide = Guide.given(index)
+    whole, same, few = (simulate(guide, strategy("best-first"), [0], 300, hot=hot).nodes for hot in (0, 300, 20))
+    assert whole.tolist() == same.tolist()
+    assert sorted(whole.tolist()) == sorted(few.tolist())
+    assert whole.tolist() != few.tolist()
 
 
 def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:

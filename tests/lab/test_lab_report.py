@@ -16,7 +16,6 @@ from playwright.sync_api import expect
 import browsing
 from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table, plain
 from lycosa.lab.report import BADGE, shown, write_report
-from lycosa.lab.report.publishing import write_front
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -161,17 +160,6 @@ def test_an_interrupted_writing_leaves_the_old_page(tmp_path: Path, monkeypatch:
 def test_small_numbers_are_not_zero() -> None:
     """A number that its digits would make nothing of is told by its size; zero is zero."""
     assert ["0.000", "1.2e-05", "yes", "∞"] == [shown(cell) for cell in (0.0, 0.000012, True, float("inf"))]
-
-
-def test_write_front_leads_to_each_report(tmp_path: Path) -> None:
-    """With the numbers of its verdicts; it says which paper failed and why."""
-    made = {"otie": example(), "rules": f"no classes {HOSTILE}"}
-    page = Tags(write_front(made, tmp_path, "lycosa lab paper all").read_text("utf-8"))
-    links = [a["href"] for tag, a in page.tags if tag == "a" and not (a["href"] or "").startswith("#")]
-    assert ["otie/index.html"] == links
-    text = " ".join(" ".join(page.text).split())
-    assert "(OTIE) 1 1 1 " in text
-    assert "Failed: no classes" in text
 
 
 # -- in a browser ---------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def test_without_seeds_nothing_is_fetched() -> None:
 
 def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:
     """A generated graph has no names: both loops work all the same, and pick the same."""
-    index = generate(tmp_path / "made.index", "france", nodes=400, edges=3000)
+    index = generate(tmp_path / "made.index", "france", nodes=400)
     assert ("17", 17, 400) == (index.names[17], index.number_of["17"], len(index.number_of))
     simulated = simulate(Guide.given(index), strategy("fl_ne"), [3, 8], 100)
     crawled = crawl(index, Given(), strategy("fl_ne"), [3, 8], 100)

@@ -31,22 +31,11 @@ Cell = str | float | int | None
 P = ParamSpec("P")
 
 
-class Link(str):
-    """A text cell that leads somewhere."""
-
-    href: str
-
-    def __new__(cls, text: str, href: str = "") -> Link:
-        made = super().__new__(cls, text)
-        made.href = href
-        return made
-
-
 def plain(value: Any) -> Any:
     """A value as JSON knows it: no arrays, no sets, no numbers that are none.
 
-    >>> plain({"a": np.float32(0.5), 1: (np.int64(2), float("nan"), {"y", "x"}), "p": Link("x", "y")})
-    {'a': 0.5, '1': [2, None, ['x', 'y']], 'p': 'x'}
+    >>> plain({"a": np.float32(0.5), 1: (np.int64(2), float("nan"), {"y", "x"})})
+    {'a': 0.5, '1': [2, None, ['x', 'y']]}
     """
     if hasattr(value, "tolist"):
         value = value.tolist()

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
+from lycosa.core.cold import Cold, cooling
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Strategy
+from lycosa.core.protocols import Strategy, Warden
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
 from lycosa.lab.guides import Guide
@@ -49,10 +50,12 @@ def simulate(
     budget: int,
     *,
     seen: NDArray[np.bool_] | None = None,
+    hot: int = 0,
 ) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
     Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
+    `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/cold.py); 0: all.
 
     >>> from lycosa.estimators import strategy
     >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
@@ -64,6 +67,9 @@ def simulate(
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
     frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
+    warden = Warden()
+    part = cooling(strategy, frontier, warden) if hot else None
+    cold = Cold(hot, table, frontier, part, warden) if part is not None else None
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []
@@ -81,6 +87,8 @@ def simulate(
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
+        if cold is not None:
+            cold.settle()
         fetched.append(node)
         if isinstance(guiding, Guiding):
             _teach(guiding, strategy, fetched, table, frontier)
@@ -158,6 +166,9 @@ class IndexedTable(Table):
         self.close(row)
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
         children = self.row_at[targets]
+        if self.cold is not None and self.cold.count and len(away := np.flatnonzero(children < -1)):
+            names = [b"%d" % target for target in targets[away].tolist()]
+            children[away] = np.array(self.cold.recall(children[away].tolist(), names), np.intp)
         if len(targets):
             new = (children < _NONE).nonzero()[0]
             if len(new):
@@ -168,9 +179,14 @@ class IndexedTable(Table):
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
         """New rows for nodes that have none, each named once."""
         begin, end = self.size, self.size + len(nodes)
-        while end > self._capacity:
-            self._grow()
-        rows, self.size = np.arange(begin, end), end
+        if self._vacant:
+            rows = self._room(len(nodes)).astype(np.intp)
+        else:
+            while end > self._capacity:
+                self._grow()
+            rows, self.size = np.arange(begin, end), end
+        if self._age is not None:
+            self._age[rows] = np.arange(self.discovered, self.discovered + len(nodes))
         self.node_at[rows] = nodes
         self.row_at[nodes] = rows
         self.depth[rows] = depth
@@ -182,6 +198,24 @@ class IndexedTable(Table):
     def _grow(self) -> None:
         super()._grow()
         self.node_at = fit(self.node_at, self._capacity)
+
+    def _lengthen(self) -> None:
+        self.size += 1
+
+    def name(self, row: int) -> bytes:
+        """The node's number."""
+        return b"%d" % self.node_at.item(row)
+
+    def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
+        """These rows are vacant, and their nodes are known by these numbers."""
+        self.row_at[[int(name) for name in names]] = numbers
+        self._vacate(rows)
+
+    def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
+        """Rows for nodes that were put aside."""
+        rows, nodes = self._room(len(names)), [int(name) for name in names]
+        self.node_at[rows], self.row_at[nodes] = nodes, rows
+        return rows
 
 
 class IndexedStep(Step):

@@ -17,7 +17,7 @@ from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
 from lycosa.lab.papers import PAPERS, QUICK
 from lycosa.lab.report import PAGE, tally
-from lycosa.lab.report.publishing import publish, write_front
+from lycosa.lab.report.publishing import publish
 
 ALL = "all"
 
@@ -50,7 +50,6 @@ def paper(
     again = shlex.join(["lycosa", *sys.argv[1:]])
     with progress(quiet or json) as tell:
         made = publish(names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, tell=tell, **wanted)
-    front = write_front(made, out, again, quick=quick) if name == ALL else None
     pages = {key: out / key / PAGE for key, found in made.items() if not isinstance(found, str)}
     facts, told = dict[str, Any](), list[Part]()
     for key, found in made.items():
@@ -63,8 +62,8 @@ def paper(
         fare = f"of {many(len(found.claims), 'claim')} {tally(found.claims)}" if found.claims else "no claims"
         told.append(f"{key}: {fare}; {pages[key]}")
     if pages:
-        page = front or next(iter(pages.values()))
+        page = next(iter(pages.values()))
         told += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
-    give({"papers": facts, "page": front}, told, json=json, quiet=quiet)
+    give({"papers": facts}, told, json=json, quiet=quiet)
     if len(pages) < len(made):
         raise typer.Exit(2)

@@ -1,21 +1,19 @@
-"""Make the reports of papers, one after the other, and the front page: how the claims of each fare."""
+"""Make the reports of papers, one after the other."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Cell, Findings, Link, Table
+from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
-from lycosa.lab.report import PAGE, WARNING, need, write_report
+from lycosa.lab.report import WARNING, need, write_report
 
 EMBEDDED = 3000  # pages of the embedded web, the default corpus
 
@@ -52,26 +50,6 @@ def publish(
         except LycosaError as error:
             made[name] = str(error)
     return made
-
-
-def write_front(made: Mapping[str, Findings | str], out: Path, command: str, *, quick: bool = False) -> Path:
-    """Write the page that leads to the reports of several papers; where it is."""
-    rows: list[list[Cell]] = []
-    for name, found in made.items():
-        if isinstance(found, str):
-            rows.append([f"{EXPERIMENTS[name]}. Failed: {found}", None, None, None])
-        else:
-            count = Counter(claim.verdict for claim in found.claims)
-            link = Link(EXPERIMENTS[name], f"{quote(name)}/{PAGE}")
-            rows.append([link, *(count[verdict] for verdict in (HOLDS, FAILS, UNTESTED))])
-    corpus = next((one.corpus for one in made.values() if isinstance(one, Findings)), {})
-    front = Findings(
-        "papers", "Five papers, measured here",
-        [Table("papers", "Claims of the papers", ["paper", HOLDS, FAILS, UNTESTED], rows)],
-        summary="Tables and figures of each paper on the same corpus, and whether its claims hold.",
-        corpus=corpus, remarks=[f"{WARNING}{QUICK}"] if quick else [],
-    )  # fmt: skip
-    return write_report(front, out, command)
 
 
 def embedded_web(kept: Path, tell: Tell) -> Index:
