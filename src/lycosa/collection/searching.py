@@ -41,7 +41,6 @@ BATCH, BATCH_LETTERS = 2_000, 50_000_000
 STRETCH = 5_000  # events that are looked through at once for what is new
 SMALL = 10_000  # events of a crawl for whose index every search waits
 LOCK_PATIENCE = 0.5  # seconds that a search waits for another process to extend the index, if it need not have all
-DEEPEST = 1_000  # results among which those that `takes` accepts are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +172,13 @@ class Search:
         A host stands for its subdomains, a language for its regions; the days are UTC's, and included. `changed` asks
         for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks; whoever
         has `filters` already gives these instead. `offset` leaves out the first so many, unread. `takes` is one more
-        filter, by the number of a page's event: with it, the total is of the best `DEEPEST` results.
+        filter, by the number of a page's event: with it, the total is of the best 1,000 results.
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
         check_threshold(score, probability=False)
         query = parse(words)
-        deep = offset + limit if takes is None else DEEPEST
+        deep = offset + limit if takes is None else 1_000
         filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
             answer = self._ask(self.keep_up(), query, filters, score, copies, deep)

@@ -14,7 +14,6 @@ from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
 NEAREST = 3  # addresses that are suggested for one that is unknown
-_LINKING = "kind IN ('page', 'redirect', 'revisit', 'sitemap')"
 
 MOST_COMPARED = 20_000  # addresses of a host among which the nearest are looked for: a second's work
 
@@ -61,7 +60,7 @@ def _nearest(collection: Collection, spelled: Iterable[str]) -> list[str]:
         visited
         for (visited,) in collection.log.rows(
             "DISTINCT node",
-            f"node >= ? AND node < ? AND {_LINKING}",
+            "node >= ? AND node < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
             f"node LIMIT {MOST_COMPARED}",
             (base + "/", base + "0"),  # what comes after a slash
         )

@@ -42,16 +42,11 @@ if TYPE_CHECKING:
     from lycosa.core.types import Rows, Scores
 
 Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
-KEPT = 3 / 4  # the share of them that stays hot when there are too many
-LANE = 64  # rows of each lane that stay hot at least, if all lanes together then take no more than a quarter
-# Cold rows that are scored anew for each visit, when rows are sorted out: as many as scent looks at of hot ones
-RENEWED = 32
 # Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl
 RECORDS = 1 << 14
 AT_ONCE = 1 << 20  # cold rows that are looked through at once
 INLINE = 96  # bytes of a name that a record has room for; what is longer goes on in further places of the file
 FREED, ROW, TEXT = range(3)  # what a place of the file holds
-_HELD = 1e9  # what a held row's score is less, when rows are sorted out: it comes behind all free ones
 
 _LEAST = -3e38
 TOKEN = 32  # bytes at the beginning of the file, by which it is known
@@ -174,17 +169,17 @@ class Cold:
         table = self.table
         self._rank()
         by_tag = self.warden.tag_levels()
-        self._look_through(min(RENEWED * self._visits, self.limit), by_tag)
+        self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent looks at of hot ones
         self._visits = 0
         hot = table.rows().astype(np.int32)
         fixed = table.is_seed[hot] | table.is_source[hot]
         if twins := table.row_of.twins:
             fixed |= np.isin(hot, twins)
-        room = max(0, int(self.limit * KEPT) - int(np.count_nonzero(fixed)))
+        room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stays hot
         hot = hot[~fixed]
         worth, lanes = self._hot_worth(hot), table.lane[hot]
         stays, better = self._best(hot, worth, room, by_tag)
-        few = min(LANE, self.limit // (4 * max(1, len(table.lanes))))
+        few = min(64, self.limit // (4 * max(1, len(table.lanes))))  # of each lane stay, a quarter of all at most
         stays |= _nth(lanes, -worth, table.age(hot)) < few
         returning = np.union1d(better, self._lacking(lanes[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
@@ -266,7 +261,7 @@ class Cold:
     def _worth(
         self, score: NDArray[np.float32], level: NDArray[np.uint8], lane: NDArray[np.int32]
     ) -> NDArray[np.float32]:
-        score[level != FREE] -= _HELD
+        score[level != FREE] -= 1e9  # they come behind all free ones
         score[level == SHUT] = -math.inf
         if self.frontier.lane_budget:
             score[self.frontier.pages()[lane] >= self.frontier.lane_budget] = -math.inf

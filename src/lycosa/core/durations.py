@@ -15,7 +15,6 @@ _UNITS = {
     **dict.fromkeys(("w", "week", "weeks"), 604_800.0),
 }
 _PART = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([A-Za-z]*)\s*")
-_MOST = 100 * 366 * 86_400.0
 
 
 def seconds(told: float | str, what: str = "the duration") -> float:
@@ -25,7 +24,7 @@ def seconds(told: float | str, what: str = "the duration") -> float:
     (5400.0, 1209600.0, 129600.0, 0.5, 60.0)
     """
     total = float(told) if isinstance(told, int | float) else _read(told)
-    if not 0 < total <= _MOST:  # also what is not a number
+    if not 0 < total <= 100 * 366 * 86_400.0:  # also what is not a number
         raise InputError(
             f"{what} is {told!r}: it must be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks"
         )

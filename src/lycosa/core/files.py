@@ -87,7 +87,6 @@ def allow_many_files(most: int = 16_384) -> None:
 
 NAME = "working-on"
 MOST_DEATHS = 2  # then the page is skipped: one death as usual, one when it was read in a process of its own
-_NOTHING = b"\0" * 4
 
 
 class Mark:
@@ -123,7 +122,7 @@ class Mark:
     def clear(self) -> None:
         """Nothing is."""
         if self._file >= 0:
-            self._write(_NOTHING)
+            self._write(b"\0" * 4)
 
     def close(self) -> None:
         if self._file >= 0:

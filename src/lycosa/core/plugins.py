@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 PREFIX = "lycosa."
 GROUPS = ("commands", "strategies", "judges", "spaces", "exporters", "runners")
 
-# Packages of this project, and the names that are reserved for them
-PACKAGES = ("lycosa", "lycosa-cluster", "lycosa-lab", "lycosa-scrapy", "lycosa-server")
 RESERVED = {
     "commands": {"serve": "lycosa-server", "backup": "lycosa-server", "restore": "lycosa-server", "lab": "lycosa-lab"},
     "runners": {"ray": "lycosa-cluster"},
@@ -48,7 +46,7 @@ class Plugin:
 
     @property
     def is_ours(self) -> bool:
-        return self.package in PACKAGES
+        return self.package in ("lycosa", "lycosa-cluster", "lycosa-lab", "lycosa-scrapy", "lycosa-server")
 
     @property
     def owner(self) -> str:

@@ -144,7 +144,6 @@ def put_back(part: object, state: State) -> None:
 
 Made = TypeVar("Made")
 MOST_BYTES, MOST_HEADER = 2_000_000_000, 50_000_000
-MOST_SIDES = 2
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "f4": np.dtype("<f4"),
@@ -280,7 +279,7 @@ def _arrays(described: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any
     for name, kind, shape in described:
         if not all(type(size) is int and 0 <= size <= MOST_BYTES for size in shape):
             raise ValueError(f"{name} is of shape {shape}")
-        if len(shape) > MOST_SIDES:
+        if len(shape) > 2:
             raise ValueError(f"{name} has {len(shape)} dimensions")
         size = math.prod(shape) * _TYPES[kind].itemsize
         if place + size > len(data):

@@ -62,7 +62,6 @@ class Aside(NamedTuple):
 
 
 _NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
-_NOBODY: frozenset[int] = frozenset()
 
 
 class Table:
@@ -186,7 +185,7 @@ class Table:
             moved = again and any(url in self.row_of for url in visit.links.urls)  # where something is already
             step = Step(visit, row, _NO_ROWS, _NO_ALPHAS) if moved else self._inherit(visit, row)
         else:
-            step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else _NOBODY)
+            step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
         return step if len(step.children) or not visit.follows else None
 
     def absorb_inbound(self, inbound: Inbound) -> Step:

@@ -367,7 +367,6 @@ def _no_garbage() -> Iterator[None]:
 # of it is indexed; if it dies, it is started again a while later.
 
 LARGE_CRAWL = 20_000  # pages from which on a crawl is followed: to read and index fewer takes less than a minute
-LOWEST = 19  # the priority that lets everybody else go first
 LOOK_EVERY = 5_000  # pages after which it is looked after
 
 
@@ -404,6 +403,6 @@ def begin(directory: Path, *, follow: bool = False) -> subprocess.Popen[bytes] |
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
         with suppress(OSError):  # it may have ended
-            os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST)
+            os.setpriority(os.PRIO_PROCESS, process.pid, 19)  # lets everybody else go first
         return process
     return None

@@ -101,9 +101,6 @@ def sweep(directories: list[Path]) -> list[Path]:
 # Everything that the database knows of a person, as data for them to take along. Secrets are left out: a password's
 # hash, and the digests of tokens, sessions and feeds, are of no use to anyone but a thief.
 
-_SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
-_JSON = frozenset({"wishes", "preferences", "sources", "about"})
-
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:
     """All rows about a person, by table; interests with what belongs to them."""
@@ -127,9 +124,9 @@ def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
 def _shown(database: Database, source: str, key: str) -> list[Row]:
     """Rows without secrets, with what is JSON as data."""
     rows = [
-        {name: value for name, value in row.items() if name not in _SECRET}
+        {name: value for name, value in row.items() if name not in {"password", "digest", "previous", "feed", "folded"}}
         for row in database.rows(f"SELECT * FROM {source}", key=key)
     ]
     for row in rows:
-        row |= {name: as_dict(row[name]) for name in _JSON & row.keys()}
+        row |= {name: as_dict(row[name]) for name in {"wishes", "preferences", "sources", "about"} & row.keys()}
     return rows

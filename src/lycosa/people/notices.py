@@ -9,13 +9,11 @@ from lycosa.people.ids import new_id
 
 MOST = 500  # notices that a person has; older ones go
 
-LONGEST = 1_000  # characters of one
-
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
     """Leave a person a notice; if it is about an interest, it goes with it."""
     with database.transaction():
-        text = text[:LONGEST]
+        text = text[:1_000]
         database.insert("notice", id=new_id(), person=person, interest=interest, kind=kind, text=text, at=now)
         database.run(
             # What concerns the account itself stays: nobody can bury it under others.

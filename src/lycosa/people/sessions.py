@@ -17,9 +17,6 @@ from lycosa.people.permissions import active
 
 IDLE = 14 * 86400.0  # seconds without a request after which a session is over
 WHOLE = 90 * 86400.0  # seconds after which it is over in any case
-TURN = 3600.0  # seconds of use after which the cookie gets a new value
-GRACE = 60.0  # seconds that the value before is still good
-NOTED = 60.0  # seconds between two notes of when it was last used
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +48,12 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
     if row is None or not _good(row, now):
         return None
     current, person = same(row["digest"], mark), active(database, row["person"])
-    if person is None or (not current and now - row["rotated"] > GRACE):
+    if person is None or (not current and now - row["rotated"] > 60.0):  # seconds that the value before is still good
         return None
     fresh = ""
-    if current and turn and now - row["rotated"] >= TURN:
+    if current and turn and now - row["rotated"] >= 3600.0:  # an hour of use
         fresh = _turned(database, now, row["id"], value)
-    elif now - row["seen"] >= NOTED:
+    elif now - row["seen"] >= 60.0:  # seconds between two notes of its use
         database.update("session", row["id"], {"seen": now})
     return Session(row["id"], person, csrf_of(value), fresh)
 

@@ -10,8 +10,6 @@ from lycosa.people.accounts import by_name
 from lycosa.people.database import Database, Row
 from lycosa.people.typed import line
 
-MOST = 200  # people that one interest is shared with
-
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:
     """Share an interest with the person of this name, or change how far they may go; a notice says `by` whom."""
@@ -26,7 +24,7 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
             raise InputError("the interest was deleted meanwhile")
         before = database.find("share", **both)
         had = database.count("share", "interest = :interest", interest=interest["id"])
-        if before is None and had >= MOST:
+        if before is None and had >= 200:  # people that one interest is shared with
             raise InputError(f"it is shared with {had} people, which is the most")
         database.upsert("share", {**both, "mode": mode, "created": now}, list(both), ["mode"])
         if before is None or before["mode"] != mode:

@@ -20,7 +20,6 @@ from lycosa.text.tokens import stem_all
 
 OPENED = 0.3  # what it counts that a page was opened more than once; a yes is 1
 SEEDS, TERMS = 8, 10  # how many are suggested at most
-CERTAIN = 2.0  # standard errors that a word has to be more frequent by on liked pages
 PRIOR = 2.0  # pages as the crawl has them on average, that are added to both sides
 
 Column = NDArray[np.float64]
@@ -125,7 +124,7 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     m1, m2 = pages_here + PRIOR - n1, pages_there + PRIOR - n2
     with np.errstate(divide="ignore", invalid="ignore"):  # a word of every page, or of none
         z = (np.log(n1 / m1) - np.log(n2 / m2)) / np.sqrt(1.0 / n1 + 1.0 / m1 + 1.0 / n2 + 1.0 / m2)
-    kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= CERTAIN)
+    kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= 2.0)  # standard errors
     chosen = np.flatnonzero(kept)
     order = chosen[np.lexsort((chosen, -z[chosen]))]
     return [

@@ -10,7 +10,6 @@ from lycosa.people.permissions import active
 from lycosa.people.typed import line
 
 MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
-NOTED = 60.0  # seconds between two notes of when a token was last used
 MOST = 50  # tokens of a person that are good at once
 DAY = 86400.0
 
@@ -40,7 +39,7 @@ def find(database: Database, now: float, secret: str) -> Row | None:
     owner = active(database, row["person"]) if row and _good(row, now) else None
     if row is None or owner is None:
         return None
-    if row["used"] is None or now - row["used"] >= NOTED:
+    if row["used"] is None or now - row["used"] >= 60.0:  # seconds between two notes of its use
         database.run("UPDATE token SET used = :now WHERE id = :id", now=now, id=row["id"])
     return {**row, "owner": owner}
 

@@ -36,7 +36,6 @@ LARGEST_BODY = 10_000_000  # of a request; it is read and thrown away
 USERNAME = "lycosa"  # goes with a proxy's password
 Headers = list[tuple[bytes, bytes]]
 
-_STRANGER = b"This proxy serves only the user who started it: start one of your own.\n"
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]")
 _REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 _BODILESS = frozenset({204, 304})
@@ -188,7 +187,7 @@ class Connection(asyncio.Protocol):
                 self._refuse(400)
             elif self.is_stranger:
                 self.proxy.tally["strangers"] += 1
-                self._refuse(403, _STRANGER)
+                self._refuse(403, b"This proxy serves only the user who started it: start one of your own.\n")
             elif not self.tunnel and not self.proxy.admits(request):
                 self._ask_password(request)
             elif request.method == "CONNECT":

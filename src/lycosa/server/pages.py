@@ -34,15 +34,7 @@ from lycosa.topics.model import KINDS
 from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
-THEMES = ("system", "light", "dark")
 TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "settings", "sharing")
-
-PROBLEMS = {
-    403: ("No access", "You do not have access to this page. An administrator of this server can change that."),
-    404: ("Nothing here", "This page does not exist, or it is not shared with you."),
-    405: ("Nothing here", "This page does not exist, or it is not shared with you."),
-    503: ("One moment", "The database is not available right now. Try again in a few seconds."),
-}
 
 
 @cache
@@ -160,7 +152,12 @@ def error_page(request: Request, status: int) -> Response | None:
     """A page for a browser that asked for one; None for programs."""
     if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
         return None
-    title, text = PROBLEMS.get(status, ("Something went wrong", "The server could not complete the request."))
+    title, text = {
+        403: ("No access", "You do not have access to this page. An administrator of this server can change that."),
+        404: ("Nothing here", "This page does not exist, or it is not shared with you."),
+        405: ("Nothing here", "This page does not exist, or it is not shared with you."),
+        503: ("One moment", "The database is not available right now. Try again in a few seconds."),
+    }.get(status, ("Something went wrong", "The server could not complete the request."))
     return show(request, "error", status, status=status, title=title, text=text)
 
 
@@ -174,7 +171,7 @@ def known(request: Request) -> Person | None:
 def theme_of(person: Person | None) -> str:
     """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
     chosen = preferences(person.site.database, person.id).get("theme") if person else None
-    return chosen if chosen in THEMES else "system"
+    return chosen if chosen in ("system", "light", "dark") else "system"
 
 
 def local_path(path: str) -> str:

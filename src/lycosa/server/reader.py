@@ -46,7 +46,6 @@ OTHERS |= dict.fromkeys(
     "optgroup option search section summary".split(),
     "div",
 )
-EMPTY = frozenset({"br", "hr"})
 DROPPED = frozenset(
     "script style template noscript iframe object embed applet svg math canvas video audio map head select textarea "
     "button input datalist frameset noframes noembed dialog progress meter portal fencedframe".split()
@@ -90,7 +89,7 @@ def content(tree: Tree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
             continue
         elements += 1
         out.append(f"<{tag}{told}>")
-        if tag not in EMPTY:
+        if tag not in {"br", "hr"}:
             open_.append((level, tag))
     out += [f"</{tag}>" for _, tag in reversed(open_)]
     return "".join(out), cut

@@ -20,8 +20,6 @@ from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
 from lycosa.server.supervisor import SOCKET, end_with_supervisor, notices_end
 
-TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-
 
 class TimedConnection(H11Protocol):
     """A connection with limits of time, in seconds: requests that come in drops, and answers that nobody takes, end.
@@ -82,7 +80,7 @@ class TimedConnection(H11Protocol):
         self._waiting = self.loop.call_at(until, late)
 
     def _refuse(self) -> None:
-        self.transport.write(TOO_LATE)
+        self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         self.transport.close()
 
     def _end(self) -> None:

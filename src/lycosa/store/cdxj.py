@@ -29,11 +29,8 @@ from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.files import replacing
 from lycosa.store.naming import ENDING as WARC_ENDING
 
-ENDING = ".cdxj"
-
 REVISIT = "warc/revisit"  # type of a record whose body lies in another
 LARGEST = 1 << 20  # bytes of a line: addresses are much shorter
-_INDEXED = ("response", "revisit", "resource")
 _FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
 _STATUS = re.compile(rb"\S+ +(\d{3})\b")
 _TYPE = re.compile(rb"\r\ncontent-type:([^\r\n]*)", re.IGNORECASE)
@@ -84,7 +81,7 @@ class Entry(NamedTuple):
 
 def index_of(path: Path) -> Path:
     """Where the index of a WARC file lies."""
-    return path.with_name(path.name.removesuffix(WARC_ENDING) + ENDING)
+    return path.with_name(path.name.removesuffix(WARC_ENDING) + ".cdxj")
 
 
 def date_of(at: float) -> str:
@@ -326,7 +323,7 @@ def entry_of(head: bytes, offset: int, length: int, file: str) -> Entry | None:
     fields, _, http = head.partition(b"\r\n\r\n")
     named = {name.lower(): value.decode("utf-8", "replace") for name, value in _FIELD.findall(fields)}
     kind, url = named.get(b"warc-type", ""), named.get(b"warc-target-uri", "").strip("<>")
-    if kind not in _INDEXED or not url:
+    if kind not in ("response", "revisit", "resource") or not url:
         return None
     if kind == "resource":
         mime, status = media_type(named.get(b"content-type", "")), ""

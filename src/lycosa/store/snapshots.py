@@ -59,8 +59,6 @@ Wanted = Callable[[tuple[str, ...]], bool]
 
 UNKNOWN = 100_000  # blocks of a snapshot that was not read, and stays until the next is complete
 SPARE = 50_000_000  # bytes that have to be left on the disk
-# code that folds the log
-ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
 
 
 @cache
@@ -69,7 +67,7 @@ def code() -> str:
     others = f"{np.__version__} {Stemmer.version()} {sys.version} {sys.byteorder}"
     summed = xxhash.xxh3_128(f"{__version__} {others}".encode())
     home = Path(__file__).parents[1]
-    for room in ROOMS:
+    for room in ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling"):
         for file in sorted((home / room).rglob("*.py")):
             summed.update(str(file.relative_to(home)).encode())
             summed.update(file.read_bytes())

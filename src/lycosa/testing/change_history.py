@@ -158,7 +158,6 @@ KINDS: Mapping[str, str] = {
 COSMETICS = ("stamp", "views", "ago", "teaser", "token", "attributes", "whitespace", "charset")
 
 _WEIGHTS = {"add": 18, "replace": 24, "drop": 8, "table": 20, "title": 6, "structure": 9, "link": 16, "topic": 0.7}
-_SHARES = (1.0, 1.0, 0.8, 0.5, 0.5, 0.2)
 _BURST = (4, 16)
 
 
@@ -200,7 +199,7 @@ def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical:
     """Draw the process of the page that goes with the key; only topical pages can turn to another topic."""
     rng = dice("process", *key)
     name = _choose(rng.random(), _cumulative(chances))
-    share = pick(_SHARES, "share", *key)
+    share = pick((1.0, 1.0, 0.8, 0.5, 0.5, 0.2), "share", *key)
     weights = {how: weight * (0.3 + 1.4 * rng.random()) for how, weight in _WEIGHTS.items()}
     if not topical:
         weights["topic"], weights["link"] = 0.0, 4 * weights["link"]

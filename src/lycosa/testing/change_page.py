@@ -27,7 +27,6 @@ _PLAIN = re.compile(
     re.DOTALL,
 )
 _PLACES = ("North", "East", "South", "West", "Centre")
-_ATTRIBUTES = ('id="top"', 'class="page"', 'dir="ltr"', 'data-theme="light"', 'data-version="2"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +220,7 @@ def _attributes(n: int) -> str:
     >>> _attributes(1)
     ' id="top" class="page" dir="ltr" data-version="2" data-theme="light"'
     """
-    rest, out = list(_ATTRIBUTES), []
+    rest, out = ['id="top"', 'class="page"', 'dir="ltr"', 'data-theme="light"', 'data-version="2"'], []
     n %= 120
     for left in (24, 6, 2, 1, 1):
         out.append(rest.pop(min(n // left, len(rest) - 1)))

@@ -114,10 +114,6 @@ TOPICS: tuple[str, ...] = tuple(
 )
 _EMPTY = Words((), (), ())
 
-# How much of the text comes from (sub-topic, subject, filler): some pages stick to the point, some ramble.
-# The last blend is that of titles.
-_BLENDS = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))
-
 _COMPILED: tuple[tuple[str, str], ...] = tuple(
     (re.sub(r"\{[nav]\}", "%s", pattern), "".join(re.findall(r"\{([nav])\}", pattern))) for pattern in PATTERNS
 )
@@ -196,7 +192,8 @@ def _weighted(groups: list[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _pools(topic: int, subject: int, blend: int) -> Pools:
-    own, parent, filler = _BLENDS[blend]
+    # Of (sub-topic, subject, filler): some pages stick to the point, some ramble; the last blend is that of titles.
+    own, parent, filler = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))[blend]
     sub_words = _SUBS[topic].words if topic >= 0 else _EMPTY
     subject_words = SUBJECTS[subject].words if subject >= 0 else _EMPTY
     # A user's words are also the writer's: the query's words lead the list.

@@ -16,7 +16,6 @@ from types import TracebackType
 from .reply import Response
 from .web import Web
 
-_BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -106,7 +105,7 @@ class _Connection(asyncio.Protocol):
         fields = (line.partition(":") for line in lines)
         headers = {key.strip().lower(): value.strip() for key, _, value in fields}
         if len(parts) != 3 or not parts[1].startswith("/"):
-            self.transport.write(_BAD_REQUEST)
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             self.transport.close()
             return
         method, path, protocol = parts

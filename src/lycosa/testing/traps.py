@@ -72,7 +72,6 @@ _RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.
 )
 ROOMS = ("more", "related", "archive")  # of the host of loops
 ORDERS = ("name", "date", "price", "rating", "size")  # of the host of facets
-_MEDIA = ("txt", "pdf", "html", "png")
 
 
 def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
@@ -141,7 +140,7 @@ class TrapLinks:
         base = self.book.base(names[code // 8 % len(names)]) + f"/{topic_slug(topic)}/"
         number = code // 1024 % PAGES_PER_TOPIC
         if trap is Trap.MEDIA:
-            return Aside(f"{base}{number}.{_MEDIA[number % 4]}", text)
+            return Aside(f"{base}{number}.{('txt', 'pdf', 'html', 'png')[number % 4]}", text)
         rel = "nofollow" if trap is Trap.ROBOTS and code % 5 == 0 else ""
         return Aside(f"{base}{number}.html", text, rel)
 

@@ -93,7 +93,6 @@ def _value(value: Any) -> str:
 # -- addresses in the text ---------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\u201d\u2018\u2019]{3,2000}", re.I)
-_AFTER = ".,;:!?*_~"
 _PAIRS = {")": "(", "]": "["}
 
 
@@ -109,7 +108,7 @@ def mentions(text: str) -> list[tuple[int, int]]:
         return found
     for match in _ADDRESS.finditer(text):
         address = match[0]
-        while address[-1] in _AFTER or (
+        while address[-1] in ".,;:!?*_~" or (
             address[-1] in _PAIRS and address.count(address[-1]) > address.count(_PAIRS[address[-1]])
         ):
             address = address[:-1]

@@ -63,7 +63,6 @@ _REFUSED_V4 = [
 
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
-_ISATAP = {0x00005EFE, 0x02005EFE}
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
 # First those outside 2000::/3, only to say what they are; then the holes inside it.
@@ -196,7 +195,7 @@ def _refused_v6(ip: IPv6Address) -> tuple[IPv6Network, str] | None:
             return entry
     if ip not in _GLOBAL_V6:
         return IPv6Network(ip), "non-global"
-    if (value >> 32) & 0xFFFFFFFF in _ISATAP:
+    if (value >> 32) & 0xFFFFFFFF in {0x00005EFE, 0x02005EFE}:  # ISATAP
         inner = _refused_v4(IPv4Address(value & 0xFFFFFFFF))
         return None if inner is None else (IPv6Network(ip), f"ISATAP of a {inner[1]}")
     return None

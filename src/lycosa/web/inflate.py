@@ -46,7 +46,6 @@ _ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # the window bits by which zlib tells its formats apart
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
 
 
 class BadEncoding(ValueError):
@@ -76,7 +75,7 @@ def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
     complete = True
     for name in reversed(names):
         decode = _DECODERS.get(name)
-        if name in _UNDOABLE:
+        if name in {"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"}:  # known to IANA
             raise BadEncoding(f"the content encoding {name!r} is none that can be undone")
         if body and decode is not None:  # an empty body is what HEAD and 304 send under any encoding
             body, whole = decode(body, cap)
@@ -223,7 +222,7 @@ def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
     place = blocks = 0
     while place < len(body):
         if body[place : place + 4] != _ZSTD_MAGIC:
-            if body[place + 1 : place + 4] == _ZSTD_SKIPPABLE and 0x50 <= body[place] <= 0x5F:
+            if body[place + 1 : place + 4] == b"\x2a\x4d\x18" and 0x50 <= body[place] <= 0x5F:  # a skippable frame
                 place += 8 + int.from_bytes(body[place + 4 : place + 8], "little")
                 continue
             return  # garbage behind the last frame, or no frame at all
@@ -254,8 +253,6 @@ def _cut(body: bytes, size: int) -> Iterator[bytes]:
     return (body[start : start + size] for start in range(0, len(body), size))
 
 
-# known to IANA; any other name is a mistake
-_UNDOABLE = frozenset({"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"})
 _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
@@ -282,7 +279,6 @@ DEFAULT = "windows-1252"
 DISPROVED = 100  # invalid UTF-8 sequences for each valid one: with more of them it is not UTF-8
 HEADS = (1_024, 50_000)  # bytes that are searched for a declaration: browsers do so at once, and in passing
 
-_MARKS = ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE"))
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
@@ -298,7 +294,7 @@ def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
     >>> decode("naïve".encode("latin-1"), "latin-1")
     'naïve'
     """
-    for mark, name in _MARKS:
+    for mark, name in ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE")):
         if body.startswith(mark):
             return _decoded(body[len(mark) :], name)
     name = encoding_named(charset) or (_declared(body) if markup else "")

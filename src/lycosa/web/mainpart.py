@@ -49,10 +49,6 @@ HALF = 0.5  # share of the prose: what holds more is not furniture, whatever it 
 
 NEARLY = 0.85  # share of a place's unlinked text that a stretch of it has to hold
 SOME = 0.3  # share of a page's unlinked text that a place has to hold
-STORY = 400  # letters of prose: with more, short links are menus
-LONG_STORY = 2_000  # the same for old pages, which name nothing: their lists are content more often
-WORTHY = 0.6  # share of its letters that a page with less prose has to keep without menus
-HUB = 0.2  # a page that would keep a smaller share of its letters is a directory
 _SELECTED = (
     "[class],[id],[role],[itemprop],[hidden],nav,footer,aside,header,dialog,menu,main,article,h1,h2,h3,h4,h5,h6,"
     "svg,form,button,noscript,[style*=none]"
@@ -366,7 +362,8 @@ def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list
     if not _is_enough(parts, lines, shown):
         return False
     prose = sum(_prose(plain[at]) for at in lines)
-    return prose > (STORY if named else LONG_STORY) or _is_enough(parts, lines, shown, WORTHY if named else NEARLY)
+    # Letters of prose: with more, short links are menus. Old pages name nothing; lists are content more often.
+    return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY)
 
 
 def _no_furniture(parts: _Fragments) -> set[int]:
@@ -400,7 +397,7 @@ def _is_menu(parts: _Fragments, at: int) -> bool:
     return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < 5 * links
 
 
-def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = HUB) -> bool:
+def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
     """Whether some fragments are more than what is left of a page that is made of what was left out."""
     letters, heads = parts.letters, parts.heads
     return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)

@@ -32,7 +32,6 @@ from lycosa.web.html import Document
 
 LARGE = 500_000  # bytes: the worst body of this size takes a third of a second
 SECONDS = 10  # CPU time for one page or source
-MEMORY = 500_000_000  # bytes
 LONGEST = 60.0  # seconds to wait for an answer, however busy the machine is
 
 PROGRAM = ("-m", "lycosa.web.apart")
@@ -97,7 +96,7 @@ class _Process:
 class Readers:
     """A few processes, started when they are first needed, and kept."""
 
-    def __init__(self, most: int = 2, memory: int = MEMORY) -> None:
+    def __init__(self, most: int = 2, memory: int = 500_000_000) -> None:  # bytes
         self.memory = memory
         self._room = threading.Semaphore(most)
         self._lock = threading.Lock()

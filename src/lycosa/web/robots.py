@@ -29,11 +29,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 MAX_BYTES = 500 * 1024  # the least that the standard asks for
-MAX_CRAWL_DELAY = 86_400.0  # seconds; a longer one is a mistake and ignored
 # Rules with wildcards that are matched in full; the most in 2,115 real files is 506. Of further ones a `disallow` is
 # cut at its first wildcard and an `allow` dropped: this bounds the cost and never allows more than was written.
 MAX_WILD = 2_000
-Verdict = Literal["parse", "allow", "forbid"]
 
 _AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
 _KEYS = {
@@ -61,7 +59,7 @@ _ODD_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%]"
 _ODD_IN_PATTERN = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%*]")
 
 
-def verdict(status: int | None) -> Verdict:
+def verdict(status: int | None) -> Literal["parse", "allow", "forbid"]:
     """Say what the status of the robots.txt response, None for no response, means for its site.
 
     A redirect is for the caller to follow; one that leads nowhere counts as an absent file, as the standard
@@ -255,7 +253,7 @@ def _seconds(value: str) -> float | None:
     if not _SECONDS.fullmatch(value):
         return None
     delay = float(value)
-    return delay if delay <= MAX_CRAWL_DELAY else None
+    return delay if delay <= 86_400.0 else None  # a longer one is a mistake
 
 
 def _normal(text: str, odd: re.Pattern[str]) -> str:

@@ -55,11 +55,9 @@ _TRACKING = frozenset(
     mtm_campaign mtm_keyword mtm_source mtm_medium mtm_content mtm_cid mtm_group mtm_placement
     """.split()
 )
-_TRACKING_PREFIXES = ("utm_", "hsa_")
 
 # Session ids whatever their value; ColdFusion's short `cfid` only beside its `cftoken`.
 _SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
-_SESSION_PREFIX = "aspsessionid"
 # Names that also carry content elsewhere: session ids only when the value looks drawn at random.
 _MAYBE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
 _TOKEN = re.compile(r"[0-9a-fA-F]{32,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
@@ -242,9 +240,8 @@ def _is_noise(parameter: str) -> bool:
     name = name.lower()
     return (
         name in _TRACKING
-        or name.startswith(_TRACKING_PREFIXES)
+        or name.startswith(("utm_", "hsa_", "aspsessionid"))
         or name in _SESSION
-        or name.startswith(_SESSION_PREFIX)
         or (name in _MAYBE_SESSION and _TOKEN.fullmatch(value) is not None)
     )
 

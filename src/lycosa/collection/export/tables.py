@@ -57,7 +57,6 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
 # read from the archive, page by page
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
 CELL = 32_767  # characters in a cell of a spreadsheet
-_FORMULA = ("=", "+", "-", "@", "\t")
 GROUP = 8_000_000  # characters in memory while a row group is written
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
@@ -120,7 +119,7 @@ def cell(value: Any) -> Any:
     ("'=HYPERLINK(1)", 'true', -1.5, None)
     """
     if isinstance(value, str):
-        return (f"'{value}" if value.startswith(_FORMULA) else value)[:CELL]
+        return (f"'{value}" if value.startswith(("=", "+", "-", "@", "\t")) else value)[:CELL]
     if isinstance(value, bool):
         return "true" if value else "false"
     return iso(value) if isinstance(value, datetime) else value

@@ -42,8 +42,6 @@ from lycosa.version import __version__
 
 BEST, CARDS, HOSTS = 50, 300, 60  # rows of the lists
 PATHS = 12  # relevant pages whose ways are drawn: more can't be taken in
-COPIES = 10
-LANGUAGES = 12
 
 _WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
@@ -154,13 +152,13 @@ def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
         if ended:
             report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
     relevant = view.relevant_by_language(collection.threshold)
-    report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(LANGUAGES)]
+    report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(12)]
     report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
     report.copied = int(view.column("first_copy")[view.column("crawled")].sum())
     copied = collection.log.rows(
         "same, COUNT(*), MIN(seq)",
         f"{PAGES} AND same != '' AND seq <= ? GROUP BY same",
-        f"COUNT(*) DESC, MIN(seq) LIMIT {COPIES}",
+        "COUNT(*) DESC, MIN(seq) LIMIT 10",
         (view.seq,),
     )
     for node, count, example in list(copied):

@@ -30,7 +30,6 @@ LAST_SEQ = 2**53
 ATOM = "application/atom+xml"
 
 MOST_ROWS = 2_000
-MOST_CHARACTERS = 1_000_000
 MOST_LINKS = 500
 LONGEST = 300_000  # characters of a version that are compared: a second's work
 
@@ -236,7 +235,7 @@ def _difference(
     size = 0
     for row in found["rows"]:
         size += sum(len(text) for _, text in row["runs"])
-        if len(rows) >= MOST_ROWS or size > MOST_CHARACTERS:
+        if len(rows) >= MOST_ROWS or size > 1_000_000:
             cut.append(f"{len(found['rows']) - len(rows):,} rows are left out")
             break
         rows.append(row)

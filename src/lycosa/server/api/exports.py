@@ -36,7 +36,6 @@ from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
 
-Form = Literal["jsonl", "csv", "warc", "wacz"]
 TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc", "wacz": "application/wacz"}
 
 
@@ -69,7 +68,7 @@ def export_interest(access: InterestAccess = interest_to("own", "account")) -> S
 
 @router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=_answers(*TYPES.values()))
 def export_crawl(
-    form: Form = "jsonl",
+    form: Literal["jsonl", "csv", "warc", "wacz"] = "jsonl",
     everything: bool = False,
     threshold: Threshold = None,
     access: CrawlAccess = crawl_to("read", "read"),

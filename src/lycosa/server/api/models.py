@@ -35,7 +35,6 @@ MOST_CHILDREN = 500
 MOST_SHOWN = 100  # topics and pages of one answer
 TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are read one after the other
 Kind = Literal["classifier", "rules", "browsing", "directory"]
-Id = Annotated[str, Field(max_length=64)]
 
 
 class ModelInfo(Named):
@@ -52,7 +51,7 @@ class ModelInfo(Named):
 class NewModel(Body):
     name: str = Field(min_length=1, max_length=200)
     kind: Literal["classifier", "rules", "browsing"]
-    interests: list[Id] = Field(
+    interests: list[Annotated[str, Field(max_length=64)]] = Field(
         min_length=1,
         max_length=20,
         description="One's own, whose newest crawls are read. Of one: relevant or not; each of several is a class.",

@@ -23,8 +23,6 @@ from lycosa.topics import DEFAULT as AUTOMATIC_JUDGE
 
 router = APIRouter(tags=["strategies"])
 
-_BY_MEANING = ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea")
-
 
 class Choice(BaseModel):
     name: str
@@ -77,7 +75,7 @@ def _choices(
 @cache
 def _there(name: str) -> bool:
     """Whether this server has what it takes: WordNet."""
-    if name not in _BY_MEANING:
+    if name not in ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea"):
         return True
     try:
         find_wordnet()

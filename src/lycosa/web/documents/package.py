@@ -14,9 +14,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from xml.parsers import expat
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-
 
 class Flawed(Exception):
     """A document that can't be read; says why."""
@@ -33,8 +30,8 @@ class Package:
         self.what = what
         self.left = 60_000_000  # bytes of all members, inflated
         self.cut = False  # something was too large to be read whole
-        if body.startswith(OLE):
-            sealed = _ENCRYPTED in body
+        if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):  # OLE: a document of old Word, or a sealed one
+            sealed = "EncryptedPackage".encode("utf-16-le") in body
             raise Flawed(f"the {what} file is {'encrypted' if sealed else 'of an old form of Word, which is not read'}")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(body))

@@ -26,8 +26,6 @@ from lycosa.web.sources.source import MOST_BYTES, MOST_LINKS, Source, words_of
 
 __all__ = ["MOST_BYTES", "MOST_LINKS", "Source", "decode", "read_source", "unpack", "words_of"]
 
-_GZIP = b"\x1f\x8b"
-_BARE_UTF16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"{\0", "utf-16-le"), (b"\0{", "utf-16-be"))
 _ROOTS: dict[str, tuple[str, Callable[[str, Source], None]]] = {
     "urlset": ("sitemap", read_sitemap),
     "sitemapindex": ("sitemap index", read_sitemap),
@@ -98,7 +96,7 @@ def unpack(body: bytes) -> tuple[bytes, str]:
     """A body without the gzip around it, and what is to be said of that."""
     whole = True
     for _ in range(2):  # a .gz file that is sent compressed once more
-        if not body.startswith(_GZIP):
+        if not body.startswith(b"\x1f\x8b"):  # gzip
             break
         try:
             body, whole = inflate(body, "gzip", MOST_BYTES + 1)
@@ -111,7 +109,7 @@ def unpack(body: bytes) -> tuple[bytes, str]:
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The text of a body. What is valid UTF-8 is UTF-8, whatever else it claims to be."""
-    for mark, name in _BARE_UTF16:
+    for mark, name in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"{\0", "utf-16-le"), (b"\0{", "utf-16-be")):
         if body.startswith(mark):
             return body.decode(name, "replace")
     charset = charset_of(content_type) or declared_in_xml(body.lstrip()[:500])

@@ -10,8 +10,6 @@ from lycosa.web.sources.source import Source, brief, folders
 
 NETSCAPE = re.compile(r"<!doctype\s+netscape-bookmark-file", re.IGNORECASE)
 
-MOST_FOLDERS = 100  # deeper ones count as this deep
-
 
 def read_bookmarks(text: str, source: Source) -> None:
     """The Netscape file: folders are headings before a list."""
@@ -32,7 +30,7 @@ def read_bookmarks(text: str, source: Source) -> None:
                 label = []
             case "close", "h3":
                 heading = brief("".join(label))
-            case "open", "dl" if len(path) < MOST_FOLDERS:
+            case "open", "dl" if len(path) < 100:  # deeper ones count as this deep
                 path.append(heading)
                 heading = ""
             case "close", "dl" if path:
