@@ -188,6 +188,17 @@ def test_a_stream_that_stays(world: CrawlOnSite) -> None:
     assert {"crawl": {"id": made.json()["id"]}} == look()
 
 
+def test_labels_show_at_once_while_a_crawl_runs(world: CrawlOnSite) -> None:
+    """Its counts are sent with a label, however short ago they were sent before."""
+    feed = feed_of(world)
+    feed.look()
+    assert [] == feed.look()[0]
+    place = f"{API}/interests/{world.interest}/feedback"
+    assert 200 == world.client.put(place, json={"url": HOME + "c", "label": "no"}).status_code
+    told = {name: data for name, data, _ in parsed(wire(feed.look()[0]))}
+    assert 1 == told["progress"]["crawl"]["found"]
+
+
 def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
     """Of pages that have changed, what they are now counts: in the head, the list, the curve, and of the hosts."""
     crawl = world.record_again()

@@ -213,6 +213,7 @@ class Feed:
         words = feedback.after(database, interest, self.number)[-BATCH:] if self.number >= 0 else []
         labels = feedback.labels_of(database, interest)
         first, self.labels, self.number = self.number < 0, labels, number
+        self.progressed = -1e9  # a label shows in the counts at once
         changed = [{"url": word.node, "label": label_of(labels, word.node)} for word in words]
         yes = sum(labels.values())
         data = {"yes": yes, "no": len(labels) - yes, "changed": changed}

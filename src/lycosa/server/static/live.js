@@ -49,18 +49,29 @@ export function mount(panel, context) {
   function row(visit) {
     const known = { ...visit, fetched: visit.at };
     const bad = visit.outcome !== undefined && visit.outcome !== "ok";
-    return el("li", { class: visit.found ? "found" : "" }, [
+    const relevant = el("span", { class: "badge good", text: "relevant" });
+    const made = el("li", { dataset: { url: visit.url } }, [
       el("div", { class: "feed-line" }, [
         scoreBar(bad ? null : visit.score, context.threshold), // what was not read was not judged
         el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),
-        visit.found ? el("span", { class: "badge good", text: "relevant" }) : "",
+        relevant,
         bad ? el("span", { class: "badge", text: outcome(visit.outcome) }) : "",
       ]),
       el("p", { class: "why" }, [el("span", { text: hostOf(visit.url) }), " · ", why(visit.why, true)]),
     ]);
+    made.mark = (label) => {
+      relevant.hidden = !(label ? label === "yes" : visit.found);
+      made.classList.toggle("found", !relevant.hidden);
+    };
+    made.mark(visit.label);
+    return made;
   }
+
+  document.addEventListener("labelled", ({ detail }) => {
+    for (const one of feed.children) if (one.dataset.url === detail.url) one.mark(detail.label);
+  });
 
   function add(visit) {
     if (held) {
