@@ -240,9 +240,9 @@ def look_again(page: Any) -> None:
     with page.expect_response("**/refresh"):
         page.get_by_role("button", name="Revisit", exact=True).click()
     page.get_by_role("tab", name="Changes").click()
-    page.reload()  # the button is there again when that has ended
-    page.get_by_role("button", name="Revisit", exact=True).wait_for()
-    page.reload()
+    page.get_by_role("button", name="Revisit", exact=True).wait_for()  # again, when that has ended
+    expect(page.locator("#unseen-count")).to_be_visible()
+    expect(page.locator(".change")).to_have_count(int(page.locator("#unseen-count").inner_text().split()[0]))
     page.locator(".change", has_text="changed: text").locator("summary").first.click()
     page.wait_for_selector(".diff ins, .diff del")
     page.get_by_role("button", name="Revisit some now").click()

@@ -106,5 +106,12 @@ export function mount(panel, context) {
     await Promise.all([load(), context.reload()]);
   }
 
-  return { show: load, changed: () => drawn && draw() };
+  return {
+    show: load,
+    changed(before) {
+      if (panel.hidden) return;
+      if (before?.state !== context.crawl?.state) load().catch(() => {});
+      else if (drawn) draw();
+    },
+  };
 }

@@ -204,6 +204,7 @@ function took(crawl) {
   head();
   if (before.state !== context.crawl.state) {
     tell(`The crawl ${SAID[context.crawl.state] ?? context.crawl.state}.`, context.crawl.state === "failed" ? "bad" : "good");
+    reload().catch(() => {}); // a revisit may have brought changes to count
   }
   mounted.get(current)?.changed?.(before);
 }
