@@ -16,13 +16,11 @@ def clean(text: str, instead: str = "\ufffd") -> str:
     >>> clean("a\\u202eb\\x00c\\ud800d\\u200ce") == "a\\ufffdb\\ufffdc\\ufffdd\\u200ce"
     True
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
-    return "".join(
-        c if c in _JOINERS or c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-        else " " if c == "\t" else instead
-        for c in text
-    )  # fmt: skip
+    unseen = (c for c in set(text) if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+    table = {ord(c): " " if c == "\t" else instead for c in unseen if c not in "\n" + _JOINERS}
+    return text.translate(table) if table else text
 
 
 def printable(text: str, instead: str = "\ufffd") -> str:
