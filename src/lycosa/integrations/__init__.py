@@ -1,4 +1,0 @@
-"""Lycosa as a part of other frameworks.
-
-telemetry.py      spans for OpenTelemetry
-"""
