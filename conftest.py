@@ -25,9 +25,9 @@ from hypothesis import HealthCheck, settings
 from tools.entry_points import write as write_entry_points
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
-from lycosa.testing import Web
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
+from lycosa.testweb import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
@@ -56,8 +56,8 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 NEEDS = {
-    "src/lycosa/text/embeddings.py": "wordllama",
-    "src/lycosa/topics/embedding.py": "wordllama",
+    "packages/lycosa/src/lycosa/text/embeddings.py": "wordllama",
+    "packages/lycosa/src/lycosa/judges/embedding.py": "wordllama",
 }
 """Files whose doctests need an extra: left out where it is not installed."""
 

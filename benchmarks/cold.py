@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.lab.certainty import paired
-from lycosa.lab.guides import guide_for
-from lycosa.lab.hunters import hunter
-from lycosa.lab.index import Index
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.simulation import simulate
-from lycosa.lab.subjects import subjects_of
+from lycosa_lab.certainty import paired
+from lycosa_lab.guides import guide_for
+from lycosa_lab.hunters import hunter
+from lycosa_lab.index import Index
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.simulation import simulate
+from lycosa_lab.subjects import subjects_of
 
 SHARE = 10
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 from served import API, Served, wait
 
 TOPIC = "marine biology/coral reefs"

@@ -31,9 +31,9 @@ from lycosa.core.types import Page, Visit
 from lycosa.text.embeddings import unit, vectors
 from lycosa.text.tokens import fold, stem_all, stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.embedding import Embedding
-from lycosa.topics.examples import TERMS
-from lycosa.topics.query import Query
+from lycosa.judges.embedding import Embedding
+from lycosa.judges.examples import TERMS
+from lycosa.judges.query import Query
 from lycosa.web.html import extract, read_body
 
 SHARES = (0.5, 0.2)
@@ -89,7 +89,7 @@ def archived(path: Path, exclude: str, blind: str) -> Iterator[tuple[str, str, s
 
 def embedded() -> tuple[Texts, dict[str, set[int]], Callable[[str], str]]:
     """The embedded web, its topics, and what a user would type for each."""
-    from lycosa.testing import Web
+    from lycosa.testweb import Web
 
     web = Web(traps=())
     read = ((url, read_body(web.response(url).body, url, "text/html")) for url in web.urls())
@@ -189,7 +189,7 @@ def crawl(members: list[int], relevant: Column, share: float, chance: random.Ran
 
 def judged(topic: Embedding, pages: Texts, rows: Column, met: list[int]) -> Column:
     """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
-    from lycosa.topics.embedding import packed
+    from lycosa.judges.embedding import packed
 
     for page in met:
         topic.learn(Visit("", "page", "ok", 1, data={"embedding": packed(rows[page])}))

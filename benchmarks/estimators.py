@@ -24,8 +24,8 @@ import numpy as np
 from lycosa.core.protocols import Strategy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Step, Terms, Visit
-from lycosa.estimators import STRATEGIES, strategy
-from lycosa.estimators.rulebook import RuleBook
+from lycosa.strategies import STRATEGIES, strategy
+from lycosa.strategies.rulebook import RuleBook
 
 LINKS = 40
 WARM = 50

@@ -21,7 +21,7 @@ from lycosa.core.cold import Cold, cooling
 from lycosa.core.protocols import Warden
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import strategy as strategy_by_name
+from lycosa.strategies import strategy as strategy_by_name
 
 PAGE = 1000
 """Addresses that are added at once."""

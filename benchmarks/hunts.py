@@ -25,10 +25,10 @@ import numpy as np
 import lycosa
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.estimators import BROWSING, STRATEGIES
+from lycosa.strategies import BROWSING, STRATEGIES
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Web
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.training.browse import train_browse
 from lycosa.training.looking import fetched
 from lycosa.web.politeness import Politeness

@@ -42,8 +42,8 @@ from lycosa.replay.captures import RESPONSE
 from lycosa.replay.records import ArchiveIterator
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.probability import Probability
-from lycosa.topics.query import Query
+from lycosa.judges.probability import Probability
+from lycosa.judges.query import Query
 from lycosa.web.html import read_body
 from lycosa.web.urls import resolve
 

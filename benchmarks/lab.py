@@ -32,11 +32,11 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.core.options import Options
-from lycosa.estimators import strategy
-from lycosa.lab.corpora.generated import generate
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.simulation import simulate
+from lycosa.strategies import strategy
+from lycosa_lab.corpora.generated import generate
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.simulation import simulate
 
 NAMES = (
     "breadth-first", "best-first", "best-first-page", "best-first-anchor", "fl_deg", "fl_n", "fl_e", "fl_ne", "sl_n",
@@ -223,7 +223,7 @@ def _bandit(crawl: Plain) -> Callable[[int | None], None]:
 def measure(index: Index, steps: int, names: list[str], patience: float, repeat: int) -> None:
     """One graph: a line for each estimator, and the memory that all of ours took."""
     if index.has_text:
-        from lycosa.topics.making import make_topic
+        from lycosa.judges.making import make_topic
 
         guide = Guide.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")))
     else:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
-from lycosa.testing import Web
+from lycosa.testweb import Web
 
 PAGES_A_HOST = 1000
 

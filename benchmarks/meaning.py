@@ -26,7 +26,7 @@ from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure, between
 from lycosa.text.tokens import fold, stem_all
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import TOPICS
+from lycosa.judges import TOPICS
 from lycosa.web.html import read_body
 
 TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"

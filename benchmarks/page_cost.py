@@ -90,7 +90,7 @@ def watch_parts(watch: Stopwatch) -> None:
     from lycosa.spaces import web
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
-    from lycosa.topics import probability, query
+    from lycosa.judges import probability, query
     from lycosa.traps.warden import Warden
     from lycosa.web import html
 
@@ -154,7 +154,7 @@ class InMemory:
 def read_web(directory: Path | None, pages: int) -> Web:
     """The pages of a directory on one host, or those of the embedded web."""
     if directory is None:
-        from lycosa.testing import Web as Embedded
+        from lycosa.testweb import Web as Embedded
 
         grown = Embedded(pages=2 * pages, traps=())
         return {url: gzip.compress(grown.response(url).body, 6) for url in grown.urls()}

@@ -12,11 +12,11 @@ import random
 import time
 from collections.abc import Callable
 
-from lycosa.refresh.detectors import DEFAULT, DETECTORS, detector, judge_change
-from lycosa.refresh.diff.rows import diff
-from lycosa.refresh.snapshot import Snapshot
-from lycosa.testing.changing import START, ChangingWeb
-from lycosa.testing.web import Web
+from lycosa.revisit.detectors import DEFAULT, DETECTORS, detector, judge_change
+from lycosa.revisit.diff.rows import diff
+from lycosa.revisit.snapshot import Snapshot
+from lycosa.testweb.changing import START, ChangingWeb
+from lycosa.testweb.web import Web
 from lycosa.web.inflate import inflate
 
 DAY = 86_400.0

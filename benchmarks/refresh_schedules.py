@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.refresh.rates import Histories
-from lycosa.refresh.schedules import make_schedule
+from lycosa.revisit.rates import Histories
+from lycosa.revisit.schedules import make_schedule
 
 DAY = 86_400.0
 KINDS = ("constant", "daily", "bursty", "never")

@@ -33,7 +33,7 @@ from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.spaces.making import wall_clock, web_space
-from lycosa.testing import serve
+from lycosa.testweb import serve
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

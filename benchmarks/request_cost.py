@@ -7,7 +7,7 @@ recorded web as it is, with the judge of `lycosa crawl`, told the topic's words.
 
 An index has only links that lead to pages: dead ones are left out, redirects are followed, and simulated crawls never
 pay for them. Here what was not recorded is a dead link, a redirect is a visit of its own, and what is found is counted
-request by request, so that all of `lycosa.lab.measures` holds with budgets in requests.
+request by request, so that all of `lycosa_lab.measures` holds with budgets in requests.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from lycosa.core.budget import Budget, spent_on
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Links, Page, Seed, Task
-from lycosa.estimators import strategy
-from lycosa.lab import measures
-from lycosa.lab.corpora.recorded import recorded_of
-from lycosa.lab.guides import told_judge
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded
-from lycosa.lab.measures import Floats
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.strategies import strategy
+from lycosa_lab import measures
+from lycosa_lab.corpora.recorded import recorded_of
+from lycosa_lab.guides import told_judge
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded
+from lycosa_lab.measures import Floats
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.subjects import Subject, subjects_of
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Damaged
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import DEFAULT
-from lycosa.topics.base import ask
+from lycosa.judges import DEFAULT
+from lycosa.judges.base import ask
 from lycosa.training.corpus import Account
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]

@@ -25,7 +25,7 @@ from statistics import mean, median
 from typing import Any
 
 import lycosa
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TOPICS = (
     "marine biology/coral reefs",
@@ -99,8 +99,8 @@ def run(
 def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
     """The five lines."""
     return {
-        "SCHEDULER": "lycosa.scrapy.scheduler.Scheduler",
-        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.relevance.Relevance": 20},
+        "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},
         "JOBDIR": folder,
         "LYCOSA_TOPIC": topic,
         "LYCOSA_STRATEGY": strategy,

@@ -17,8 +17,8 @@ from typing import Any
 import lycosa
 from lycosa.spaces.search_form import SearchFormSpace
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Web
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.keywords import keywords
 from lycosa.web.politeness import Politeness
 

@@ -17,7 +17,7 @@ import lycosa
 from lycosa.core.types import Visit
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

@@ -52,7 +52,7 @@ def test_what_is_copied_is_enough(tmp_path: Path) -> None:
         else:
             (tmp_path / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / name)
-    shutil.rmtree(tmp_path / "src/lycosa/text/word_vectors")  # a clone does not have them
+    shutil.rmtree(tmp_path / "packages/lycosa/src/lycosa/text/word_vectors")  # a clone does not have them
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "dist", tmp_path]
     subprocess.run(command, check=True, capture_output=True)
     (wheel,) = (tmp_path / "dist").glob("*.whl")

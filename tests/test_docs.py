@@ -20,9 +20,9 @@ import lycosa
 from lycosa.cli.main import app
 from lycosa.core import engine
 from lycosa.core.options import describe
-from lycosa.estimators import STRATEGIES
-from lycosa.testing import Server, Web, serve
-from lycosa.topics import TOPICS
+from lycosa.strategies import STRATEGIES
+from lycosa.testweb import Server, Web, serve
+from lycosa.judges import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -186,7 +186,7 @@ def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: p
 
 def test_settings_of_experiments_exist(tmp_path: Path) -> None:
     """The TOML file that the how-to of the lab shows can be read."""
-    from lycosa.lab.experiments import Experiment
+    from lycosa_lab.experiments import Experiment
 
     (shown,) = TOML.findall((ROOT / "docs" / "howto" / "lab.md").read_text("utf-8"))
     (tmp_path / "mine.toml").write_text(shown, encoding="utf-8")
@@ -257,9 +257,9 @@ def _spellings(name: str) -> set[str]:
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The API's own description of itself."""
-    from lycosa.people.credentials import Passwords
-    from lycosa.server.app import create_app
-    from lycosa.server.settings import Settings
+    from lycosa_server.people.credentials import Passwords
+    from lycosa_server.app import create_app
+    from lycosa_server.settings import Settings
 
     cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)
     app = create_app(Settings(tmp_path_factory.mktemp("schema")), passwords=cheap)
@@ -338,7 +338,7 @@ def test_a_server_is_told_what_it_understands() -> None:
 
 def test_every_table_is_on_the_privacy_page() -> None:
     """docs/privacy.md says of each table of the database what it holds and until when; of nothing else."""
-    from lycosa.people.schema import metadata
+    from lycosa_server.people.schema import metadata
 
     told = (ROOT / "docs" / "privacy.md").read_text("utf-8").partition("## In a crawl's directory")[0]
     assert {*metadata.tables, "alembic_version"} == set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE))

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from lycosa.estimators.scent.estimator import WEIGHTS
+from lycosa.strategies.scent.estimator import WEIGHTS
 
 ROOT = Path(__file__).parents[1]
 

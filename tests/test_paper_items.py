@@ -13,10 +13,10 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.options import describe
 from lycosa.core.spec import parse
-from lycosa.estimators import describe as of_strategy
-from lycosa.lab.papers import EXPERIMENTS
+from lycosa.strategies import describe as of_strategy
+from lycosa_lab.papers import EXPERIMENTS
 from lycosa.spaces import describe as of_space
-from lycosa.topics import describe as of_judge
+from lycosa.judges import describe as of_judge
 from test_docs import COMMANDS, ROOT, _tool
 
 TOOL = _tool("items")
@@ -138,12 +138,12 @@ def _toy(root: Path, listed: str, marker: str) -> None:
         (
             BUILT,
             "'otie-eq1', 'otie-eq2'",
-            ["tests/core/test_cash.py: test_shares names otie-eq2, which is not in tools/items.tsv"],
+            ["packages/lycosa/tests/core/test_cash.py: test_shares names otie-eq2, which is not in tools/items.tsv"],
         ),
         (
             BUILT,
             "'otie-eq1', OTHER",
-            ["tests/core/test_cash.py: test_shares names OTHER, which is not in tools/items.tsv"],
+            ["packages/lycosa/tests/core/test_cash.py: test_shares names OTHER, which is not in tools/items.tsv"],
         ),
         (BUILT + BUILT, "'otie-eq1'", ["tools/items.tsv: otie-eq1 is there twice"]),
         (BUILT.replace("`--strategy otie`", ""), "'otie-eq1'", ["tools/items.tsv: otie-eq1 lacks how it is reached"]),
@@ -164,7 +164,7 @@ def test_problems(tmp_path: Path, listed: str, marker: str, expected: list[str])
 def test_page_row(tmp_path: Path) -> None:
     """A row has all columns of the list, and a link to each test."""
     _toy(tmp_path, BUILT.replace("shares\t", "a|b\t"), "'otie-eq1'")
-    link = "[test_shares](../tests/core/test_cash.py)"
+    link = "[test_shares](../packages/lycosa/tests/core/test_cash.py)"
     assert f"\n| otie-eq1 | eq. 1 | a\\|b | `--strategy otie` | {link} |  |\n" in TOOL.page(tmp_path)
 
 

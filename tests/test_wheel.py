@@ -99,7 +99,7 @@ def test_a_demo_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
     assert "bleaching" in _run(*alone, "search", tmp_path / "demo" / "scent", "bleaching", cwd=tmp_path)
     for command, words in (
         (["mcp"], "pip install 'lycosa[mcp]'"),
-        (["serve", "data"], "pip install 'lycosa[server]'"),
+        (["serve", "data"], "pip install lycosa-server"),
         (["export", str(tmp_path / "demo" / "scent"), "--out", "a.parquet"], "pip install 'lycosa[parquet]'"),
     ):
         failed = subprocess.run([*alone, *command], capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Make the word statistics that come with the package: document frequencies of English, in src/lycosa/text/.
+"""Make the word statistics that come with the package: document frequencies of English, in packages/lycosa/src/lycosa/text/.
 
     python tools/background.py SOURCE... --source "what they are, and whose"
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
-from lycosa.lab.report import BADGE
+from lycosa_lab.report import BADGE
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

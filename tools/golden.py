@@ -38,8 +38,8 @@ import lycosa
 from lycosa.core.errors import FetchError
 from lycosa.core.options import Options
 from lycosa.spaces.making import web_space
-from lycosa.testing import Web
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text import embeddings
 from lycosa.web.fetch import Response
 from lycosa.web.urls import canonical

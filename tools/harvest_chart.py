@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import lycosa
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "harvest.svg"
 TOPIC = "marine biology/coral reefs"

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmark import picture, when
 
-from lycosa.lab.papers import PAPERS
+from lycosa_lab.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {

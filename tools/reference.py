@@ -25,9 +25,9 @@ import typer
 
 from lycosa.cli.main import EXITS, app
 from lycosa.core.options import describe
-from lycosa.estimators import STRATEGIES
-from lycosa.estimators import describe as parameters_of
-from lycosa.topics import TOPICS
+from lycosa.strategies import STRATEGIES
+from lycosa.strategies import describe as parameters_of
+from lycosa.judges import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"
@@ -203,7 +203,7 @@ def strategies() -> Iterator[str]:
     for name, entry in STRATEGIES.items():
         is_package = (ROOT / "src" / "lycosa" / "estimators" / entry.module).is_dir()
         place = f"{entry.module}/__init__" if is_package else entry.module
-        source = f"[`{entry.attribute}`](../src/lycosa/estimators/{place}.py)"
+        source = f"[`{entry.attribute}`](../packages/lycosa/src/lycosa/strategies/{place}.py)"
         rows.append((f"`{name}`", entry.summary, _told(parameters_of(name)), entry.needs, source, entry.paper))
     yield from (*_table(("name", "what it fetches next", "parameters", "needs", "made by", "paper"), rows), "")
 
@@ -215,7 +215,7 @@ def judges() -> Iterator[str]:
     for name, entry in TOPICS.items():
         is_package = (ROOT / "src" / "lycosa" / "topics" / entry.module).is_dir()
         place = f"{entry.module}/judge" if is_package else entry.module
-        source = f"[`{entry.attribute}`](../src/lycosa/topics/{place}.py)"
+        source = f"[`{entry.attribute}`](../packages/lycosa/src/lycosa/judges/{place}.py)"
         rows.append((f"`{name}`", entry.summary, entry.needs, source, entry.paper))
     yield from (*_table(("name", "what it measures", "needs", "made by", "paper"), rows), "")
 

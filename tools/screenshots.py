@@ -28,8 +28,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.testing import Web, serve
-from lycosa.testing.changing import ChangingWeb
+from lycosa.testweb import Web, serve
+from lycosa.testweb.changing import ChangingWeb
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPIC = "marine biology/coral reefs"

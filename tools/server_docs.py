@@ -30,8 +30,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lycosa.testing import Web, serve
-from lycosa.testing.changing import ChangingWeb
+from lycosa.testweb import Web, serve
+from lycosa.testweb.changing import ChangingWeb
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "api.md"
@@ -335,7 +335,7 @@ def routes() -> str:
     """A table of all routes for each tag, from the application itself."""
     from fastapi.routing import APIRoute
 
-    from lycosa.server.api import routers
+    from lycosa_server.api import routers
 
     found: dict[str, list[str]] = {}
     for route in [route for router in routers() for route in router.routes]:

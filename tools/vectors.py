@@ -21,7 +21,7 @@ import xxhash
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from safetensors import safe_open
 
-PLACE = "src/lycosa/text/word_vectors"
+PLACE = "packages/lycosa/src/lycosa/text/word_vectors"
 VECTORS, PIECES, LICENCE = "vectors.npy", "pieces.json", "LICENSE"
 SOURCES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 STEPS = 320

@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 
 import lycosa
 from lycosa.cli import main as command_line
-from lycosa.testing import Server, Web
-from lycosa.testing.reply import Document
+from lycosa.testweb import Server, Web
+from lycosa.testweb.reply import Document
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

@@ -15,15 +15,15 @@ from typing import Any
 
 from warcio.exceptions import ArchiveLoadFailed
 
-from crawl.helpers import check_kept, check_warcs, state_of
+from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa.people import feedback
-from lycosa.people.database import Database
-from lycosa.server.crawler.running import recorded
+from lycosa_server.people import feedback
+from lycosa_server.people.database import Database
+from lycosa_server.crawler.running import recorded
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, labels_in
-from lycosa.testing.simulation import EPOCH, clock
+from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import lane
 from soaking.journal import Journal, Request
 from soaking.stretch import DELAY, InlineLoop, Place

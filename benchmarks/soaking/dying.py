@@ -13,7 +13,7 @@ from contextlib import suppress
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from lycosa.server.crawler import running
+from lycosa_server.crawler import running
 from lycosa.store.warc import WarcArchive
 from soaking.world import Tell
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
-from lycosa.people.database import Database
+from lycosa_server.people.database import Database
 from lycosa.store.log import NAME
 from soaking.checking import MEMORY, Checks
 from soaking.world import DAY

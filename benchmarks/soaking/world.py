@@ -17,11 +17,11 @@ from typing import Any
 
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
-from lycosa.testing import Web
-from lycosa.testing.chance import roll, stir
-from lycosa.testing.changing import ChangingWeb
-from lycosa.testing.reply import Response as Reply
-from lycosa.testing.simulation import EPOCH, SimTransport, clock
+from lycosa.testweb import Web
+from lycosa.testweb.chance import roll, stir
+from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.reply import Response as Reply
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock
 from lycosa.web.fetch import Limits, Response
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness

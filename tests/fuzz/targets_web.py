@@ -21,13 +21,13 @@ import zstandard
 from fuzz.harness import Target
 from lycosa.core.errors import FetchError, InputError
 from lycosa.core.types import Outcome, Task
-from lycosa.refresh.detectors import DETECTORS, judge_change
-from lycosa.refresh.diff.rows import diff
-from lycosa.refresh.snapshot import Snapshot
-from lycosa.server.reader import document as reader_document
-from lycosa.server.reader import of_html, of_text
+from lycosa.revisit.detectors import DETECTORS, judge_change
+from lycosa.revisit.diff.rows import diff
+from lycosa.revisit.snapshot import Snapshot
+from lycosa_server.reader import document as reader_document
+from lycosa_server.reader import of_html, of_text
 from lycosa.spaces.web import WebSpace, check_seed
-from lycosa.testing import Web
+from lycosa.testweb import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
 from lycosa.web.declared import declare
 from lycosa.web.fetch import HttpTransport, Limits

@@ -19,13 +19,13 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
-from lycosa.testing import Web
-from lycosa.testing.addresses import AddressBook
-from lycosa.testing.graph import Graph
-from lycosa.testing.mischief import Mischief
-from lycosa.testing.pages import Composer
-from lycosa.testing.reply import ALLOW_ALL, Document
-from lycosa.testing.traps import TrapLinks
+from lycosa.testweb import Web
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.graph import Graph
+from lycosa.testweb.mischief import Mischief
+from lycosa.testweb.pages import Composer
+from lycosa.testweb.reply import ALLOW_ALL, Document
+from lycosa.testweb.traps import TrapLinks
 
 KINDS = ("state", "fetch", "component", "list", "hash", "shell404", "lazy")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
-from lycosa.testing import Web
+from lycosa.testweb import Web
 from lycosa.training.wandering import sessions
 from lycosa.web.html import CLOSE, OPEN, extract
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from lycosa.cluster.coordinator import Coordinator
-from lycosa.cluster.driving import COORDINATOR, Unreachable, drive
-from lycosa.cluster.shard import Shard
+from lycosa_cluster.coordinator import Coordinator
+from lycosa_cluster.driving import COORDINATOR, Unreachable, drive
+from lycosa_cluster.shard import Shard
 from lycosa.core.types import Visit
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.types import Visit
-from lycosa.people.ids import new_id
+from lycosa_server.people.ids import new_id
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
 from revisited_crawl import EPOCH, Revisited

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from document_writers import WORD, packed, write
-from lycosa.testing.documents import Paper
+from lycosa.testweb.documents import Paper
 
 Bomb = Callable[[int], bytes]
 """From a number, of about how many things there are in it, to the file."""

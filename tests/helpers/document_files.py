@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from document_bombs import CATALOG, ONE, PAGE, pdf, stream
 from document_writers import KINDS, packed, write
-from lycosa.testing.documents import Paper
+from lycosa.testweb.documents import Paper
 
 REEFS = (
     "Coral reefs are built by colonies of polyps over thousands of years, and shelter a quarter of all species.",

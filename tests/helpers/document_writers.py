@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from textwrap import wrap
 
-from lycosa.testing.documents import Paper, Run, pdf
+from lycosa.testweb.documents import Paper, Run, pdf
 
 WORD = "http://schemas.openxmlformats.org"
 

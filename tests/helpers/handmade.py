@@ -11,8 +11,8 @@ import lycosa
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
-from lycosa.testing.reply import Document, Response, finish
-from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb.reply import Document, Response, finish
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
 FRONT = "http://a.localhost/"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lycosa.cluster.driving import COORDINATOR
-from lycosa.cluster.hosting import CoordinatorHost, ShardHost
+from lycosa_cluster.driving import COORDINATOR
+from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 
 
 class HostsHere:

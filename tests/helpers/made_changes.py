@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.types import Event, Kind, Outcome, Seed, Visit
-from lycosa.refresh.change import Change
+from lycosa.revisit.change import Change
 from lycosa.store.log import NAME, SqliteLog
 
 START = 1_700_000_000.0

@@ -1,6 +1,6 @@
 """The rules paper's own example, for the tests of rules."""
 
-from lycosa.estimators.rulebook import RuleBook
+from lycosa.strategies.rulebook import RuleBook
 
 TABLE_1 = {
     "DH": {"CH": 8, "PH": 1, "SP": 1},

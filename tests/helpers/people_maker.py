@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lycosa.people import interests
-from lycosa.people.accounts import fold
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
-from lycosa.people.wishes import Wishes
+from lycosa_server.people import interests
+from lycosa_server.people.accounts import fold
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.wishes import Wishes
 
 NOW = 1_700_000_000.0
 REEFS = Wishes("coral reefs", seeds=["https://reefs.example/"])

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Column, Double, Text
 
-from lycosa.people.database import Database
-from lycosa.people.schema import metadata
+from lycosa_server.people.database import Database
+from lycosa_server.people.schema import metadata
 
 SAID = {
     "role": "member",

@@ -12,8 +12,8 @@ import numpy as np
 
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Setting, Visit
-from lycosa.refresh.change import Change, What
-from lycosa.refresh.change import Kind as ChangeKind
+from lycosa.revisit.change import Change, What
+from lycosa.revisit.change import Kind as ChangeKind
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_body

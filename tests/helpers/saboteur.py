@@ -21,7 +21,7 @@ from lycosa.collection import summary  # noqa: F401
 from lycosa.core import engine
 from lycosa.crawling import crawl_log
 from lycosa.store import directory, log, warc
-from lycosa.topics.probability import judge  # noqa: F401
+from lycosa.judges.probability import judge  # noqa: F401
 
 
 def die() -> None:

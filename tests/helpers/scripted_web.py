@@ -14,7 +14,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.simulation import clock, run_virtual
+from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness
 

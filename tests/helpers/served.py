@@ -100,7 +100,7 @@ class Served:
         ).stdout
         for line in listed.splitlines():
             pid, _, arguments = line.strip().partition(" ")
-            if arguments.endswith(f"lycosa.server.{name}"):
+            if arguments.endswith(f"lycosa_server.{name}"):
                 return int(pid)
         return 0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lycosa.people.ids import new_id
+from lycosa_server.people.ids import new_id
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import SiteUnderTest, make_site
 

@@ -14,11 +14,11 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from lycosa.testing import Web
-from lycosa.testing.chance import dice, stir
-from lycosa.testing.pages import Aside, Composer, sheet
-from lycosa.testing.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
-from lycosa.testing.reply import ALLOW_ALL, Document
+from lycosa.testweb import Web
+from lycosa.testweb.chance import dice, stir
+from lycosa.testweb.pages import Aside, Composer, sheet
+from lycosa.testweb.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
+from lycosa.testweb.reply import ALLOW_ALL, Document
 
 KINDS = ("keywords", "phrases", "markov", "quotes")
 

@@ -14,7 +14,7 @@ import lycosa
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Outcome, Page, Seed, Setting, Visit
 from lycosa.store.directory import Directory
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_body
 from lycosa.web.inflate import inflate

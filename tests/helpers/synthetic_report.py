@@ -1,6 +1,6 @@
 """Logs made up for the report's tests, and what a report of a large one costs:
 
-    python tests/collection/report/synthetic.py 100000
+    python tests/helpers/synthetic_report.py 100000
 
 prints seconds, peak memory and the size of the page, each measured in a process of its own.
 """

@@ -8,7 +8,7 @@ from typing import Any
 import lycosa
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
-from lycosa.people.ids import new_id
+from lycosa_server.people.ids import new_id
 from site_maker import API, SiteUnderTest
 
 REEF = "coral polyps colony lagoon"

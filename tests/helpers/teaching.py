@@ -11,7 +11,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
 from lycosa.spaces.graph import GraphSpace
-from lycosa.topics.given import Given
+from lycosa.judges.given import Given
 
 
 def seeded(*nodes: str) -> Table:

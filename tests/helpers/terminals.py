@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 MARK = "\x1d"
-LOADED = ("lycosa.cli.", "lycosa.lab.", "lycosa.training.", "lycosa.collection.", "lycosa.server.backup")
+LOADED = ("lycosa.cli.", "lycosa_lab.", "lycosa.training.", "lycosa.collection.", "lycosa_server.backup")
 HEAVY = ("pyarrow.parquet", "scipy.sparse")
 """What they load when it is needed, and would load anew in each process."""
 

@@ -17,7 +17,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.crawling import resume
 from lycosa.store.log import SqliteLog
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 WALKER = Path(__file__).with_name("walker.py")
 TOPIC = "marine biology/coral reefs"
@@ -26,8 +26,8 @@ TOPIC = "marine biology/coral reefs"
 def focused(directory: Path, **more: Any) -> dict[str, Any]:
     """The five lines."""
     return {
-        "SCHEDULER": "lycosa.scrapy.scheduler.Scheduler",
-        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.relevance.Relevance": 20},
+        "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},
         "JOBDIR": str(directory),
         "LYCOSA_TOPIC": "coral reefs",
         "LYCOSA_STRATEGY": "best-first",

@@ -18,8 +18,8 @@ from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Task
 from lycosa.crawling.functions import FunctionEstimator, FunctionSpace, FunctionTopic
 from lycosa.spaces.graph import GraphSpace
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
     "http://a.test/": ("Start", "All about the sea, see ", ["http://a.test/reefs", "http://a.test/none"]),
     "http://a.test/reefs": ("Reefs", "Coral reefs bleach in warm water, see ", ["http://a.test/"]),

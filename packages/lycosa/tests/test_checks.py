@@ -33,26 +33,26 @@ from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
-from lycosa.estimators import BROWSING, STRATEGIES, WORDS, estimator, strategy
-from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.regression import Regression
+from lycosa.strategies import BROWSING, STRATEGIES, WORDS, estimator, strategy
+from lycosa.strategies.best_first import BestFirst
+from lycosa.strategies.regression import Regression
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import wall_clock
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.base import FACETS, InLanguage, Judge, heeding
-from lycosa.topics.browsed import Browsed
-from lycosa.topics.classified import Classified
-from lycosa.topics.counting import Keyword, WordFrequency
-from lycosa.topics.given import Given
-from lycosa.topics.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
-from lycosa.topics.model import Model, fitted
-from lycosa.topics.pattern import Pattern
-from lycosa.topics.query import Query, WeightedContent
+from lycosa.judges.base import FACETS, InLanguage, Judge, heeding
+from lycosa.judges.browsed import Browsed
+from lycosa.judges.classified import Classified
+from lycosa.judges.counting import Keyword, WordFrequency
+from lycosa.judges.given import Given
+from lycosa.judges.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
+from lycosa.judges.model import Model, fitted
+from lycosa.judges.pattern import Pattern
+from lycosa.judges.query import Query, WeightedContent
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness

@@ -16,11 +16,11 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
-from lycosa.server.api.pages import _readable
+from lycosa_server.api.pages import _readable
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Web, serve
-from lycosa.testing.documents import Paper, Run
-from lycosa.testing.simulation import clock
+from lycosa.testweb import Web, serve
+from lycosa.testweb.documents import Paper, Run
+from lycosa.testweb.simulation import clock
 from scripted_web import BLEACHED, PAGE, REEF, Says, Script, crawl, html, refresh, run
 
 REPORT = "http://reef.test/report.pdf"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lycosa.cluster.messages import Grant, Report
+from lycosa_cluster.messages import Grant, Report
 from lycosa.core.budget import (
     BYTES_SPENT,
     EXHAUSTED,

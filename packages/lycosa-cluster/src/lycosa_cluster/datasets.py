@@ -1,9 +1,9 @@
 """Crawls and WARC files as datasets of Ray Data: read in parallel, on one machine or a cluster.
 
-    import lycosa.ray
+    import lycosa_cluster.datasets
 
-    pages = lycosa.ray.read_crawl("reefs")                # the relevant pages, a row each
-    answers = lycosa.ray.read_warc("archive/*.warc.gz")   # anybody's WARC files, a row for each answer
+    pages = lycosa_cluster.datasets.read_crawl("reefs")                # the relevant pages, a row each
+    answers = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # anybody's WARC files, a row for each answer
 
 Whoever reads has to reach the files: on a cluster they lie on a shared file system. Needs `pip install
 'lycosa[cluster]'`.
@@ -29,7 +29,7 @@ from lycosa.training.looking import page_in
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding, inflate
 
-MISSING = "this needs Ray Data, which is not installed: pip install 'lycosa[cluster]'"
+MISSING = "this needs Ray Data, which is not installed: pip install lycosa-cluster"
 
 PAGES = 500  # of a crawl, in one task, unless told otherwise
 LARGEST = 64 << 20  # bytes of a body, unpacked

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
-from lycosa.cluster.coordinator import SMALL, SUPERSEDED
-from lycosa.cluster.leasing import ANSWER, Term
-from lycosa.cluster.messages import Grant
-from lycosa.cluster.shard import Shard
+from lycosa_cluster.coordinator import SMALL, SUPERSEDED
+from lycosa_cluster.leasing import ANSWER, Term
+from lycosa_cluster.messages import Grant
+from lycosa_cluster.shard import Shard
 from lycosa.core.types import Visit
 
 TICK, LONGEST_TICK = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl

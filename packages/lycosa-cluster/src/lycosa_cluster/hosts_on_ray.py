@@ -13,10 +13,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from lycosa.cluster.driving import COORDINATOR, Unreachable
-from lycosa.cluster.hosting import CoordinatorHost, ShardHost
-from lycosa.cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
-from lycosa.cluster.reaching import MOST_SHARDS, Where
+from lycosa_cluster.driving import COORDINATOR, Unreachable
+from lycosa_cluster.hosting import CoordinatorHost, ShardHost
+from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
+from lycosa_cluster.reaching import MOST_SHARDS, Where
 from lycosa.core.errors import LycosaError, StoreError
 
 

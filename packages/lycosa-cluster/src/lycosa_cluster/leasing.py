@@ -15,8 +15,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from lycosa.cluster.coordinator import SECONDS
-from lycosa.cluster.owning import Owners
+from lycosa_cluster.coordinator import SECONDS
+from lycosa_cluster.owning import Owners
 from lycosa.core.protocols import NEVER, Clock
 
 Want = tuple[str, int, float]  # address, turns wanted, seconds that a question and its answer take

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lycosa.cluster.owning import Owners
+from lycosa_cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.types import Inbound, Links, Parcel, Place, Terms, Visit
 from lycosa.store.codec import encode_other

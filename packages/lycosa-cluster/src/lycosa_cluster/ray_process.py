@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from lycosa.cluster.reaching import MISSING
+from lycosa_cluster.reaching import MISSING
 from lycosa.core.errors import InputError, StoreError
 
 START, SLOW = 120.0, 600.0  # seconds until all shards have started: with fewer cores than shards, and with enough

@@ -12,7 +12,7 @@ from lycosa.core.spec import parse
 
 MOST_SHARDS = 999
 
-MISSING = "a cluster needs Ray, which is not installed: pip install 'lycosa[cluster]'"
+MISSING = "a cluster needs Ray, which is not installed: pip install lycosa-cluster"
 
 
 @dataclass(frozen=True)

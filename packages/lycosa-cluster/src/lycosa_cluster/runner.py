@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lycosa.cluster.hosts_on_ray import RayHosts
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.running import ClusterCrawl
-from lycosa.cluster.splitting import join, shards_before
+from lycosa_cluster.hosts_on_ray import RayHosts
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.running import ClusterCrawl
+from lycosa_cluster.splitting import join, shards_before
 from lycosa.crawling.request import Request
 
 

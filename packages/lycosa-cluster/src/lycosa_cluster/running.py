@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lycosa.cluster.asking import Answers, ask
-from lycosa.cluster.driving import COORDINATOR, Unreachable
-from lycosa.cluster.hosting import Hosts, Start
-from lycosa.cluster.splitting import Merger, make_shards, settle, shards_in, split
+from lycosa_cluster.asking import Answers, ask
+from lycosa_cluster.driving import COORDINATOR, Unreachable
+from lycosa_cluster.hosting import Hosts, Start
+from lycosa_cluster.splitting import Merger, make_shards, settle, shards_in, split
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lycosa.cluster.leasing import Leases, Ledger
-from lycosa.cluster.messages import Grant, Report
-from lycosa.cluster.outbox import CURSORS, Outbox
-from lycosa.cluster.owning import Owners
+from lycosa_cluster.leasing import Leases, Ledger
+from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.outbox import CURSORS, Outbox
+from lycosa_cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
 from lycosa.core.types import Event, Label, Lesson, Parcel, Setting

@@ -29,14 +29,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.cluster.outbox import CURSORS, Scope, is_linking, messages
-from lycosa.cluster.owning import Owners
+from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
+from lycosa_cluster.owning import Owners
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS, Directory, shards_of
 from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
-from lycosa.topics.base import BETAS
+from lycosa.judges.base import BETAS
 from lycosa.traps.copies import Copies
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"

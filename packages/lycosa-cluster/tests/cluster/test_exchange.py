@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 from cluster_here import Together
-from crawl.helpers import hits_of, sim_engine, state_of
+from crawl_helpers import hits_of, sim_engine, state_of
 from lycosa import zstd
-from lycosa.cluster.coordinator import SECONDS, Coordinator
-from lycosa.cluster.driving import Superseded
-from lycosa.cluster.leasing import Leases, Ledger
-from lycosa.cluster.messages import Report
-from lycosa.cluster.owning import Owners
-from lycosa.cluster.running import ClusterCrawl
-from lycosa.cluster.shard import LEASE, PROMISES, Shard, hear_labels
-from lycosa.cluster.splitting import Merger, join, make_shards, shard_path, shards_before, shards_in, split
+from lycosa_cluster.coordinator import SECONDS, Coordinator
+from lycosa_cluster.driving import Superseded
+from lycosa_cluster.leasing import Leases, Ledger
+from lycosa_cluster.messages import Report
+from lycosa_cluster.owning import Owners
+from lycosa_cluster.running import ClusterCrawl
+from lycosa_cluster.shard import LEASE, PROMISES, Shard, hear_labels
+from lycosa_cluster.splitting import Merger, join, make_shards, shard_path, shards_before, shards_in, split
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
@@ -34,9 +34,9 @@ from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Term
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
-from lycosa.testing import Web
-from lycosa.testing.simulation import ADDRESS, EPOCH, clock, run_virtual
-from lycosa.topics.probability import Probability
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
+from lycosa.judges.probability import Probability
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, PAUSE = 3, 0.2

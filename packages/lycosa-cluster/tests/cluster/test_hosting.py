@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from hosts_here import HostsHere
-from lycosa.cluster.driving import COORDINATOR, Unreachable
-from lycosa.cluster.hosting import ENDED, Start
-from lycosa.cluster.hosts_on_ray import Actors, RayHosts
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.shard import LEASE
-from lycosa.cluster.splitting import shard_path
+from lycosa_cluster.driving import COORDINATOR, Unreachable
+from lycosa_cluster.hosting import ENDED, Start
+from lycosa_cluster.hosts_on_ray import Actors, RayHosts
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.shard import LEASE
+from lycosa_cluster.splitting import shard_path
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
 from lycosa.spaces.making import wall_clock

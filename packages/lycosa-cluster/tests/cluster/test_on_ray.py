@@ -18,18 +18,18 @@ from typing import Any
 import pytest
 
 from commands import Command
-from lycosa.cluster import ray_process
-from lycosa.cluster.driving import Unreachable
-from lycosa.cluster.owning import Owners
-from lycosa.cluster.ray_process import await_all
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.shard import LEASE
-from lycosa.cluster.splitting import shard_path, shards_before, split
+from lycosa_cluster import ray_process
+from lycosa_cluster.driving import Unreachable
+from lycosa_cluster.owning import Owners
+from lycosa_cluster.ray_process import await_all
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.shard import LEASE
+from lycosa_cluster.splitting import shard_path, shards_before, split
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Parcel, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Response, Web
-from lycosa.testing.server import serve
+from lycosa.testweb import Response, Web
+from lycosa.testweb.server import serve
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, BUDGET, DELAY, AT_ONCE, PAUSE = 4, 60, 0.3, 2, 0.2
@@ -39,11 +39,11 @@ import asyncio, json, os, signal, sys
 from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
-import lycosa.ray
-from lycosa.cluster import hosts_on_ray
-from lycosa.cluster.driving import COORDINATOR
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.running import ClusterCrawl
+import lycosa_cluster.datasets
+from lycosa_cluster import hosts_on_ray
+from lycosa_cluster.driving import COORDINATOR
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.running import ClusterCrawl
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
 
@@ -78,8 +78,8 @@ async def run():
 
 asyncio.run(run())
 told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
-pages = lycosa.ray.read_crawl(out, everything=True, copies=True, parallelism=2).take_all()
-answers = lycosa.ray.read_warc(out / "archive" / "*.warc.gz", text=False).take_all()
+pages = lycosa_cluster.datasets.read_crawl(out, everything=True, copies=True, parallelism=2).take_all()
+answers = lycosa_cluster.datasets.read_warc(out / "archive" / "*.warc.gz", text=False).take_all()
 told["read"] = [len({page["url"] for page in pages}), sorted(page["title"] for page in pages)[-1]]
 told["found"] = len({page["url"] for page in pages} - {answer["url"] for answer in answers if answer["body"]})
 (out / "told.json").write_text(json.dumps(told))
@@ -225,7 +225,7 @@ def test_without_ray_one_line_says_how_to_get_it(
     for where in ("local:many", "local:0", "auto,shards=0", "local:1000"):
         assert "1 to 999" in command.complaint(*start, "--cluster", where)
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "--cluster", "local:2")
+    assert "pip install lycosa-cluster" in command.complaint(*start, "--cluster", "local:2")
     assert not (tmp_path / "new").exists()
 
 
@@ -260,9 +260,9 @@ def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
 ) -> None:
     """Ray itself waits a minute for those that are gone, and then ends the process that waits, with pages of its own
     log; or raises. The directory can be resumed, and nobody who is gone is asked to end."""
-    monkeypatch.setattr("lycosa.cluster.runner.RayHosts", partial(DeadHosts, how=how))
-    monkeypatch.setattr("lycosa.cluster.running.EVERY", 0.01)
-    monkeypatch.setattr("lycosa.cluster.running.PATIENCE", 0.01)
+    monkeypatch.setattr("lycosa_cluster.runner.RayHosts", partial(DeadHosts, how=how))
+    monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.01)
+    monkeypatch.setattr("lycosa_cluster.running.PATIENCE", 0.01)
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new", "--cluster", "local:2")
     told = command.complaint(*start, "--quiet")
     assert f"continue with: lycosa resume {tmp_path / 'new'}" in told

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
-from lycosa.lab.index import Index
-from lycosa.lab.reach import targets
-from lycosa.lab.simulation import Trace
+from lycosa_lab.index import Index
+from lycosa_lab.reach import targets
+from lycosa_lab.simulation import Trace
 
 LINKS = 6  # default for how far it looks
 

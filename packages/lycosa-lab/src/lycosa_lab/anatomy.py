@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lab.index import Index
+from lycosa_lab.index import Index
 
 SHOWN = 12  # topics that are printed
 

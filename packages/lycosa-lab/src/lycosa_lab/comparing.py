@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa.lab.certainty import Interval, curve, interval, paired
-from lycosa.lab.findings import (
+from lycosa_lab.certainty import Interval, curve, interval, paired
+from lycosa_lab.findings import (
     INDEPENDENT,
     UNTESTED,
     Cell,
@@ -26,8 +26,8 @@ from lycosa.lab.findings import (
     compare,
     joined,
 )
-from lycosa.lab.measures import Floats, exhausted, found, gains, harvest, harvest_curve, recall, targets
-from lycosa.lab.results import Outcome, Results, Unit
+from lycosa_lab.measures import Floats, exhausted, found, gains, harvest, harvest_curve, recall, targets
+from lycosa_lab.results import Outcome, Results, Unit
 
 BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 

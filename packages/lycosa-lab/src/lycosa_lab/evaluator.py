@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.findings import Curve, Figure, Findings, Table, plain
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, found, harvest, steps_to
+from lycosa_lab.findings import Curve, Figure, Findings, Table, plain
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, found, harvest, steps_to
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.web.urls import canonical

@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
 
 if TYPE_CHECKING:
-    from lycosa.lab.index import Index
+    from lycosa_lab.index import Index
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
@@ -199,13 +199,13 @@ class Experiment:
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
                 "('lycosa list strategies' lists all)"
             )
-        from lycosa.lab.hunters import check
+        from lycosa_lab.hunters import check
 
         for text in self.strategies:
             check(text, self.budget)
 
     def open(self) -> Index:
-        from lycosa.lab.index import FACTS, Index
+        from lycosa_lab.index import FACTS, Index
 
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:

@@ -27,7 +27,7 @@ from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Pick, Step
 from lycosa.drawing.formats import clean
-from lycosa.lab.simulation import IndexedTable
+from lycosa_lab.simulation import IndexedTable
 
 PROTOCOL = 1
 

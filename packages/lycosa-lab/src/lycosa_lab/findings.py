@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from lycosa.drawing.figure import Curve as Curve
 from lycosa.drawing.figure import Figure as Drawn
 from lycosa.drawing.formats import many
-from lycosa.lab.certainty import Difference, Floats, interval, paired
-from lycosa.lab.experiments import AS_PUBLISHED as AS_PUBLISHED
-from lycosa.lab.experiments import INDEPENDENT as INDEPENDENT
-from lycosa.lab.experiments import Expected as Expected
-from lycosa.lab.experiments import Mode as Mode
+from lycosa_lab.certainty import Difference, Floats, interval, paired
+from lycosa_lab.experiments import AS_PUBLISHED as AS_PUBLISHED
+from lycosa_lab.experiments import INDEPENDENT as INDEPENDENT
+from lycosa_lab.experiments import Expected as Expected
+from lycosa_lab.experiments import Mode as Mode
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
 HOLDS: Final = "holds"

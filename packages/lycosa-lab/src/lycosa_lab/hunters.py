@@ -9,15 +9,15 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.core.spec import build, parse, spell
-from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
-from lycosa.estimators import strategy as strategy_by_name
-from lycosa.estimators.bandit import settings
-from lycosa.lab.ahead import LINKS
-from lycosa.lab.external import ExternalStrategy
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.learning import LearningGuide
-from lycosa.lab.subjects import Subject
+from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
+from lycosa.strategies import strategy as strategy_by_name
+from lycosa.strategies.bandit import settings
+from lycosa_lab.ahead import LINKS
+from lycosa_lab.external import ExternalStrategy
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.learning import LearningGuide
+from lycosa_lab.subjects import Subject
 
 # What a strategy is given, from least to most.
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")

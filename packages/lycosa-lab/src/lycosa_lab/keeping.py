@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.files import replacing
 from lycosa.core.spec import parse
-from lycosa.estimators import STRATEGIES
-from lycosa.lab.index import Index
-from lycosa.topics import TOPICS
+from lycosa.strategies import STRATEGIES
+from lycosa_lab.index import Index
+from lycosa.judges import TOPICS
 from lycosa.version import __version__
 
 FORMAT = 2  # raise it when the same digest would stand for something else

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa.lab.certainty import Floats as Floats
-from lycosa.lab.simulation import Trace
-from lycosa.lab.subjects import Subject
+from lycosa_lab.certainty import Floats as Floats
+from lycosa_lab.simulation import Trace
+from lycosa_lab.subjects import Subject
 
 Nodes: TypeAlias = NDArray[np.integer[Any]]
 

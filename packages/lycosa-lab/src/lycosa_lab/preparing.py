@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Page
-from lycosa.lab.index import Index
-from lycosa.lab.keeping import corpus_mark, digest
-from lycosa.lab.subjects import Subject, chance, labelled
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import corpus_mark, digest
+from lycosa_lab.subjects import Subject, chance, labelled
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
-from lycosa.topics.model import Model
-from lycosa.topics.taxonomy import FEWEST, classes_of
+from lycosa.judges.model import Model
+from lycosa.judges.taxonomy import FEWEST, classes_of
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.pages import Trained, train

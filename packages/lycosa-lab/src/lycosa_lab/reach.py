@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
-from lycosa.lab.index import Index
+from lycosa_lab.index import Index
 
 FAR = np.iinfo(np.int32).max  # nothing relevant can be reached
 

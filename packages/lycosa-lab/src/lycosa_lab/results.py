@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa.lab import certainty, measures
-from lycosa.lab.certainty import Floats
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.external import FORFEITED
-from lycosa.lab.findings import AS_PUBLISHED, Mode, plain
-from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import ORACLE, ahead_of, given, label, wants
-from lycosa.lab.index import Index
-from lycosa.lab.keeping import corpus_mark, load, save
-from lycosa.lab.reach import bound
-from lycosa.lab.simulation import Trace
-from lycosa.lab.subjects import Subject
+from lycosa_lab import certainty, measures
+from lycosa_lab.certainty import Floats
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.external import FORFEITED
+from lycosa_lab.findings import AS_PUBLISHED, Mode, plain
+from lycosa_lab.guides import Guide, guide_for
+from lycosa_lab.hunters import ORACLE, ahead_of, given, label, wants
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import corpus_mark, load, save
+from lycosa_lab.reach import bound
+from lycosa_lab.simulation import Trace
+from lycosa_lab.subjects import Subject
 
 # Columns of results.csv: a row for each trial and budget.
 COLUMNS: dict[str, str] = {

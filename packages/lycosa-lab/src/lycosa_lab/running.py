@@ -28,20 +28,20 @@ from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
-from lycosa.lab.ahead import LARGEST, look_ahead
-from lycosa.lab.experiments import AS_PUBLISHED, Experiment
-from lycosa.lab.external import FORFEITED, ExternalStrategy
-from lycosa.lab.guides import Guide, guide_for, learning
-from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, foresees, hunter, needs, told_for, wants
-from lycosa.lab.index import Index
-from lycosa.lab.keeping import code_mark, corpus_mark, digest
-from lycosa.lab.learning import LearningGuide, Readings, learning_guide
-from lycosa.lab.pool import spread
-from lycosa.lab.preparing import prepare
-from lycosa.lab.results import Outcome, Results, read_run, write_run
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.simulation import Trace, simulate
-from lycosa.lab.subjects import Subject, as_published, subjects_of
+from lycosa_lab.ahead import LARGEST, look_ahead
+from lycosa_lab.experiments import AS_PUBLISHED, Experiment
+from lycosa_lab.external import FORFEITED, ExternalStrategy
+from lycosa_lab.guides import Guide, guide_for, learning
+from lycosa_lab.hunters import AHEAD, ORACLE, ahead_of, asks, foresees, hunter, needs, told_for, wants
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import code_mark, corpus_mark, digest
+from lycosa_lab.learning import LearningGuide, Readings, learning_guide
+from lycosa_lab.pool import spread
+from lycosa_lab.preparing import prepare
+from lycosa_lab.results import Outcome, Results, read_run, write_run
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.simulation import Trace, simulate
+from lycosa_lab.subjects import Subject, as_published, subjects_of
 
 LEFT_OUT, FAILED = "Left out", "Failed"
 
@@ -65,8 +65,8 @@ def run(
     process; 0 means one for each core. Other processes start afresh and read the script that called, so a script has
     to have what it does behind a guard:
 
-        from lycosa.lab.experiments import Experiment
-        from lycosa.lab.running import run
+        from lycosa_lab.experiments import Experiment
+        from lycosa_lab.running import run
 
         if __name__ == "__main__":
             results = run(Experiment("mine", "my.index", ["best-first", "breadth-first"]), "mine")

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.index import Index
-from lycosa.lab.reach import FAR, distances_to, leads, linking
-from lycosa.lab.subjects import Subject, chance
+from lycosa_lab.index import Index
+from lycosa_lab.reach import FAR, distances_to, leads, linking
+from lycosa_lab.subjects import Subject, chance
 
 
 def seed_sets(

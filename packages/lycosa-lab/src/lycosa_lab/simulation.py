@@ -23,9 +23,9 @@ from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Strategy, Warden
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.learning import Guiding, LearningGuide
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.learning import Guiding, LearningGuide
 
 
 @dataclass
@@ -57,7 +57,7 @@ def simulate(
     Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
     `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/cold.py); 0: all.
 
-    >>> from lycosa.estimators import strategy
+    >>> from lycosa.strategies import strategy
     >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
     >>> trace = simulate(Guide.given(index), strategy("fl_e"), [0], budget=2)
     >>> [index.names[node] for node in trace.found]

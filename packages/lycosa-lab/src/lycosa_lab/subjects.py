@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.experiments import AS_PUBLISHED, EXAMPLES
-from lycosa.lab.index import Index
+from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
+from lycosa_lab.index import Index
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.taxonomy import WANTED
+from lycosa.judges.taxonomy import WANTED
 from lycosa.training.record import NO
 
 if TYPE_CHECKING:
-    from lycosa.lab.guides import Guide
+    from lycosa_lab.guides import Guide
 
 STANDING_OUT = 4  # words of example pages added to a class name to make a query
 LISTED = 12  # classes in a message
@@ -200,7 +200,7 @@ def _with_examples(index: Index, subject: Subject, random_seed: int, examples: i
 def _typed(index: Index, name: str) -> str:
     if not str(index.facts.get("source", "")).startswith("embedded"):
         return ""
-    from lycosa.testing.prose import TOPICS, query
+    from lycosa.testweb.prose import TOPICS, query
 
     return query(TOPICS.index(name)) if name in TOPICS else ""
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from lycosa.lab import certainty
-from lycosa.lab.certainty import Difference
-from lycosa.lab.comparing import Comparison, grid, harvest_by
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, plain
-from lycosa.lab.hunters import ORACLE, ahead_of
-from lycosa.lab.keeping import corpus_mark
-from lycosa.lab.measures import steps_to
-from lycosa.lab.results import Results, Row, grouped, units_of
+from lycosa_lab import certainty
+from lycosa_lab.certainty import Difference
+from lycosa_lab.comparing import Comparison, grid, harvest_by
+from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, plain
+from lycosa_lab.hunters import ORACLE, ahead_of
+from lycosa_lab.keeping import corpus_mark
+from lycosa_lab.measures import steps_to
+from lycosa_lab.results import Results, Row, grouped, units_of
 from lycosa.version import __version__
 
 YARDSTICKS = (

@@ -20,12 +20,12 @@ from lycosa.core.protocols import Strategy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Pick, Step
-from lycosa.lab.guides import Guide
-from lycosa.lab.hunters import hunter
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, precision_distance
-from lycosa.lab.simulation import IndexedTable, simulate
-from lycosa.lab.subjects import Subject
+from lycosa_lab.guides import Guide
+from lycosa_lab.hunters import hunter
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, precision_distance
+from lycosa_lab.simulation import IndexedTable, simulate
+from lycosa_lab.subjects import Subject
 
 
 @dataclass

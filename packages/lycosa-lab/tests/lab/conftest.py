@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, write_index
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded, write_index
 
 
 @pytest.fixture(scope="session")

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import FOUND, Comparison
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import Bench, findings
-from lycosa.lab.papers import batsakis as paper
-from lycosa.lab.papers.batsakis import Evaluator
-from lycosa.lab.subjects import Subject
+from lycosa_lab.comparing import FOUND, Comparison
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import Bench, findings
+from lycosa_lab.papers import batsakis as paper
+from lycosa_lab.papers.batsakis import Evaluator
+from lycosa_lab.subjects import Subject
 from lycosa.text.ontology import Ontology
 
 SUBJECTS = [f"subject {number}" for number in range(6)]

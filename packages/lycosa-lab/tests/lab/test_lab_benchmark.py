@@ -13,9 +13,9 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab import benchmark as lab
-from lycosa.lab.benchmark import entrants
-from lycosa.lab.benchmark.corpora import (
+from lycosa_lab import benchmark as lab
+from lycosa_lab.benchmark import entrants
+from lycosa_lab.benchmark.corpora import (
     CORPORA,
     DEVELOPMENT,
     REPORT,
@@ -27,15 +27,16 @@ from lycosa.lab.benchmark.corpora import (
     half_of,
     places,
 )
-from lycosa.lab.comparing import Comparison
-from lycosa.lab.guides import Guide
-from lycosa.lab.hunters import hunter
-from lycosa.lab.index import Index
-from lycosa.lab.measures import polite
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.subjects import Subject
+from lycosa_lab.comparing import Comparison
+from lycosa_lab.guides import Guide
+from lycosa_lab.hunters import hunter
+from lycosa_lab.index import Index
+from lycosa_lab.measures import polite
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.subjects import Subject
+from places import CORPORA, ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 def classified(sizes: dict[str, int], pages: int) -> Index:
@@ -213,7 +214,7 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
         "    def score(self, rows, table): return table.alpha_max[rows] + 0.0\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
+    monkeypatch.setattr("lycosa_lab.benchmark.corpora.LEAST", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), subject_count=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--seed-sets", "2",
             "--strategy", "best-first", "--also", f"program,command={program}", "--also", own,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.experiments import Experiment
+from lycosa_lab.experiments import Experiment
 
 PLAIN = 'name = "mine"\ncorpus = "my.index"\nstrategies = ["best-first", "breadth-first"]\n'
 

@@ -15,17 +15,18 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import spell
-from lycosa.estimators import strategy
-from lycosa.lab import external
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.external import ExternalStrategy
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.running import run
-from lycosa.lab.simulation import Trace, simulate
-from lycosa.lab.subjects import Subject
+from lycosa.strategies import strategy
+from lycosa_lab import external
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.external import ExternalStrategy
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.running import run
+from lycosa_lab.simulation import Trace, simulate
+from lycosa_lab.subjects import Subject
+from places import ROOT
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 LINKS = {"a": ["b", "c"], "b": ["d", "a"], "c": ["e", "d"], "d": ["f"], "e": ["g"], "f": [], "g": ["b"]}
 GRAPH = Index.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0})
 
@@ -222,7 +223,7 @@ def test_an_answer_that_can_just_be_read_is_shown() -> None:
 
 def test_it_ends_with_the_process_that_started_it() -> None:
     """Killed outright, the lab can't close it: the program, which would wait for ever, is ended all the same."""
-    start = "from lycosa.lab.external import Talk; import os; talk = Talk(['sleep', '600'])"
+    start = "from lycosa_lab.external import Talk; import os; talk = Talk(['sleep', '600'])"
     code = f"{start}; print(talk._process.pid, flush=True); os._exit(9)"
     pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).stdout)
     for _ in range(1_000):

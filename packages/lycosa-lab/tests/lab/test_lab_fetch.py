@@ -17,9 +17,9 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.lab.corpora import public
-from lycosa.lab.corpora.opening import make_index
-from lycosa.lab.corpora.public import CORPORA, download, members
+from lycosa_lab.corpora import public
+from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.corpora.public import CORPORA, download, members
 
 LOCAL = Options(allow_network=["127.0.0.0/8"])
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Ruling, compare, joined
+from lycosa_lab.findings import FAILS, HOLDS, UNTESTED, Ruling, compare, joined
 
 TOPICS = [topic for topic in "abcdefgh" for _ in range(2)]
 LOW = np.linspace(0.3, 0.45, 16)

@@ -8,11 +8,11 @@ from statistics import mean
 
 import pytest
 
-from lycosa.lab.corpora.opening import open_corpus
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.running import run
+from lycosa_lab.corpora.opening import open_corpus
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.running import run
+from places import CORPORA
 
-CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text("utf-8"))
 
 

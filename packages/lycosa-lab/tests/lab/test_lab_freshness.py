@@ -12,19 +12,19 @@ import pytest
 
 from lycosa.core.durations import spoken
 from lycosa.core.errors import LycosaError
-from lycosa.lab.findings import Figure, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.papers import EXPERIMENTS, PAPERS, Bench
-from lycosa.lab.papers import freshness as experiment
-from lycosa.lab.papers.freshness import Runs, Size, findings
-from lycosa.lab.papers.freshness.detecting import (
+from lycosa_lab.findings import Figure, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.papers import EXPERIMENTS, PAPERS, Bench
+from lycosa_lab.papers import freshness as experiment
+from lycosa_lab.papers.freshness import Runs, Size, findings
+from lycosa_lab.papers.freshness.detecting import (
     Detection,
     Pair,
     detect,
     drawn,
     pooled,
 )
-from lycosa.lab.papers.freshness.measuring import (
+from lycosa_lab.papers.freshness.measuring import (
     DAY,
     Look,
     Timeline,
@@ -34,12 +34,13 @@ from lycosa.lab.papers.freshness.measuring import (
     spans,
     timeline,
 )
-from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
-from lycosa.lab.pool import spread
-from lycosa.lab.report import write_report
-from lycosa.refresh.snapshot import Snapshot
-from lycosa.testing.changing import START, ChangingWeb
-from lycosa.testing.web import Web
+from lycosa_lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
+from lycosa_lab.pool import spread
+from lycosa_lab.report import write_report
+from lycosa.revisit.snapshot import Snapshot
+from lycosa.testweb.changing import START, ChangingWeb
+from lycosa.testweb.web import Web
+from places import ROOT
 
 SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 12)
 
@@ -194,8 +195,8 @@ def test_what_was_run_is_kept(found: tuple[Findings, Path, Size], monkeypatch: p
     """A second call reads what the first measured, and finds the same; nothing of the watches' own files stays."""
     made, out, _ = found
     monkeypatch.setattr(experiment, "QUICK", SMALL)
-    monkeypatch.setattr("lycosa.lab.papers.freshness.watching._watch", None)
-    monkeypatch.setattr("lycosa.lab.papers.freshness.detecting.detect", None)
+    monkeypatch.setattr("lycosa_lab.papers.freshness.watching._watch", None)
+    monkeypatch.setattr("lycosa_lab.papers.freshness.detecting.detect", None)
     again = findings(Bench(cast(Index, None), out, quick=True, workers=1))
     assert made == again
     assert [] == list((out / "running").iterdir())
@@ -205,7 +206,7 @@ def test_measured_regions_are_filled(
     found: tuple[Findings, Path, Size], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """tools/freshness.py puts tables and pictures between their marks, twice the same, and leaves the prose."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
     tool = importlib.import_module("freshness")
     few = {"freshness-schedules", "freshness-detection", "freshness-figure-days-24h"}
     told = replace(found[0], parts=[part for part in found[0].parts if part.key in few])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.estimators import strategy
-from lycosa.lab.corpora import generated
-from lycosa.lab.corpora.generated import KINDS, generate
-from lycosa.lab.corpora.opening import make_index
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.simulation import simulate
+from lycosa.strategies import strategy
+from lycosa_lab.corpora import generated
+from lycosa_lab.corpora.generated import KINDS, generate
+from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.simulation import simulate
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.lab.comparing import Comparison, Measure
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Figure, Findings, Table, plain
-from lycosa.lab.guides import Guide
-from lycosa.lab.hunters import ORACLE
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import Bench, findings
-from lycosa.lab.papers.gouriten import claims, graphs
-from lycosa.lab.papers.gouriten.claims import (
+from lycosa_lab.comparing import Comparison, Measure
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Figure, Findings, Table, plain
+from lycosa_lab.guides import Guide
+from lycosa_lab.hunters import ORACLE
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import Bench, findings
+from lycosa_lab.papers.gouriten import claims, graphs
+from lycosa_lab.papers.gouriten.claims import (
     BANDITS,
     DEGRADATION,
     GLOBAL,
@@ -34,11 +34,11 @@ from lycosa.lab.papers.gouriten.claims import (
     TIMES,
     at,
 )
-from lycosa.lab.papers.gouriten.graphs import crawl
-from lycosa.lab.papers.gouriten.measured import Fits, held_out
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.simulation import Trace
-from lycosa.lab.subjects import Subject
+from lycosa_lab.papers.gouriten.graphs import crawl
+from lycosa_lab.papers.gouriten.measured import Fits, held_out
+from lycosa_lab.results import Outcome, Results
+from lycosa_lab.simulation import Trace
+from lycosa_lab.subjects import Subject
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.corpora.graph import write_graph
-from lycosa.lab.index import Index
+from lycosa_lab.corpora.graph import write_graph
+from lycosa_lab.index import Index
 
 
 def made(tmp_path: Path, edges: str | bytes, scores: str = "", name: str = "edges.tsv") -> Index:

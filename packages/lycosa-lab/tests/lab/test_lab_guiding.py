@@ -10,11 +10,11 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa.lab.guides import Guide, guide_for, learning
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.preparing import prepare
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa_lab.guides import Guide, guide_for, learning
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.preparing import prepare
+from lycosa_lab.subjects import Subject, subjects_of
 
 
 class Learner:
@@ -116,7 +116,7 @@ def test_what_was_judged_once_is_not_judged_again(
     guide_for(index, subject, "words", "vector,idf=none", out=tmp_path)
     guide_for(index, subject, "words", wants=(), out=tmp_path)
     assert 4 == len(list((tmp_path / "guides").iterdir()))
-    monkeypatch.setattr("lycosa.lab.guides._judge_all", None)
+    monkeypatch.setattr("lycosa_lab.guides._judge_all", None)
     assert same(guide, guide_for(index, subject, "words", out=tmp_path))
 
 

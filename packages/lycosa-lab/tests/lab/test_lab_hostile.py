@@ -10,14 +10,14 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Links, Page
-from lycosa.lab.corpora.graph import write_graph
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Findings
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.keeping import load
-from lycosa.lab.report import write_report
-from lycosa.lab.running import run
+from lycosa_lab.corpora.graph import write_graph
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.findings import Findings
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.keeping import load
+from lycosa_lab.report import write_report
+from lycosa_lab.running import run
 
 NAMES = [f"http://a.example/{number}" for number in range(4)]
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES
-from lycosa.estimators.baselines import BreadthFirst
-from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import GROUPS, given, hunter, needs, told_for, wants
-from lycosa.lab.index import Index
-from lycosa.lab.preparing import prepare
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.simulation import simulate
-from lycosa.lab.subjects import Subject, subjects_of
-from lycosa.topics.given import Given
+from lycosa.strategies import STRATEGIES
+from lycosa.strategies.baselines import BreadthFirst
+from lycosa_lab.guides import Guide, guide_for
+from lycosa_lab.hunters import GROUPS, given, hunter, needs, told_for, wants
+from lycosa_lab.index import Index
+from lycosa_lab.preparing import prepare
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.simulation import simulate
+from lycosa_lab.subjects import Subject, subjects_of
+from lycosa.judges.given import Given
 from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}

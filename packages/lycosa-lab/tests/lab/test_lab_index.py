@@ -15,9 +15,9 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
-from lycosa.lab.indexing import Recorded, save_index, unfinished, write_index
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
+from lycosa_lab.indexing import Recorded, save_index, unfinished, write_index
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
@@ -283,8 +283,8 @@ def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None
 def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     """What kill -9 leaves can't be opened as an index; the next run finishes."""
     program = (
-        "import os, signal, sys; from pathlib import Path; from lycosa.lab.corpora.recorded import embedded\n"
-        "from lycosa.lab.indexing import write_index\n"
+        "import os, signal, sys; from pathlib import Path; from lycosa_lab.corpora.recorded import embedded\n"
+        "from lycosa_lab.indexing import write_index\n"
         "def pages():\n"
         "    for number, page in enumerate(embedded(7, 60, 3)):\n"
         "        if number == 40: os.kill(os.getpid(), signal.SIGKILL)\n"

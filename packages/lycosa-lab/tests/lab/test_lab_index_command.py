@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import run
-from lycosa.lab.index import Index
+from lycosa_lab.index import Index
 
 
 def test_index_says_what_it_found(

@@ -11,18 +11,18 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.core.strategies import Greedy, steer
 from lycosa.core.types import Page, Step, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.oracle import Oracle
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.guides import Guide, told_judge
-from lycosa.lab.hunters import hunter
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.learning import CrawlWords, Readings, learning_guide
-from lycosa.lab.running import run
-from lycosa.lab.simulation import simulate
-from lycosa.lab.subjects import subjects_of
+from lycosa.strategies import estimator
+from lycosa.strategies.oracle import Oracle
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.guides import Guide, told_judge
+from lycosa_lab.hunters import hunter
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.learning import CrawlWords, Readings, learning_guide
+from lycosa_lab.running import run
+from lycosa_lab.simulation import simulate
+from lycosa_lab.subjects import subjects_of
 from lycosa.text.vocabulary import Vocabulary
 from recorded_crawl import crawl
 

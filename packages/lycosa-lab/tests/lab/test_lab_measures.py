@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.protocols import Estimator
-from lycosa.estimators.first_level import FirstLevel, SecondLevel
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.measures import (
+from lycosa.strategies.first_level import FirstLevel, SecondLevel
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.measures import (
     area,
     cumulative,
     exclusive,
@@ -32,10 +32,10 @@ from lycosa.lab.measures import (
     sites,
     targets,
 )
-from lycosa.lab.papers.gouriten.claims import FEATURES
-from lycosa.lab.papers.gouriten.measured import fit, neighbourhood
-from lycosa.lab.simulation import IndexedTable, Trace
-from lycosa.lab.subjects import Subject
+from lycosa_lab.papers.gouriten.claims import FEATURES
+from lycosa_lab.papers.gouriten.measured import fit, neighbourhood
+from lycosa_lab.simulation import IndexedTable, Trace
+from lycosa_lab.subjects import Subject
 
 NUMBERS = st.lists(st.floats(0, 1, width=16), max_size=30)
 

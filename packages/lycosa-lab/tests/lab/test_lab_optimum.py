@@ -12,12 +12,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators import strategy
-from lycosa.lab.ahead import look_ahead
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.reach import bound, distances_from
-from lycosa.lab.simulation import IndexedTable, simulate
+from lycosa.strategies import strategy
+from lycosa_lab.ahead import look_ahead
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.reach import bound, distances_from
+from lycosa_lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
 """One of each kind: by place, by score, learning, ranking all anew, choosing among others, in batches."""

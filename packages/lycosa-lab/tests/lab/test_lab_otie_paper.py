@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import HARVEST, RECALL, Comparison, Measure, grid
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import Bench, findings
-from lycosa.lab.papers import otie as paper
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.simulation import Trace
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa_lab.comparing import HARVEST, RECALL, Comparison, Measure, grid
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import Bench, findings
+from lycosa_lab.papers import otie as paper
+from lycosa_lab.results import Outcome, Results
+from lycosa_lab.simulation import Trace
+from lycosa_lab.subjects import Subject, subjects_of
 
 TOPICS = [f"subject {number}" for number in range(6)]
 CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))

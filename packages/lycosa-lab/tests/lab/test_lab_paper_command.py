@@ -11,13 +11,13 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab import report
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import Claim, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.report import publishing
+from lycosa_lab import report
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import Claim, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import PAPERS, Bench
+from lycosa_lab.report import publishing
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
     given: list[Bench] = []
 
     def make(name: str) -> ModuleType:
-        module = ModuleType(f"lycosa.lab.papers.{name}")
+        module = ModuleType(f"lycosa_lab.papers.{name}")
 
         def findings(bench: Bench) -> Findings:
             given.append(bench)
@@ -42,7 +42,7 @@ def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
         return module
 
     for name in PAPERS:
-        monkeypatch.setitem(sys.modules, f"lycosa.lab.papers.{name}", make(name))
+        monkeypatch.setitem(sys.modules, f"lycosa_lab.papers.{name}", make(name))
     return given
 
 
@@ -170,6 +170,6 @@ def test_what_cannot_be_made(
 def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who lacks pyarrow hears so before hours of experiments."""
     monkeypatch.setattr(report, "find_spec", lambda name: None if name == "pyarrow" else sys)
-    with pytest.raises(InputError, match=r"need pyarrow: pip install 'lycosa\[lab\]'"):
+    with pytest.raises(InputError, match=r"need pyarrow: pip install lycosa-lab"):
         publishing.publish(["otie"], tmp_path, "")
     assert [] == papers

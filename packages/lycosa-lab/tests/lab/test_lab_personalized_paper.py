@@ -10,17 +10,17 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.lab.comparing import HARVEST, PAGES, RECALL, Comparison
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import Bench, findings
-from lycosa.lab.papers import personalized as paper
-from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
-from lycosa.lab.subjects import Subject
-from lycosa.refresh.detectors import checksum
+from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import Bench, findings
+from lycosa_lab.papers import personalized as paper
+from lycosa_lab.papers.personalized import changes
+from lycosa_lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
+from lycosa_lab.subjects import Subject
+from lycosa.revisit.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN
 
 PAGE = """<!DOCTYPE html>

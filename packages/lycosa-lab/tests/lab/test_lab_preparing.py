@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import lycosa.lab.preparing as preparing
+import lycosa_lab.preparing as preparing
 from lycosa.core.types import Links, Page
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.preparing import BROWSED, OPEN, address, node_of, prepare
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.strategies.rulebook import RuleBook
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.preparing import BROWSED, OPEN, address, node_of, prepare
+from lycosa_lab.subjects import Subject, subjects_of
 from lycosa.text.browsing import Browsing
-from lycosa.topics.model import Model
+from lycosa.judges.model import Model
 
 EVERYTHING = ("examples", "model", "rules", "browsing")
 

@@ -14,10 +14,9 @@ import pytest
 from playwright.sync_api import expect
 
 import browsing
-from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table, plain
-from lycosa.lab.report import BADGE, shown, write_report
+from lycosa_lab.findings import Claim, Curve, Figure, Findings, Table, plain
+from lycosa_lab.report import BADGE, shown, write_report
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
 
 

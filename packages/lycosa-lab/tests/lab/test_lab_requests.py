@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.estimators import strategy
-from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.measures import found, harvest
-from lycosa.lab.subjects import Subject
-from lycosa.topics.query import Query
+from lycosa.strategies import strategy
+from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.measures import found, harvest
+from lycosa_lab.subjects import Subject
+from lycosa.judges.query import Query
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 
 S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
 
-SPEC = importlib.util.spec_from_file_location("request_cost", Path(__file__).parents[2] / "benchmarks/request_cost.py")
+SPEC = importlib.util.spec_from_file_location("request_cost", ROOT / "benchmarks/request_cost.py")
 assert SPEC is not None
 assert SPEC.loader is not None
 request_cost = importlib.util.module_from_spec(SPEC)

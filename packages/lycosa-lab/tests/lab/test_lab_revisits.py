@@ -9,9 +9,9 @@ import pytest
 from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
-from lycosa.lab.corpora.opening import make_index
-from lycosa.lab.corpora.recorded import crawl as corpus
-from lycosa.lab.index import Index
+from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.corpora.recorded import crawl as corpus
+from lycosa_lab.index import Index
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.background import documents
 from lycosa.training.corpus import Account, Corpus

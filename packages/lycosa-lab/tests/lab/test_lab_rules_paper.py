@@ -13,15 +13,15 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import Comparison
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Findings, Table, plain
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import QUICK, Bench, findings
-from lycosa.lab.papers import rules as paper
-from lycosa.lab.papers.rules import BASELINE, HARVESTS, RULES, Match, published
-from lycosa.lab.report import WARNING
+from lycosa_lab.comparing import Comparison
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Findings, Table, plain
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import QUICK, Bench, findings
+from lycosa_lab.papers import rules as paper
+from lycosa_lab.papers.rules import BASELINE, HARVESTS, RULES, Match, published
+from lycosa_lab.report import WARNING
 
 
 @pytest.fixture(scope="module")

@@ -19,17 +19,17 @@ import pytest
 
 from commands import run as command
 from lycosa.core.errors import InputError
-from lycosa.lab import running
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.keeping import code_mark
-from lycosa.lab.results import COLUMNS, Results, read_rows, read_run, write_run
-from lycosa.lab.running import run
-from lycosa.lab.simulation import Trace
-from lycosa.lab.subjects import Subject
-from lycosa.lab.tables import differences, findings, unpaired
+from lycosa_lab import running
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.keeping import code_mark
+from lycosa_lab.results import COLUMNS, Results, read_rows, read_run, write_run
+from lycosa_lab.running import run
+from lycosa_lab.simulation import Trace
+from lycosa_lab.subjects import Subject
+from lycosa_lab.tables import differences, findings, unpaired
 
 STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
 
@@ -202,7 +202,7 @@ KILLED = """
 import os, signal, sys
 sys.path[:0] = {path!r}
 from test_lab_running import graph, plan
-from lycosa.lab.running import run
+from lycosa_lab.running import run
 
 def tell(what, done, total):
     if what == "running trials" and done == 5:
@@ -594,7 +594,7 @@ def test_the_command_stopped_by_hand(
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lycosa.lab.running._run_all", stop)
+    monkeypatch.setattr("lycosa_lab.running._run_all", stop)
     words = ["--corpus", str(corpus), "--strategy", "best-first", "--topics", "1", "--workers", "1", "--out"]
     assert 130 == command(monkeypatch, "lab", "run", *words, str(tmp_path / "out"))
     assert "The same command continues" in capsys.readouterr().err

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.index import Index
-from lycosa.lab.reach import FAR, distances_to, leads
-from lycosa.lab.seeds import seed_sets
-from lycosa.lab.subjects import Subject
+from lycosa_lab.index import Index
+from lycosa_lab.reach import FAR, distances_to, leads
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.subjects import Subject
 
 
 def subject(truth: list[float]) -> Subject:

@@ -14,15 +14,15 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
-from lycosa.estimators import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
-from lycosa.lab.corpora.generated import generate
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.guides import Guide, RecordedVisit
-from lycosa.lab.index import COLUMNS, Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.simulation import Trace, simulate
-from lycosa.topics.given import Given
-from lycosa.topics.making import make_topic
+from lycosa.strategies import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
+from lycosa_lab.corpora.generated import generate
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.guides import Guide, RecordedVisit
+from lycosa_lab.index import COLUMNS, Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.simulation import Trace, simulate
+from lycosa.judges.given import Given
+from lycosa.judges.making import make_topic
 from recorded_crawl import crawl
 
 QUERY = "coral reef bleaching algae"

@@ -10,9 +10,9 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, write_index
-from lycosa.lab.subjects import (
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.subjects import (
     standing_out,
     subjects_of,
 )

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from lycosa.lab.guides import Guide
-from lycosa.lab.hunters import hunter
-from lycosa.lab.index import Index
-from lycosa.lab.simulation import Trace, simulate
-from lycosa.lab.subjects import Subject
-from lycosa.lab.watching import Watched, watch
+from lycosa_lab.guides import Guide
+from lycosa_lab.hunters import hunter
+from lycosa_lab.index import Index
+from lycosa_lab.simulation import Trace, simulate
+from lycosa_lab.subjects import Subject
+from lycosa_lab.watching import Watched, watch
 
 WATCHERS = ("breadth-first", "fl_n", "fl_ne", "sl_ne", "lr_sl", "opic-alpha", "nr", "random")
 """One of each kind."""

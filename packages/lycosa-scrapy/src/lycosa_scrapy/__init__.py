@@ -1,7 +1,7 @@
 """A focused, crash-safe frontier for Scrapy: any spider, five lines of settings.
 
-    SCHEDULER = "lycosa.scrapy.scheduler.Scheduler"
-    SPIDER_MIDDLEWARES = {"lycosa.scrapy.relevance.Relevance": 20}
+    SCHEDULER = "lycosa_scrapy.scheduler.Scheduler"
+    SPIDER_MIDDLEWARES = {"lycosa_scrapy.relevance.Relevance": 20}
     JOBDIR = "reefs"
     LYCOSA_TOPIC = "coral reef bleaching"
     LYCOSA_STRATEGY = "scent"

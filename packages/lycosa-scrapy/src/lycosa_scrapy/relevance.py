@@ -13,10 +13,10 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from lycosa.scrapy.answers import Flight
-from lycosa.scrapy.requests import number_of
-from lycosa.scrapy.scheduler import Scheduler, of_crawler
-from lycosa.scrapy.space import RELEVANCE
+from lycosa_scrapy.answers import Flight
+from lycosa_scrapy.requests import number_of
+from lycosa_scrapy.scheduler import Scheduler, of_crawler
+from lycosa_scrapy.space import RELEVANCE
 
 
 class Relevance:

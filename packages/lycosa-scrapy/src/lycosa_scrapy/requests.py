@@ -24,7 +24,7 @@ from scrapy import Item, Request, Spider
 from scrapy.utils.request import fingerprint
 from w3lib.url import canonicalize_url
 
-from lycosa.scrapy.space import RELEVANCE
+from lycosa_scrapy.space import RELEVANCE
 from lycosa.web.urls import canonical
 
 MOST_BYTES = 4_000_000  # of a request that is kept

@@ -43,11 +43,11 @@ from lycosa.core.types import Page, Seed, Task, Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files, SnapshotWriter
 from lycosa.crawling.request import Request as CrawlRequest
-from lycosa.scrapy.answers import Flight, page_of
-from lycosa.scrapy.requests import Forms, Unkept, node_of
-from lycosa.scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told
+from lycosa_scrapy.answers import Flight, page_of
+from lycosa_scrapy.requests import Forms, Unkept, node_of
+from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told
 from lycosa.store.directory import CONFIG, Directory
-from lycosa.topics.making import SOURCES
+from lycosa.judges.making import SOURCES
 
 logger = logging.getLogger(__name__)
 WORTH_WAITING = 1.0
@@ -88,11 +88,11 @@ class Scheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Scheduler:
         named = [load_object(name) for name, at in crawler.settings.getwithbase("SPIDER_MIDDLEWARES").items() if at]
-        from lycosa.scrapy.relevance import Relevance  # which needs this module
+        from lycosa_scrapy.relevance import Relevance  # which needs this module
 
         if Relevance not in named:
             raise InputError(
-                'the scheduler has to hear of pages: add "lycosa.scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES'
+                'the scheduler has to hear of pages: add "lycosa_scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES'
             )
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)

@@ -19,7 +19,7 @@ from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Seed, Step, Visit
 
-NAME = "lycosa.scrapy.space:ScrapySpace"  # as options spell it
+NAME = "lycosa_scrapy.space:ScrapySpace"  # as options spell it
 REQUESTS = "requests"  # key of a visit's data: what a page brought
 RELEVANCE = "relevance"  # what the spider said it was worth
 

@@ -16,20 +16,20 @@ from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
-from lycosa.people import catalogue
-from lycosa.people.accounts import LastAdmin
-from lycosa.people.credentials import Busy, Passwords
-from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
-from lycosa.people.limits import TooMany
-from lycosa.people.migrating import migrate
-from lycosa.people.permissions import Forbidden, NotFound
-from lycosa.server.api import routers
-from lycosa.server.guards import Site
-from lycosa.server.logs import log
-from lycosa.server.middleware import Door, Metrics
-from lycosa.server.pages import PAGES, STATIC, error_page
-from lycosa.server.pages import explain as explain_as_page
-from lycosa.server.settings import Settings, without_place
+from lycosa_server.people import catalogue
+from lycosa_server.people.accounts import LastAdmin
+from lycosa_server.people.credentials import Busy, Passwords
+from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
+from lycosa_server.people.limits import TooMany
+from lycosa_server.people.migrating import migrate
+from lycosa_server.people.permissions import Forbidden, NotFound
+from lycosa_server.api import routers
+from lycosa_server.guards import Site
+from lycosa_server.logs import log
+from lycosa_server.middleware import Door, Metrics
+from lycosa_server.pages import PAGES, STATIC, error_page
+from lycosa_server.pages import explain as explain_as_page
+from lycosa_server.settings import Settings, without_place
 from lycosa.version import __version__
 
 PREFIX = "/api/v1"

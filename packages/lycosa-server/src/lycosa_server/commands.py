@@ -17,7 +17,7 @@ from lycosa.cli.contact import NOTE
 from lycosa.cli.parameters import declared
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
-from lycosa.server.settings import Settings
+from lycosa_server.settings import Settings
 
 NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "sqlalchemy", "alembic")
 
@@ -47,12 +47,12 @@ def serve(
     (JSON lines) goes to standard error.
     """
     check_installed()  # to tell now, and not in a child's log
-    from lycosa.people.accounts import first_link
-    from lycosa.people.audit import record
-    from lycosa.people.database import Database
-    from lycosa.people.migrating import migrate
-    from lycosa.server.logs import QUIET
-    from lycosa.server.supervisor import DirectoryLock, Supervisor, listen
+    from lycosa_server.people.accounts import first_link
+    from lycosa_server.people.audit import record
+    from lycosa_server.people.database import Database
+    from lycosa_server.people.migrating import migrate
+    from lycosa_server.logs import QUIET
+    from lycosa_server.supervisor import DirectoryLock, Supervisor, listen
 
     chosen: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     settings = Settings(data, **{name: value for name, value in chosen.items() if value is not None})
@@ -96,7 +96,7 @@ def check_installed() -> None:
     """Raise an error that names the extra if a library of the server is missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise InputError(f"a server needs {missing[0]}: install it with pip install 'lycosa[server]'")
+        raise InputError(f"a server needs {missing[0]}: install it with pip install lycosa-server")
 
 
 def orphaned(data: Path) -> bool:
@@ -117,9 +117,9 @@ def backup(
 ) -> None:
     """Back up a server, database and crawls, to one file. Works while the server runs."""
     check_installed()
-    from lycosa.people.database import Database
-    from lycosa.people.migrating import migrate, revision
-    from lycosa.server.backup import write_backup
+    from lycosa_server.people.database import Database
+    from lycosa_server.people.migrating import migrate, revision
+    from lycosa_server.backup import write_backup
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):
@@ -143,7 +143,7 @@ def restore(
     Everyone has to sign in again. Restore only backups of your own: accounts and crawls are taken as they are.
     """
     check_installed()
-    from lycosa.server.backup import restore as restore_backup
+    from lycosa_server.backup import restore as restore_backup
 
     people, crawls = restore_backup(file, data, database)
     where = " with the same --database" if database else ""

@@ -7,7 +7,7 @@
     sharer()                        who may end a share: the interest's owner, or who it is shared with
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
-`lycosa.people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
+`lycosa_server.people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa.people import audit, feedback, permissions, sessions, tokens
-from lycosa.people.credentials import Passwords, same
-from lycosa.people.database import Database, Row
-from lycosa.people.permissions import ROLES, SCOPES, Mode
-from lycosa.server.results import CachedView, ViewCache
-from lycosa.server.settings import Settings
-from lycosa.server.streaming import Quota
+from lycosa_server.people import audit, feedback, permissions, sessions, tokens
+from lycosa_server.people.credentials import Passwords, same
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.permissions import ROLES, SCOPES, Mode
+from lycosa_server.results import CachedView, ViewCache
+from lycosa_server.settings import Settings
+from lycosa_server.streaming import Quota
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # change nothing: a session may use them without a CSRF token
 

@@ -17,9 +17,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lycosa.core.errors import LycosaError
-from lycosa.server.guards import SAFE, identify
-from lycosa.server.logs import log
-from lycosa.server.settings import Settings
+from lycosa_server.guards import SAFE, identify
+from lycosa_server.logs import log
+from lycosa_server.settings import Settings
 
 LARGEST = 1_000_000  # bytes of a request's body
 CSP = (

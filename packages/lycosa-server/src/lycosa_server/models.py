@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.estimators.rulebook import HEADER, RuleBook
-from lycosa.people.database import Database
-from lycosa.people.models import LARGEST, ids
-from lycosa.server import child
-from lycosa.server.settings import Settings
+from lycosa.strategies.rulebook import HEADER, RuleBook
+from lycosa_server.people.database import Database
+from lycosa_server.people.models import LARGEST, ids
+from lycosa_server import child
+from lycosa_server.settings import Settings
 from lycosa.text.browsing import FORMAT as BROWSING
 from lycosa.text.browsing import Browsing
-from lycosa.topics.model import FORMAT as CLASSIFIER
-from lycosa.topics.model import Model
+from lycosa.judges.model import FORMAT as CLASSIFIER
+from lycosa.judges.model import Model
 from lycosa.training.web_directory import WebDirectory, read_web_directory
 
 LARGEST_HEADER = 4_000_000  # bytes of JSON that a model may begin with

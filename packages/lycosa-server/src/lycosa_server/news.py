@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lycosa.collection.view import Signature, signature_of
 from lycosa.core.errors import LycosaError
-from lycosa.refresh.ledger import changes
+from lycosa.revisit.ledger import changes
 from lycosa.store.log import NAME, SqliteLog
 
 

@@ -25,12 +25,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from lycosa.drawing.pages import environment
-from lycosa.people.accounts import preferences
-from lycosa.people.credentials import LONGEST, SHORTEST
-from lycosa.people.database import DatabaseAway
-from lycosa.people.permissions import SCOPES, Mode, interest_for
-from lycosa.server.guards import Person, identify, site_of
-from lycosa.topics.model import KINDS
+from lycosa_server.people.accounts import preferences
+from lycosa_server.people.credentials import LONGEST, SHORTEST
+from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.permissions import SCOPES, Mode, interest_for
+from lycosa_server.guards import Person, identify, site_of
+from lycosa.judges.model import KINDS
 from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
@@ -39,7 +39,7 @@ TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestion
 
 @cache
 def templates() -> Environment:
-    made = environment("lycosa.server", cleaned=False)
+    made = environment("lycosa_server", cleaned=False)
     made.globals |= {"static": lambda name: f"/static/{build()}/{name}", "version": __version__, "all_scopes": SCOPES}
     made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
     return made
@@ -101,7 +101,7 @@ def build() -> str:
     """Return a digest of all static files. Pages link to them under it (/static/BUILD/site.css): so they may be kept
     for ever, modules that import each other are always of one build, and a new version is fetched at once.
     """
-    found = sorted(files("lycosa.server").joinpath("static").iterdir(), key=lambda file: file.name)
+    found = sorted(files("lycosa_server").joinpath("static").iterdir(), key=lambda file: file.name)
     return sha256(b"".join(file.read_bytes() for file in found)).hexdigest()[:12]
 
 
@@ -118,7 +118,7 @@ class Static(StaticFiles):
         return response
 
 
-STATIC = GZipMiddleware(Static(packages=[("lycosa.server", "static")]), minimum_size=1_000)
+STATIC = GZipMiddleware(Static(packages=[("lycosa_server", "static")]), minimum_size=1_000)
 
 
 def favicon() -> Response:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from lycosa.refresh.ledger import day_and_time
-from lycosa.refresh.snapshot import main_blocks
+from lycosa.revisit.ledger import day_and_time
+from lycosa.revisit.snapshot import main_blocks
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lycosa.browser.finding import what_is_missing
-from lycosa.cluster.reaching import check_cluster
+from lycosa_cluster.reaching import check_cluster
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.people.ids import is_id
-from lycosa.refresh.notify import channels_of
+from lycosa_server.people.ids import is_id
+from lycosa.revisit.notify import channels_of
 from lycosa.web.signing import Identity
 
 # an environment variable: the database's address may hold a password, and anyone may read command lines

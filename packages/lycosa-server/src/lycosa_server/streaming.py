@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from lycosa.people.limits import TooMany
+from lycosa_server.people.limits import TooMany
 
 PIECE = 65_536
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO
 
 from lycosa.core.errors import InputError
-from lycosa.server.logs import log
-from lycosa.server.settings import Settings
+from lycosa_server.logs import log
+from lycosa_server.settings import Settings
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 PATIENCE = 20.0  # seconds that children have to end gently
@@ -92,7 +92,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-COMMANDS = {name: (sys.executable, "-m", f"lycosa.server.{name}") for name in ("web", "crawler")}
+COMMANDS = {name: (sys.executable, "-m", f"lycosa_server.{name}") for name in ("web", "crawler")}
 
 
 class Supervisor:

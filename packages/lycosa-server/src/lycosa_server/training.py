@@ -19,12 +19,12 @@ from typing import Any
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell
 from lycosa.core.types import Page
-from lycosa.people import feedback, interests, models, suggestions
-from lycosa.people.database import Database, Row
-from lycosa.server import child
-from lycosa.server.logs import log
-from lycosa.server.models import digest_of, inspect, pages_of, room, sweep
-from lycosa.server.settings import Settings, without_place
+from lycosa_server.people import feedback, interests, models, suggestions
+from lycosa_server.people.database import Database, Row
+from lycosa_server import child
+from lycosa_server.logs import log
+from lycosa_server.models import digest_of, inspect, pages_of, room, sweep
+from lycosa_server.settings import Settings, without_place
 from lycosa.store.log import NAME
 
 TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
@@ -155,7 +155,7 @@ def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
 
 
 def _rules(task: dict[str, Any], place: Path) -> dict[str, Any]:
-    from lycosa.topics.model import Model
+    from lycosa.judges.model import Model
     from lycosa.training.rules import train_rules
 
     learned = train_rules(task["crawls"][0]["directory"], Model.load(Path(task["model"])), _look([]))

@@ -15,15 +15,15 @@ from pathlib import Path
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
-from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
-from lycosa.estimators import strategy as make_strategy
-from lycosa.people import catalogue, models
-from lycosa.people.database import Database
-from lycosa.people.wishes import AUTOMATIC, Wishes, options
-from lycosa.refresh.detectors import parse_detectors
-from lycosa.topics import TOPICS
-from lycosa.topics.making import make_topic
-from lycosa.topics.taxonomy import wanted
+from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
+from lycosa.strategies import strategy as make_strategy
+from lycosa_server.people import catalogue, models
+from lycosa_server.people.database import Database
+from lycosa_server.people.wishes import AUTOMATIC, Wishes, options
+from lycosa.revisit.detectors import parse_detectors
+from lycosa.judges import TOPICS
+from lycosa.judges.making import make_topic
+from lycosa.judges.taxonomy import wanted
 from lycosa.web.urls import Scope, check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}

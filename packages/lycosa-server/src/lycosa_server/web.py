@@ -1,4 +1,4 @@
-"""The web process: the application on the socket that the supervisor holds. `python -m lycosa.server.web`."""
+"""The web process: the application on the socket that the supervisor holds. `python -m lycosa_server.web`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lycosa.core.errors import LycosaError
-from lycosa.server.app import create_app
-from lycosa.server.guards import Site
-from lycosa.server.logs import log, take_over
-from lycosa.server.settings import Settings
-from lycosa.server.supervisor import SOCKET, end_with_supervisor, notices_end
+from lycosa_server.app import create_app
+from lycosa_server.guards import Site
+from lycosa_server.logs import log, take_over
+from lycosa_server.settings import Settings
+from lycosa_server.supervisor import SOCKET, end_with_supervisor, notices_end
 
 
 class TimedConnection(H11Protocol):

@@ -9,9 +9,9 @@ import pytest
 
 from commands import Command
 from lycosa.cli import serve as serving
-from lycosa.cli.serve import orphaned
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa_server.commands import orphaned
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
 
 
 @pytest.fixture(autouse=True)

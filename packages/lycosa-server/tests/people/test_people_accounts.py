@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import accounts, sessions
-from lycosa.people.credentials import Passwords
-from lycosa.people.database import Database, Row, Taken
+from lycosa_server.people import accounts, sessions
+from lycosa_server.people.credentials import Passwords
+from lycosa_server.people.database import Database, Row, Taken
 from people_maker import crawl, interest, person
 from site_maker import CHEAP, PASSWORD
 

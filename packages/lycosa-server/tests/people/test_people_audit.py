@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lycosa.people import audit
-from lycosa.people.database import Database
+from lycosa_server.people import audit
+from lycosa_server.people.database import Database
 
 NOW = 1_700_000_000.0
 

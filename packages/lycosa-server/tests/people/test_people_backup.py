@@ -13,11 +13,11 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Place, Visit
-from lycosa.people.database import Database, Row
-from lycosa.people.migrating import migrate, newest, revision
-from lycosa.server import backup
-from lycosa.server.backup import restore, write_backup
-from lycosa.server.settings import Settings
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.migrating import migrate, newest, revision
+from lycosa_server import backup
+from lycosa_server.backup import restore, write_backup
+from lycosa_server.settings import Settings
 from lycosa.store.log import SqliteLog
 from people_rows import fill
 

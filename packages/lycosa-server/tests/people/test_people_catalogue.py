@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.people import catalogue
-from lycosa.people.database import Database, Taken
+from lycosa_server.people import catalogue
+from lycosa_server.people.database import Database, Taken
 from lycosa.web.urls import canonical
 from people_maker import NOW, person
 

@@ -10,10 +10,10 @@ import pytest
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
-from lycosa.people import crawls, erasing, notices
-from lycosa.people.crawls import Ending
-from lycosa.people.database import Database, Taken
-from lycosa.people.permissions import NotFound
+from lycosa_server.people import crawls, erasing, notices
+from lycosa_server.people.crawls import Ending
+from lycosa_server.people.database import Database, Taken
+from lycosa_server.people.permissions import NotFound
 from people_maker import crawl
 
 NOW = 1000.0

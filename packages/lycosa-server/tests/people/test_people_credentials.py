@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import credentials
-from lycosa.people.credentials import Passwords, check_password, derived, digest, new_secret, same
+from lycosa_server.people import credentials
+from lycosa_server.people.credentials import Passwords, check_password, derived, digest, new_secret, same
 from site_maker import CHEAP
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
+from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.types import Label
-from lycosa.people.database import Database
-from lycosa.people.feedback import after, given, labels_of, last, set_label
+from lycosa_server.people.database import Database
+from lycosa_server.people.feedback import after, given, labels_of, last, set_label
 from people_maker import NOW, interest, person
 
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import interests, sharing
-from lycosa.people.database import Database
-from lycosa.people.wishes import Wishes
+from lycosa_server.people import interests, sharing
+from lycosa_server.people.database import Database
+from lycosa_server.people.wishes import Wishes
 from people_maker import NOW, REEFS, crawl, interest, person
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from contextlib import closing
 
-from lycosa.people import limits
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa_server.people import limits
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
 
 NOW = 1_700_000_000.0
 MINUTE = 60.0

@@ -14,10 +14,10 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
-from lycosa.people import migrations
-from lycosa.people.database import Database, Row
-from lycosa.people.migrating import migrate, newest, revision
-from lycosa.people.schema import metadata
+from lycosa_server.people import migrations
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.migrating import migrate, newest, revision
+from lycosa_server.people.schema import metadata
 from people_rows import fill
 
 
@@ -115,8 +115,8 @@ def test_migrate_fails_as_a_whole(database: Database, tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from sqlalchemy import event
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
 database = Database(sys.argv[1])
 seen = []
 @event.listens_for(database._engine, "before_cursor_execute")
@@ -139,8 +139,8 @@ def test_killed_in_the_middle_it_starts_anew(database: Database, database_addres
 
 TOGETHER = """
 import sys
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate, revision
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate, revision
 sys.stdin.readline()
 database = Database(sys.argv[1])
 migrate(database)

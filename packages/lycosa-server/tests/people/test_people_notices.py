@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lycosa.people import notices
-from lycosa.people.database import Database
+from lycosa_server.people import notices
+from lycosa_server.people.database import Database
 from people_maker import NOW, interest, person
 
 

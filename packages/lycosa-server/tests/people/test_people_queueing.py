@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.people import crawls
-from lycosa.people.crawls import choose
-from lycosa.people.database import Database, Row
+from lycosa_server.people import crawls
+from lycosa_server.people.crawls import choose
+from lycosa_server.people.database import Database, Row
 from people_maker import interest, person
 
 PEOPLE = "ABCDE"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from lycosa.people import accounts, sessions
-from lycosa.people.database import Database
+from lycosa_server.people import accounts, sessions
+from lycosa_server.people.database import Database
 from people_maker import NOW, person
 
 DAY, HOUR = 86400.0, 3600.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import notices, sharing, visits
-from lycosa.people.database import Database, Row
-from lycosa.people.permissions import Forbidden, NotFound, interest_for
+from lycosa_server.people import notices, sharing, visits
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.permissions import Forbidden, NotFound, interest_for
 from people_maker import NOW, interest, person
 
 

@@ -7,8 +7,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from lycosa.people.database import Database
-from lycosa.people.suggestions import Known, answer, answered, opened_by, seeds, spelled, words
+from lycosa_server.people.database import Database
+from lycosa_server.people.suggestions import Known, answer, answered, opened_by, seeds, spelled, words
 from people_maker import NOW, interest, person
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import accounts, tokens
-from lycosa.people.database import Database, Row
+from lycosa_server.people import accounts, tokens
+from lycosa_server.people.database import Database, Row
 from people_maker import NOW, person
 
 READ = frozenset({"read"})

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.people.wishes import Wishes, options
+from lycosa_server.people.wishes import Wishes, options
 
 LEAST: dict[str, Any] = {"words": "coral reefs", "seeds": ["https://reefs.example/"]}
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Error, expect
 import browsing
 from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, new_page, resize
 from held_port import held_port
-from lycosa.people import accounts, notices
+from lycosa_server.people import accounts, notices
 from revisited_crawl import EPOCH, Revisited, html
 from served import wait
 from site_maker import PASSWORD, SiteUnderTest, make_site

@@ -15,14 +15,14 @@ import lycosa
 from commands import Command
 from held_port import held_port
 from hosts_here import HostsHere
-from lycosa.cluster.splitting import shard_path, shards_in
+from lycosa_cluster.splitting import shard_path, shards_in
 from lycosa.core.types import Label, Lesson, Setting, Visit
-from lycosa.people import crawls, erasing, feedback
-from lycosa.server.crawler import process as process_module
-from lycosa.server.crawler.running import recorded
+from lycosa_server.people import crawls, erasing, feedback
+from lycosa_server.crawler import process as process_module
+from lycosa_server.crawler.running import recorded
 from lycosa.store.log import NAME, VISITS, SqliteLog
-from lycosa.testing.server import gaps, most_at_once
-from lycosa.topics.base import BETAS
+from lycosa.testweb.server import gaps, most_at_once
+from lycosa.judges.base import BETAS
 
 SHARDS = 2
 
@@ -30,7 +30,7 @@ SHARDS = 2
 @pytest.fixture(autouse=True)
 def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every crawl process has a cluster, and looks often how it goes there."""
-    monkeypatch.setattr("lycosa.cluster.running.EVERY", 0.05)
+    monkeypatch.setattr("lycosa_cluster.running.EVERY", 0.05)
     monkeypatch.setattr(process_module, "_hosts", lambda settings: HostsHere(SHARDS, 8))
 
 
@@ -140,13 +140,13 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
         assert [1] * SHARDS == list(map(len, lessons))
         assert 6 == sum(len(part[0].data[BETAS]) for part in lessons)
 
-    monkeypatch.setattr("lycosa.server.crawler.process.REST", 0.0)
+    monkeypatch.setattr("lycosa_server.crawler.process.REST", 0.0)
     on_bench(tmp_path, work)
 
 
 def test_a_crawl_that_is_broken_off_has_what_its_shards_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Although nobody has looked how it goes since it began."""
-    monkeypatch.setattr("lycosa.cluster.running.EVERY", 10_000.0)
+    monkeypatch.setattr("lycosa_cluster.running.EVERY", 10_000.0)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann")
@@ -191,5 +191,5 @@ def test_a_cluster_that_is_not_there_is_refused(
     assert "10.0.0.5:6379" in command.complaint(*start, "head")
     assert "1 to 999" in command.complaint(*start, "local:none")
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "local:2")
+    assert "pip install lycosa-cluster" in command.complaint(*start, "local:2")
     assert not (tmp_path / "data").exists()

@@ -17,23 +17,23 @@ import pytest
 
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.people import crawls, erasing, feedback
-from lycosa.people.database import Database, DatabaseAway, Row
-from lycosa.people.migrating import migrate
-from lycosa.people.wishes import Wishes
-from lycosa.refresh.change import change_of
-from lycosa.server.crawler import running as running_module
-from lycosa.server.crawler.process import CrawlProcess
-from lycosa.server.crawler.running import recorded
-from lycosa.server.models import digest_of
-from lycosa.server.settings import Settings
+from lycosa.strategies.rulebook import RuleBook
+from lycosa_server.people import crawls, erasing, feedback
+from lycosa_server.people.database import Database, DatabaseAway, Row
+from lycosa_server.people.migrating import migrate
+from lycosa_server.people.wishes import Wishes
+from lycosa.revisit.change import change_of
+from lycosa_server.crawler import running as running_module
+from lycosa_server.crawler.process import CrawlProcess
+from lycosa_server.crawler.running import recorded
+from lycosa_server.models import digest_of
+from lycosa_server.settings import Settings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
-from lycosa.testing.reply import Response
-from lycosa.testing.server import Server, gaps, most_at_once
+from lycosa.testweb.reply import Response
+from lycosa.testweb.server import Server, gaps, most_at_once
 from lycosa.text.bags import Bags
-from lycosa.topics.model import fitted
+from lycosa.judges.model import fitted
 from lycosa.web.signing import Identity
 
 DELAY = 0.02
@@ -162,10 +162,10 @@ def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], add
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look often, say little."""
-    monkeypatch.setattr("lycosa.server.crawler.process.TICK", 0.02)
-    monkeypatch.setattr("lycosa.server.crawler.process.EVERY", 0.02)
-    monkeypatch.setattr("lycosa.server.crawler.process.BEAT", 0.02)
-    monkeypatch.setattr("lycosa.server.crawler.process.SCHEDULE", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.TICK", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.BEAT", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.SCHEDULE", 0.02)
     monkeypatch.setenv("LYCOSA_LOG", "quiet")
 
 
@@ -278,7 +278,7 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
 
 def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in flight for too long is given up, and asked for again when the crawl goes on."""
-    monkeypatch.setattr("lycosa.server.crawler.process.LONGEST_STOP", 0.05)
+    monkeypatch.setattr("lycosa_server.crawler.process.LONGEST_STOP", 0.05)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=1)
@@ -500,7 +500,7 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a notice nothing is looked for; with one a crawl starts, hears a label, ends, and is judged again."""
-    monkeypatch.setattr("lycosa.server.crawler.process.EVERY", 1e9)
+    monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 1e9)
     monkeypatch.setattr(running_module, "PATIENCE", 0.05)
 
     async def work(bench: Bench) -> None:
@@ -712,7 +712,7 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
         await bench.until(lambda: bench.row(crawl)["pages"] == 8 and bench.row(crawl)["state"] == "finished")
         assert 0 == bench.row(crawl)["found"]
 
-    monkeypatch.setattr("lycosa.server.crawler.process.REST", 0.0)
+    monkeypatch.setattr("lycosa_server.crawler.process.REST", 0.0)
     on_bench(tmp_path, work)
 
 
@@ -870,7 +870,7 @@ def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.M
         assert all("crawl@example.org" in headers["user-agent"] for headers in bench.web.heard)
 
     given = {"identity": str(identity), "contact": "crawl@example.org", "operator": "Reef Library", "render": "auto"}
-    monkeypatch.setattr("lycosa.server.settings.what_is_missing", lambda named: "")
+    monkeypatch.setattr("lycosa_server.settings.what_is_missing", lambda named: "")
     assert "never" == Settings(tmp_path).render
     on_bench(tmp_path, work, respect_opt_outs="training", **given)
     Settings(tmp_path, respect_opt_outs="training", **given).check()

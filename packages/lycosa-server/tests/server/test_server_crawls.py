@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from lycosa.core.budget import PAGES_SPENT, STOPPED
-from lycosa.people import crawls
-from lycosa.people.crawls import Ending
+from lycosa_server.people import crawls
+from lycosa_server.people.crawls import Ending
 from site_maker import API, SiteUnderTest
 
 pytestmark = pytest.mark.parametrize("site", [{"max_budget": 300}], indirect=True)

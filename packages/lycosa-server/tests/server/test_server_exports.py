@@ -14,9 +14,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import LycosaError
-from lycosa.people.ids import new_id
-from lycosa.server.api.exports import _copy
-from lycosa.server.streaming import PIECE, streamed
+from lycosa_server.people.ids import new_id
+from lycosa_server.api.exports import _copy
+from lycosa_server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest
 

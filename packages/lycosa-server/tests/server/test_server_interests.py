@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lycosa.crawling import crawl as make_crawl
-from lycosa.people import erasing, wishes
-from lycosa.people.ids import new_id
+from lycosa_server.people import erasing, wishes
+from lycosa_server.people.ids import new_id
 from revisited_crawl import EPOCH, revisited
 from site_maker import API, SiteUnderTest
 
@@ -68,7 +68,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "best-first,batch=8"}, "there is no strategy"),
     ({"judge": "regex"}, "there is no judge"),
     ({"judge": "model"}, "there is no judge"),
-    ({"judge": "lycosa.topics.query:Query"}, "there is no judge"),
+    ({"judge": "lycosa.judges.query:Query"}, "there is no judge"),
     ({"judge": "vector,background=/etc/passwd"}, "there is no judge"),
     ({"judge": "keyword", "examples": ["https://a.example/"]}, "uses words only"),
     ({"seeds": ["file:///etc/passwd"]}, "is not a web address"),

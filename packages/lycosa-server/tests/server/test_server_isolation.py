@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.server.api import routers
-from lycosa.server.app import PREFIX
+from lycosa_server.api import routers
+from lycosa_server.app import PREFIX
 from server_world import PAGE, World, make_world
 
 OPEN = {

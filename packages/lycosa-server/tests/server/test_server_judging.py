@@ -12,10 +12,10 @@ from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa.people import crawls, feedback
-from lycosa.people.database import Row
-from lycosa.server import results
-from lycosa.server.crawler.running import judge_again
+from lycosa_server.people import crawls, feedback
+from lycosa_server.people.database import Row
+from lycosa_server import results
+from lycosa_server.crawler.running import judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, labels_in
 from revisited_crawl import html

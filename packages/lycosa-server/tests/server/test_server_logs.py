@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lycosa.server.logs import QUIET, log, take_over
+from lycosa_server.logs import QUIET, log, take_over
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:

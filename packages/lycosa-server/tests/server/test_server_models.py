@@ -17,12 +17,12 @@ import pytest
 
 from crawl_on_site import WISHES, CrawlOnSite
 from lycosa.core.errors import InputError
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.people import models, suggestions
-from lycosa.server import models as files
-from lycosa.server import training
+from lycosa.strategies.rulebook import RuleBook
+from lycosa_server.people import models, suggestions
+from lycosa_server import models as files
+from lycosa_server import training
 from lycosa.text.bags import Bags
-from lycosa.topics.model import Model, fitted
+from lycosa.judges.model import Model, fitted
 from revisited_crawl import html
 from site_maker import API, PASSWORD, SiteUnderTest
 
@@ -306,7 +306,7 @@ def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> N
         reading.remove(owner)
         return files.take_in(task)
 
-    monkeypatch.setattr("lycosa.server.child.run", read)
+    monkeypatch.setattr("lycosa_server.child.run", read)
     asked = [(ada, b"http://ada.test/\tSea\n")] * 3 + [(bob, b"http://bob.test/\tSea\n")]
 
     async def send(client: Any, content: bytes) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.people import notices
+from lycosa_server.people import notices
 from site_maker import API, SiteUnderTest
 
 

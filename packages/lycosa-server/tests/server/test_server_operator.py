@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.refresh.notify import Channel
-from lycosa.server.crawler.operator import OperatorMessages
-from lycosa.testing.simulation import run_virtual
+from lycosa.revisit.notify import Channel
+from lycosa_server.crawler.operator import OperatorMessages
+from lycosa.testweb.simulation import run_virtual
 
 
 def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:

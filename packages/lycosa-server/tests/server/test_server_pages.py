@@ -9,12 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lycosa.people.database import DatabaseAway
+from lycosa_server.people.database import DatabaseAway
 from site_maker import API, SiteUnderTest
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"]}
-SHELLS = files("lycosa.server")
+SHELLS = files("lycosa_server")
 
 
 def test_nobody_is_sent_to_sign_in(site: SiteUnderTest) -> None:

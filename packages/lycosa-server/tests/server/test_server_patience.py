@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from lycosa.server.web import TimedConnection
+from lycosa_server.web import TimedConnection
 from patient_loop import run_patient
 
 LONG = 120.0

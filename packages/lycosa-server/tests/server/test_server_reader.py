@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from lycosa.server import reader
-from lycosa.server.reader import SHOWN, Readable, document, of_html, of_text
+from lycosa_server import reader
+from lycosa_server.reader import SHOWN, Readable, document, of_html, of_text
 
 URL = "http://reef.test/dir/page"
 FRAME = {"html", "head", "meta", "title", "link", "body", "header", "article", "details", "summary", "footer"}

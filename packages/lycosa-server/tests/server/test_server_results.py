@@ -8,8 +8,8 @@ import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Links, Visit
-from lycosa.server import results
-from lycosa.server.results import ViewCache
+from lycosa_server import results
+from lycosa_server.results import ViewCache
 from revisited_crawl import DAY, EPOCH, html
 from site_maker import API, SiteUnderTest
 

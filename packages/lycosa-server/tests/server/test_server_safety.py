@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa.server.middleware import CSP, LARGEST, Door
-from lycosa.server.settings import Settings
+from lycosa_server.middleware import CSP, LARGEST, Door
+from lycosa_server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 
 

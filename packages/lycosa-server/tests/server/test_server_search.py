@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
-from lycosa.server.api import search as module
-from lycosa.server.results import CachedView
+from lycosa_server.api import search as module
+from lycosa_server.results import CachedView
 from revisited_crawl import EPOCH, html
 from site_maker import API, SiteUnderTest
 

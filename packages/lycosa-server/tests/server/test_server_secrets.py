@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.people.database import Database, DatabaseAway
-from lycosa.people.limits import TooMany
-from lycosa.server.api import exports
-from lycosa.server.reader import MAIN, of_html
-from lycosa.server.streaming import Quota
+from lycosa_server.people.database import Database, DatabaseAway
+from lycosa_server.people.limits import TooMany
+from lycosa_server.api import exports
+from lycosa_server.reader import MAIN, of_html
+from lycosa_server.streaming import Quota
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
 
@@ -56,7 +56,7 @@ def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypat
     def fails(*_: Any, **__: Any) -> Any:
         raise raised[-1]
 
-    monkeypatch.setattr("lycosa.people.accounts.names", fails)
+    monkeypatch.setattr("lycosa_server.people.accounts.names", fails)
     for error, status in (
         (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
         (StoreError(f"{data}/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
@@ -110,7 +110,7 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
     def never(_: object) -> Any:
         raise AssertionError("its parts were weighed")
 
-    monkeypatch.setattr("lycosa.server.reader.main_blocks", never)
+    monkeypatch.setattr("lycosa_server.reader.main_blocks", never)
     shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAIN, "http://reefs.example/")
     assert (True, True, False, "") == (
         "menu" in shown.main,
@@ -122,12 +122,12 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
 
 def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in a directory that was there, and that others may enter: the database is made with mode 0600."""
-    from lycosa.cli.serve import serve
+    from lycosa_server.commands import serve
 
     async def nothing(self: Any) -> None:
         return None
 
-    monkeypatch.setattr("lycosa.server.supervisor.Supervisor.run", nothing)
+    monkeypatch.setattr("lycosa_server.supervisor.Supervisor.run", nothing)
     data = tmp_path / "data"
     data.mkdir(mode=0o755)
     before = os.umask(0o022)

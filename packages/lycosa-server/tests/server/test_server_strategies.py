@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.estimators import STRATEGIES, WORDS
+from lycosa.strategies import STRATEGIES, WORDS
 from site_maker import API, SiteUnderTest
 
 WITH_WORDNET = {name for name, entry in STRATEGIES.items() if entry.needs == WORDS}

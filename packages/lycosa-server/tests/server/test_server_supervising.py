@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.server.settings import Settings
-from lycosa.server.supervisor import DirectoryLock, listen, notify
+from lycosa_server.settings import Settings
+from lycosa_server.supervisor import DirectoryLock, listen, notify
 from served import runs, wait
 
 CHILD = """
 import os, signal, sys, time
-from lycosa.server.supervisor import end_with_supervisor
+from lycosa_server.supervisor import end_with_supervisor
 name, place = sys.argv[1:]
 def end(*_):
     open(f"{place}/{name}.gentle", "w").close()
@@ -37,8 +37,8 @@ while True:
 SUPERVISOR = """
 import asyncio, sys
 from pathlib import Path
-from lycosa.server import supervisor
-from lycosa.server.settings import Settings
+from lycosa_server import supervisor
+from lycosa_server.settings import Settings
 place = Path(sys.argv[1])
 supervisor.PATIENCE = 60.0
 async def main():

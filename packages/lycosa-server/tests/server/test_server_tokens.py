@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.people import accounts
+from lycosa_server.people import accounts
 from site_maker import API, SiteUnderTest
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from lycosa.collection.causes import KINDS, OUTCOMES, explain
-from lycosa.server.messages import ADVICE, SUMMARIES, cause, nothing
-from lycosa.server.validation import GUIDES, JUDGES
+from lycosa_server.messages import ADVICE, SUMMARIES, cause, nothing
+from lycosa_server.validation import GUIDES, JUDGES
 
 OF_THE_COMMAND_LINE = re.compile(r"--\w|\.toml|\bresume\b.* with\b")
 

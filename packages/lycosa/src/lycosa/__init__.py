@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from lycosa.core.types import Visit as Visit
     from lycosa.crawling import Crawl as Crawl
     from lycosa.crawling.functions import Link as Link
-    from lycosa.refresh.change import Change as Change
-    from lycosa.refresh.change import change_of as change_of
+    from lycosa.revisit.change import Change as Change
+    from lycosa.revisit.change import change_of as change_of
 
 _PLACES = {
     "api": "crawl judge open resume revisit watch why",

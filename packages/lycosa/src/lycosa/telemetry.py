@@ -1,6 +1,6 @@
 """Spans of a crawl for OpenTelemetry: one for each page, and in it one for each of the six steps.
 
-    from lycosa.integrations.telemetry import traced
+    from lycosa.telemetry import traced
 
     for visit in traced(lycosa.crawl("coral reefs", seeds)):
         ...

@@ -20,7 +20,7 @@ import lycosa
 from lycosa.agents.desk import LONGEST_READ, Desk, Limits, passage, visible
 from lycosa.agents.serving import make_server
 from lycosa.core.types import Exchange
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 
 TOPIC = "marine biology/coral reefs"
 LYCOSA = [sys.executable, "-m", "lycosa"]

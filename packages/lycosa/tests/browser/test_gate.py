@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from browser.helpers import Staged, answer, needs_browser, space_of
+from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
 from lycosa.browser.rendering import Rendering
@@ -16,7 +16,7 @@ from lycosa.core.options import Options
 from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Rendered
-from replay.helpers import basic
+from replay_helpers import basic
 from replay.test_peers import CLIENT, NOBODY
 
 PAGE = "http://app.example/"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.helpers import Staged, answer, needs_browser, space_of
+from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser import chromium, orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import LARGEST_DOM, Rendering

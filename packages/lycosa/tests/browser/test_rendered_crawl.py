@@ -13,7 +13,7 @@ from warcio.checker import Checker
 
 import lycosa
 from app_web import KINDS, AppWeb
-from browser.helpers import needs_browser
+from browser_helpers import needs_browser
 from lycosa.browser.rendering import Rendering
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
@@ -24,7 +24,7 @@ from lycosa.core.types import Visit
 from lycosa.crawling.crawl_log import CrawlLog
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
 

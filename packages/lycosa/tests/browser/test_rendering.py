@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.helpers import Staged, answer, needs_browser, space_of
+from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser import orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
@@ -109,10 +109,11 @@ def test_pages_of_all_kinds() -> None:
 LOOP = """
 import asyncio, sys
 sys.path.insert(0, {tests!r})
-from browser.helpers import Staged, answer, space_of
+from browser_helpers import Staged, answer, space_of
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
+from places import ROOT
 
 async def main():
     space, rendering = space_of(Staged({{}})), Rendering(Options(render="always"), find_chromium())
@@ -135,7 +136,7 @@ def test_kill_9_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kill_9_leaves_nothing_behind() -> None:
-    code = LOOP.format(tests=str(Path(__file__).resolve().parents[1]))
+    code = LOOP.format(tests=str(ROOT / 'tests' / 'helpers'))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         place = Path(process.stdout.readline().strip())

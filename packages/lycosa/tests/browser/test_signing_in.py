@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import lycosa
-from browser.helpers import needs_browser
+from browser_helpers import needs_browser
 from lycosa.store.log import SqliteLog
 
 SENT = {"cookie": "sent-cookie-1", "header": "sent-header-3"}

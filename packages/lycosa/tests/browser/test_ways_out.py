@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from browser.helpers import Canary, Staged, answer, needs_browser, space_of, watching
-from browser.ways_out import BY_SCRIPT, SPELLINGS, headers, page
+from browser_helpers import Canary, Staged, answer, needs_browser, space_of, watching
+from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 from lycosa.browser import chromium
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering

@@ -16,7 +16,7 @@ from lycosa.cli.parameters import moment
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
-from lycosa.refresh.change import Change
+from lycosa.revisit.change import Change
 from lycosa.store.log import NAME, SqliteLog
 from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, make_log, page, text
 

@@ -17,7 +17,7 @@ import lycosa
 import tiny_wordnet
 from commands import Command
 from lycosa.store.log import Lock
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 
 TOPIC = "marine biology/coral reefs"
 LOCAL = ("--allow-network", "127.0.0.0/8", "--delay", "0")
@@ -218,7 +218,7 @@ print("heavy:", [name for name in heavy if name in sys.modules])
 run("serve", "--help")
 print("database:", [name for name in ("sqlalchemy", "alembic") if name in sys.modules])
 run("list", "--json")
-print("loaded:", [name for name in sys.modules if name.startswith("lycosa.estimators.")])
+print("loaded:", [name for name in sys.modules if name.startswith("lycosa.strategies.")])
 """
 
 

@@ -17,7 +17,7 @@ from lycosa.cli.changes import changes
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Visit
-from lycosa.refresh.change import Change
+from lycosa.revisit.change import Change
 from lycosa.store.directory import Directory
 
 URL = "http://a.test/reef"

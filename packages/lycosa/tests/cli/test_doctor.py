@@ -20,6 +20,7 @@ from commands import Command
 from lycosa.cli import doctor
 from lycosa.cli.doctor import Finding
 from lycosa.core.errors import StoreError
+from places import ROOT
 
 
 def test_this_machine_is_well(command: Command) -> None:
@@ -55,7 +56,6 @@ def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, c
     assert (1, False) == (code, json.loads(out)["works"])
 
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def only(look: Callable[[], Iterator[Finding]]) -> Finding:

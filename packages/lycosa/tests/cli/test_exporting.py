@@ -13,7 +13,7 @@ from commands import Command
 from lycosa.cli.export import told
 from lycosa.collection.export import Exported
 from lycosa.collection.summary import summarise
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
 

@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 
 from commands import Command
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
+from places import ROOT
 
-HOWTO = Path(__file__).resolve().parents[2] / "docs" / "howto"
+HOWTO = ROOT / "docs" / "howto"
 LOCAL = ["--allow-network", "127.0.0.0/8", "--delay", "0"]
 
 

@@ -18,10 +18,10 @@ import typer
 from browsed_web import browse
 from commands import Command
 from lycosa.cli.main import app
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
-from lycosa.testing import Web, serve
+from lycosa.strategies.rulebook import RuleBook
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
+from lycosa.testweb import Web, serve
 from terminals import Task, Terminal, run_all
 
 TOPIC = "marine biology/coral reefs"

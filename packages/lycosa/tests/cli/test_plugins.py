@@ -17,9 +17,9 @@ from lycosa.checks import check_estimator
 from lycosa.cli.parameters import names_in
 from lycosa.core import plugins
 from lycosa.core.errors import InputError
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 
 Install = Callable[..., None]
 

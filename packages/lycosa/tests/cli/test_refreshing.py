@@ -12,7 +12,7 @@ from lycosa.cli.refresh import Telling, refresh
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.refresh.change import Change
+from lycosa.revisit.change import Change
 from lycosa.store.directory import CONFIG, Directory
 
 

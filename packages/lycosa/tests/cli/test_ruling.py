@@ -12,10 +12,10 @@ import pytest
 import lycosa
 from commands import Command, run
 from lycosa.core.types import Visit
-from lycosa.estimators.rulebook import RuleBook
+from lycosa.strategies.rulebook import RuleBook
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 from lycosa.training.looking import recorded
 from lycosa.training.pages import train
 

@@ -20,9 +20,9 @@ from lycosa.cli.printing import show
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME, building
-from lycosa.testing import Server, Web, serve
-from lycosa.testing.reply import Response
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Server, Web, serve
+from lycosa.testweb.reply import Response
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
 TOPIC = "marine biology/coral reefs"

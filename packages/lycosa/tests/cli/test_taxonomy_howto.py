@@ -10,10 +10,11 @@ import pytest
 
 from commands import Command
 from lycosa.cli.demo import _write_directory
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.testing import Web, serve
+from lycosa.strategies.rulebook import RuleBook
+from lycosa.testweb import Web, serve
+from places import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "taxonomy.md"
+PAGE = ROOT / "docs" / "howto" / "taxonomy.md"
 SMALLER = {"--links 20": "--links 3", "--walk 1000": "--walk 60", "--budget 300": "--budget 20", "0.01": "0"}
 """The commands are the page's; only less is fetched, and without pauses."""
 

@@ -12,7 +12,7 @@ import pytest
 
 import lycosa
 from commands import Command, run
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 from lycosa.text.browsing import Browsing
 from lycosa.training.wandering import sessions
 from lycosa.web.html import extract

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report.synthetic import page, redirect, write
+from synthetic_report import page, redirect, write
 
 from lycosa.collection.graph import Addresses
 from lycosa.collection.view import CrawlView

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from handmade import FRONT, crawl, html, redirect
-from report.synthetic import page, write
+from synthetic_report import page, write
 
 import lycosa
 from lycosa.core.errors import InputError
@@ -26,7 +26,7 @@ from lycosa.explaining.standing import explained
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.topics.given import Given
+from lycosa.judges.given import Given
 
 A = "http://a.localhost/"
 LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"]}

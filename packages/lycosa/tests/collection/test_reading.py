@@ -12,7 +12,7 @@ from handmade import FRONT, crawl, html, redirect, star, visit_again
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa.testing.reply import Document
+from lycosa.testweb.reply import Document
 
 TEXT = "Corals of the lagoon, counted by hand: " + " ".join(f"coral {n * n % 9973}" for n in range(800))
 COPY = "http://b.localhost/copy"

@@ -17,7 +17,7 @@ from lycosa.collection.summary import summarise
 from lycosa.crawling import revisit
 from lycosa.replay.recording import Recording
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
 ONE, TWO, THREE, FOUR, FIVE = (f"{FRONT}{name}" for name in ("one", "two", "three", "four", "five"))

@@ -25,7 +25,7 @@ from lycosa.collection.searching import Progress, Search
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.store.log import NAME as LOG
 from lycosa.store.search import NAME
-from lycosa.testing.simulation import EPOCH
+from lycosa.testweb.simulation import EPOCH
 
 PAGES = {
     "http://a.localhost/reefs": html("Coral reefs", "A coral reef is built by animals. Bleaching hits every reef."),

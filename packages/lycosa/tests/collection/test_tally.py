@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.synthetic import page
+from synthetic_report import page
 
 from lycosa.collection.tally import EXAMPLES, FLAGS_MOST, Tally
 from lycosa.core.types import Setting, Visit

@@ -13,8 +13,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Response
-from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb import Response
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
 URL = "http://a.localhost/reef"

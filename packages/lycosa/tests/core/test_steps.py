@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import lycosa
-from lycosa.integrations.telemetry import traced
+from lycosa.telemetry import traced
 
 GRAPH = {"a": ["b", "none"], "b": ["a", "c"], "c": []}
 STEPS = ["pick", "visit", "judge", "learn", "rank", "record"]

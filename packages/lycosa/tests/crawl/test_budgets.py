@@ -15,7 +15,7 @@ from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
 from lycosa.core.errors import InputError
 from lycosa.crawling import crawl as make_crawl
 from lycosa.spaces.web import GIVE_UP
-from lycosa.testing.simulation import clock
+from lycosa.testweb.simulation import clock
 from scripted_web import GONE, ROBOTS, Says, Script, Told, crawl, html, run
 
 START = "http://start.test/"

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 import lycosa
-from crawl.helpers import run, world
+from crawl_helpers import run, world
 from lycosa.cli.judge import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
@@ -20,7 +20,7 @@ from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError
 from lycosa.core.types import Event, Place, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Server, serve
+from lycosa.testweb import Server, serve
 
 TOPIC = "marine biology/coral reefs"
 FLIPS = 30

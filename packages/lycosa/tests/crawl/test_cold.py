@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lycosa
-from crawl.helpers import Remembered, sim_space
+from crawl_helpers import Remembered, sim_space
 from lycosa.core.cold import ROW, Cold
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
@@ -23,21 +23,21 @@ from lycosa.core.table import Table
 from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
-from lycosa.estimators import strategy
-from lycosa.estimators.baselines import BreadthFirst
-from lycosa.estimators.scent import Scent, sharpening
+from lycosa.strategies import strategy
+from lycosa.strategies.baselines import BreadthFirst
+from lycosa.strategies.scent import Scent, sharpening
 from lycosa.explaining import Reasons
-from lycosa.lab.guides import Guide
-from lycosa.lab.index import Index
-from lycosa.lab.simulation import simulate
-from lycosa.scrapy.space import Priorities, ScrapySpace
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import Index
+from lycosa_lab.simulation import simulate
+from lycosa_scrapy.space import Priorities, ScrapySpace
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.store.snapshots import NAME
-from lycosa.testing import Web
-from lycosa.testing.simulation import clock, run_virtual
-from lycosa.topics.given import Given
-from lycosa.topics.probability import evidence
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import clock, run_virtual
+from lycosa.judges.given import Given
+from lycosa.judges.probability import evidence
 from lycosa.traps.warden import Warden as TrapWarden
 
 WEB = Remembered(Web(pages=400, hosts=30))

@@ -19,7 +19,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling.crawl_log import CrawlLog, as_text, event_of
 from lycosa.store.log import VISITS, SqliteLog
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
 COLUMNS = ["at", "status", "size", "url", "path", "via", "type", "thread", "began", "digest", "seed", "annotations"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.helpers import (
+from crawl_helpers import (
     arguments,
     check_kept,
     check_warcs,
@@ -22,7 +22,7 @@ from crawl.helpers import (
     visits_of,
     world,
 )
-from lycosa.testing import Server, serve
+from lycosa.testweb import Server, serve
 
 TOPIC = "marine biology/coral reefs"
 

@@ -10,15 +10,15 @@ import pytest
 
 import lycosa
 from browsed_pages import ten_pages
-from crawl.helpers import ONTOLOGY, Remembered, sim_space, taught
+from crawl_helpers import ONTOLOGY, Remembered, sim_space, taught
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.store.directory import KEPT, Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Web
-from lycosa.testing.simulation import clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.background import Background
-from lycosa.topics import TOPICS
+from lycosa.judges import TOPICS
 
 TOPIC = "marine biology/coral reefs"
 WORDS = {"topic": "coral reef"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lycosa
-from crawl.helpers import (
+from crawl_helpers import (
     ONTOLOGY,
     Remembered,
     browsed,
@@ -23,13 +23,13 @@ from crawl.helpers import (
 )
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
-from lycosa.estimators import MODEL, STRATEGIES, TAXONOMY
-from lycosa.estimators import WORDS as MEANING
+from lycosa.strategies import MODEL, STRATEGIES, TAXONOMY
+from lycosa.strategies import WORDS as MEANING
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
-from lycosa.testing import Web
-from lycosa.testing.simulation import EPOCH, clock, run_virtual
-from lycosa.topics.classified import Classified
-from lycosa.topics.query import Query
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import EPOCH, clock, run_virtual
+from lycosa.judges.classified import Classified
+from lycosa.judges.query import Query
 
 TOPIC = "marine biology/coral reefs"
 KINDS = (

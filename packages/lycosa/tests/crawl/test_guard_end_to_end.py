@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import lycosa.spaces.making
-from crawl.helpers import run
+from crawl_helpers import run
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
-from lycosa.testing import Response, Server, serve
+from lycosa.testweb import Response, Server, serve
 from lycosa.web.guard import Names
 from lycosa.web.urls import check_seed
 

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from crawl.helpers import (
+from crawl_helpers import (
     arguments,
     check_kept,
     check_warcs,
@@ -25,7 +25,7 @@ from lycosa.crawling.crawl_log import event_of
 from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import VISITS, SqliteLog
-from lycosa.testing import Server, serve
+from lycosa.testweb import Server, serve
 
 TOPIC = "marine biology/coral reefs"
 CONCURRENCY = 16

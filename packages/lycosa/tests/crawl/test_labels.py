@@ -14,7 +14,7 @@ from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
 from lycosa.store.log import NAME, SqliteLog, append_labels, labels_in
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 
 REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
 

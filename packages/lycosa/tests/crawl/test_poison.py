@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 import lycosa
-from crawl.helpers import sim_space
+from crawl_helpers import sim_space
 from lycosa.collection.reading import Collection
 from lycosa.core.assessor import Assessor
 from lycosa.core.files import Mark
 from lycosa.core.types import Visit
 from lycosa.spaces import web as web_space
 from lycosa.store.log import SqliteLog
-from lycosa.testing import Response
-from lycosa.testing.simulation import clock, run_virtual
+from lycosa.testweb import Response
+from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.web.apart import JOBS
 
 BASE = "http://reef.localhost/"

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from crawl.helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
+from crawl_helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl, resume
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Hit, Response, Web, gaps, most_at_once, serve
-from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb import Hit, Response, Web, gaps, most_at_once, serve
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.fetch import Response as Fetched
 from lycosa.web.guard import Guard, Names

@@ -14,15 +14,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawl.helpers import Process, check_kept, check_warcs, events_of, lycosa, run, until, visits_of
+from crawl_helpers import Process, check_kept, check_warcs, events_of, lycosa, run, until, visits_of
 from held_port import held_port
 from lycosa.core.types import Visit
-from lycosa.refresh.change import change_of
-from lycosa.refresh.ledger import counts
+from lycosa.revisit.change import change_of
+from lycosa.revisit.ledger import counts
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
-from lycosa.testing import Server, serve
-from lycosa.testing.reply import Document, Response, finish
+from lycosa.testweb import Server, serve
+from lycosa.testweb.reply import Document, Response, finish
 from receiving import receiving
 
 HOSTS, PAGES = 4, 8

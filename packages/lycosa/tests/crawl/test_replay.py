@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from crawl.helpers import go_on, hits_of, leave, picks, plant, sim_engine, state_of, visits_of
+from crawl_helpers import go_on, hits_of, leave, picks, plant, sim_engine, state_of, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
-from lycosa.testing import Response, Web
-from lycosa.testing.simulation import EPOCH, clock, run_virtual
+from lycosa.testweb import Response, Web
+from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 from lycosa.web.reading import _Process
 
 STRATEGIES = ("best-first", "random")

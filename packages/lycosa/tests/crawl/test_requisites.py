@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.crawling.requisites import Requisites
 from lycosa.store.log import VISITS, SqliteLog
-from lycosa.testing.simulation import clock, run_virtual
+from lycosa.testweb.simulation import clock, run_virtual
 from scripted_web import DAY, GONE, Says, Script, Told, crawl, html, refresh, run
 
 FRONT, OFF, LATER = "http://reef.test/", "http://reef.test/tax", "http://reef.test/atoll"

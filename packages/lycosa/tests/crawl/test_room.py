@@ -11,7 +11,7 @@ from lycosa.collection.checking import check
 from lycosa.core.types import Visit
 from lycosa.crawling import files
 from lycosa.crawling.files import Room, size_of
-from lycosa.testing import Web, serve
+from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
 

@@ -11,7 +11,7 @@ import pytest
 import lycosa
 from lycosa.core.errors import InputError
 from lycosa.spaces.graph import GraphSpace
-from lycosa.testing.simulation import clock
+from lycosa.testweb.simulation import clock
 from scripted_web import GONE, PAGE, Says, Script, crawl, html, run
 
 ENGINE = "http://find.test"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import lycosa
-from crawl.helpers import Remembered, sim_space
+from crawl_helpers import Remembered, sim_space
 from lycosa.collection.judging import judge, learn
 from lycosa.collection.reading import Collection
 from lycosa.core.engine import Engine
@@ -22,14 +22,14 @@ from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, Texts, Untold, put_back, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl, files
-from lycosa.estimators.best_first import BestFirst
+from lycosa.strategies.best_first import BestFirst
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog, append_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
-from lycosa.testing import Web
-from lycosa.testing.simulation import clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import clock, run_virtual
 
 WEB = Remembered(Web(pages=400, hosts=30))
 TOPIC = "marine biology/coral reefs"

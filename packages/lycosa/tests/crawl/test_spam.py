@@ -4,8 +4,8 @@ from lycosa.core.types import Visit
 from lycosa.crawling import crawl
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
-from lycosa.testing import Web
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 from spam_farm import SpamWeb
 

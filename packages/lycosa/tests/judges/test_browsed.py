@@ -15,8 +15,8 @@ from lycosa.core.types import Links, Page
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.browsed import Browsed
-from lycosa.topics.making import make_topic
+from lycosa.judges.browsed import Browsed
+from lycosa.judges.making import make_topic
 
 
 def test_page_and_anchors_by_hand() -> None:

@@ -14,8 +14,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.classified import Classified
-from lycosa.topics.model import KINDS, Model, fitted
+from lycosa.judges.classified import Classified
+from lycosa.judges.model import KINDS, Model, fitted
 from work import calls
 
 TERMS = ["bird", "coral", "fish", "rail", "sea", "train"]

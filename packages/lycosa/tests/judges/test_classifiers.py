@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
-from lycosa.topics.classifiers import LinearSvm, Network, _go_on, _learner, _platt, matrix
+from lycosa.judges.classifiers import LinearSvm, Network, _go_on, _learner, _platt, matrix
 
 
 def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from reefs import REEFS, judge
 
 from lycosa.text.background import Background
-from lycosa.topics.meaning import CorleyMihalcea
+from lycosa.judges.meaning import CorleyMihalcea
 
 FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50, "bleach": 10}, language="en")
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.text.bags import Bags, unit
-from lycosa.topics.classifiers import Tree, matrix
+from lycosa.judges.classifiers import Tree, matrix
 
 
 def some_pages(count: int = 120, terms: int = 30, seed: int = 5) -> tuple[Bags, NDArray[np.intp]]:

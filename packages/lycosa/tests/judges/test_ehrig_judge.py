@@ -9,7 +9,7 @@ from reefs import REEFS, judge
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.meaning import Ehrig
+from lycosa.judges.meaning import Ehrig
 
 
 def ehrig(words: Any = "reef", **options: Any) -> Ehrig:

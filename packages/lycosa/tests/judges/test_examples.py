@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.topics.examples import TERMS, centroid
+from lycosa.judges.examples import TERMS, centroid
 
 
 def test_the_mean_of_unit_vectors() -> None:

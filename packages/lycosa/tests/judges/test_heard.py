@@ -3,8 +3,8 @@
 from learning_judge import Learning
 from lycosa.core.protocols import Learner
 from lycosa.core.types import Label, Visit
-from lycosa.topics.base import Heard, heeding
-from lycosa.topics.given import Given
+from lycosa.judges.base import Heard, heeding
+from lycosa.judges.given import Given
 
 
 def heard(*betas: float) -> Heard:

@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.topics.counting import Keyword
+from lycosa.judges.counting import Keyword
 from lycosa.web.html import extract
 
 

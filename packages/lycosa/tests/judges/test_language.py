@@ -1,9 +1,9 @@
 """Only pages in the right language count."""
 
 from lycosa.core.types import Links, Page
-from lycosa.topics.base import InLanguage, heeding
-from lycosa.topics.given import Given
-from lycosa.topics.pattern import Pattern
+from lycosa.judges.base import InLanguage, heeding
+from lycosa.judges.given import Given
+from lycosa.judges.pattern import Pattern
 
 
 def test_a_flagged_page_is_not_found() -> None:

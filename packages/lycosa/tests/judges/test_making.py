@@ -12,14 +12,14 @@ from lycosa.core.types import Judgement, Page, Visit
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes
-from lycosa.topics import TOPICS, describe
-from lycosa.topics.classified import Classified
-from lycosa.topics.counting import Keyword, WordFrequency
-from lycosa.topics.making import make_topic, read_terms
-from lycosa.topics.model import Model
-from lycosa.topics.pattern import Pattern
-from lycosa.topics.probability import Probability
-from lycosa.topics.query import Query, WeightedContent
+from lycosa.judges import TOPICS, describe
+from lycosa.judges.classified import Classified
+from lycosa.judges.counting import Keyword, WordFrequency
+from lycosa.judges.making import make_topic, read_terms
+from lycosa.judges.model import Model
+from lycosa.judges.pattern import Pattern
+from lycosa.judges.probability import Probability
+from lycosa.judges.query import Query, WeightedContent
 
 
 def test_words() -> None:
@@ -71,9 +71,9 @@ def test_words_beside_examples_weigh_alike() -> None:
 
 def test_a_class_of_ones_own() -> None:
     """module:Class is imported and made."""
-    from lycosa.topics.given import Given
+    from lycosa.judges.given import Given
 
-    assert isinstance(make_topic(Options(judge="lycosa.topics.given:Given")), Given)
+    assert isinstance(make_topic(Options(judge="lycosa.judges.given:Given")), Given)
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
@@ -86,7 +86,7 @@ def test_a_class_that_can_not_be_loaded(name: str) -> None:
 def test_a_class_that_takes_no_threshold() -> None:
     """A class that can't be made as asked is refused, not a traceback."""
     with pytest.raises(InputError, match="cannot load the judge"):
-        make_topic(Options(judge="lycosa.topics.base:InLanguage", threshold=0.5))
+        make_topic(Options(judge="lycosa.judges.base:InLanguage", threshold=0.5))
 
 
 class Own:
@@ -135,7 +135,7 @@ def test_a_class_of_ones_own_with_words_and_parameters() -> None:
 def test_a_class_of_ones_own_that_takes_no_words() -> None:
     """Words that it can't take are not dropped silently."""
     with pytest.raises(InputError, match="it has no parameter 'words' for 'coral'"):
-        make_topic(Options(judge="lycosa.topics.given:Given", topic="coral"))
+        make_topic(Options(judge="lycosa.judges.given:Given", topic="coral"))
 
 
 @pytest.mark.parametrize(

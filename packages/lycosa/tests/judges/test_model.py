@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags
-from lycosa.topics.model import KINDS, Model, fitted
+from lycosa.judges.model import KINDS, Model, fitted
 
 TERMS = ["coral", "reef", "rail", "サンゴ"]
 BAGS = Bags.of([([0, 1], [2.0, 1.0]), ([0], [1.0]), ([1, 3], [1.0, 1.0])] + [([2], [2.0]), ([2, 1], [3.0, 1.0])] * 2)

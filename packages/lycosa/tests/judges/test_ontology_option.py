@@ -10,8 +10,8 @@ import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.text.background import Background
-from lycosa.topics.making import make_topic
-from lycosa.topics.meaning import Ssrm
+from lycosa.judges.making import make_topic
+from lycosa.judges.meaning import Ssrm
 
 SEEDS = ["https://example.org/"]
 

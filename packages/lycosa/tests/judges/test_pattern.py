@@ -4,7 +4,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.topics.pattern import READ, Pattern
+from lycosa.judges.pattern import READ, Pattern
 
 
 @pytest.mark.paper("batsakis-boolean")

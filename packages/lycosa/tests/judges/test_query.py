@@ -7,7 +7,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 
 
 def page(marked: str, *anchors: str, title: str = "") -> Page:

@@ -9,7 +9,7 @@ from reefs import REEFS, judge
 from lycosa.core.types import Page, Visit
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.meaning import Ssrm
+from lycosa.judges.meaning import Ssrm
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
 """Two links, under reef, which is one link below the root."""

@@ -8,7 +8,7 @@ from reefs import judge
 
 from lycosa.text.background import Background
 from lycosa.text.ontology import Ontology
-from lycosa.topics.meaning import SynsetExpansion
+from lycosa.judges.meaning import SynsetExpansion
 
 CARS = Ontology.build(
     {"car": ["car", "automobile"], "cable car": ["cable car", "car"], "fever": ["dengue fever", "breakbone fever"]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.topics.taxonomy import classes_of, path_of, spellings, wanted
+from lycosa.judges.taxonomy import classes_of, path_of, spellings, wanted
 
 
 @pytest.mark.paper("rules-taxonomy")

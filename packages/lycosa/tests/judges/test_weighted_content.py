@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.query import WeightedContent
+from lycosa.judges.query import WeightedContent
 
 
 def judge(topic: WeightedContent, page: Page) -> Judgement:

@@ -4,7 +4,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.topics.counting import WordFrequency
+from lycosa.judges.counting import WordFrequency
 
 
 def beta(topic: WordFrequency, marked: str, title: str = "") -> float:

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from lycosa.replay.proxy import Proxy
-from replay.chromium import chromium
-from replay.helpers import http_answer, record, serving, write
+from chromium import chromium
+from replay_helpers import http_answer, record, serving, write
 
 
 def page(title: str, link: str) -> bytes:

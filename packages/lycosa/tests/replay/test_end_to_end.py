@@ -20,8 +20,9 @@ from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import wall_clock, web_space
-from lycosa.testing import Web, serve
-from replay.helpers import ask, http_answer, record, serving, write
+from lycosa.testweb import Web, serve
+from replay_helpers import ask, http_answer, record, serving, write
+from places import CORPORA
 
 OPTIONS: dict[str, Any] = {
     "strategy": "breadth-first",
@@ -32,7 +33,6 @@ OPTIONS: dict[str, Any] = {
     "allow_network": ["127.0.0.0/8"],
 }
 
-CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 
 
 def pages(visits: Iterable[Visit]) -> set[str]:

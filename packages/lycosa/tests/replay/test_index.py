@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.replay import index as module
 from lycosa.replay.captures import REVISIT, identify
 from lycosa.replay.index import COLUMNS, Index, load, open_index
-from replay.helpers import record, write
+from replay_helpers import record, write
 
 URLS = [f"http://a.example/{number}" for number in range(6)]
 

@@ -24,8 +24,8 @@ from lycosa.training.looking import fetched
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
-from replay.chromium import chromium
-from replay.helpers import ask, ask_all, basic, running
+from chromium import chromium
+from replay_helpers import ask, ask_all, basic, running
 
 PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
 

@@ -19,7 +19,7 @@ import pytest
 from lycosa.replay import peers
 from lycosa.replay.pages import how_to
 from lycosa.replay.proxy import Proxy
-from replay.helpers import ask, ask_secure, basic, http_answer, record, serving, write
+from replay_helpers import ask, ask_secure, basic, http_answer, record, serving, write
 from replay.test_end_to_end import replaying, rest
 from replay.test_live import recording
 

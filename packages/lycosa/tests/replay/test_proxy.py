@@ -13,7 +13,7 @@ import pytest
 
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import AT_ONCE, Proxy
-from replay.helpers import JANUARY, JUNE, ask, ask_all, ask_secure, http_answer, record, serving, write
+from replay_helpers import JANUARY, JUNE, ask, ask_all, ask_secure, http_answer, record, serving, write
 
 A = "http://a.example"
 LARGE = random.Random(1).randbytes(3 * AT_ONCE)

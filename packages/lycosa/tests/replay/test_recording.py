@@ -14,7 +14,7 @@ from lycosa.replay.captures import moment
 from lycosa.replay.recording import Host, Recording
 from lycosa.replay.records import Damaged
 from lycosa.store.warc import WarcArchive
-from replay.helpers import JANUARY, JUNE, MARCH, http_answer, record, write
+from replay_helpers import JANUARY, JUNE, MARCH, http_answer, record, write
 from revisited_crawl import DAY, EPOCH, revisited
 
 A = "http://a.example/"

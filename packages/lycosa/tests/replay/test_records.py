@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.replay.captures import moment
 from lycosa.replay.records import Damaged, read
-from replay.helpers import MARCH, record
+from replay_helpers import MARCH, record
 
 CHUNKS = b"3\r\nabc\r\n4;note=x\r\ndefg\r\n0\r\nTrailer: x\r\n\r\n"
 

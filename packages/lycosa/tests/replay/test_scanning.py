@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.replay.captures import CONTENT, PAGE, REVISIT, SECURE, Captures
 from lycosa.replay.records import Damaged, read
 from lycosa.replay.scanning import scan, segments
-from replay.helpers import http_answer, record, write
+from replay_helpers import http_answer, record, write
 
 URLS = [f"http://a.example/{number}" for number in range(5)]
 

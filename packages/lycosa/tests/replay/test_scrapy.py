@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from replay.helpers import http_answer, record, serving, write
+from replay_helpers import http_answer, record, serving, write
 
 SPIDER = """
 import json, sys

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lycosa.refresh.rates import claim, waiting
+from lycosa.revisit.rates import claim, waiting
 
 
 def gain(r: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from xml.etree import ElementTree as Tree
 
 import pytest
 
-from lycosa.refresh.change import Change
-from lycosa.refresh.feeds import NAMESPACE, atom
-from lycosa.refresh.ledger import Told
+from lycosa.revisit.change import Change
+from lycosa.revisit.feeds import NAMESPACE, atom
+from lycosa.revisit.ledger import Told
 from made_changes import MOVED, REEF, START, text
 
 IN = {"a": NAMESPACE}

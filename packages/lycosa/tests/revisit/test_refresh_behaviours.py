@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.refresh.schedules import AUTOMATIC, BEHAVIOURS, Behaviours
+from lycosa.revisit.schedules import AUTOMATIC, BEHAVIOURS, Behaviours
 
 DAY = 86_400.0
 

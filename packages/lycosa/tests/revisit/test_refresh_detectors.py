@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.refresh.change import Verdict
-from lycosa.refresh.detectors import (
+from lycosa.revisit.change import Verdict
+from lycosa.revisit.detectors import (
     DEFAULT,
     DETECTORS,
     checksum,
@@ -22,7 +22,7 @@ from lycosa.refresh.detectors import (
     parse_detectors,
     share_of_others,
 )
-from lycosa.refresh.snapshot import MainBlocks, Snapshot
+from lycosa.revisit.snapshot import MainBlocks, Snapshot
 from lycosa.web.tree import tree_of
 
 URL = "http://reefs.test/page"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.refresh.snapshot import unstamped
+from lycosa.revisit.snapshot import unstamped
 
 SAME = [  # each pair is one line at two times
     ("Last updated: 2024-05-03 12:33:01 UTC", "Last updated: 2025-11-23 02:03:59 UTC"),

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.refresh.diff import rows
-from lycosa.refresh.diff.rows import align
+from lycosa.revisit.diff import rows
+from lycosa.revisit.diff.rows import align
 from work import lines
 
 SHORT = st.lists(st.integers(0, 4), max_size=14)

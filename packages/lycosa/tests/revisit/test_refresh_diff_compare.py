@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lycosa.refresh.change import Change
-from lycosa.refresh.diff import Version, compare, folded
-from lycosa.refresh.diff.rows import diff
+from lycosa.revisit.change import Change
+from lycosa.revisit.diff import Version, compare, folded
+from lycosa.revisit.diff.rows import diff
 from lycosa.web.html import read_body
 
 URL = "https://a.test/reef?a=1&b=2"

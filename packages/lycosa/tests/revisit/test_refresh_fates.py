@@ -9,12 +9,12 @@ from typing import Any
 
 import lycosa
 from lycosa.core.types import Lesson, Visit
-from lycosa.refresh.change import change_of
+from lycosa.revisit.change import change_of
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing.changing import ChangingWeb
-from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.testing.web import Web
+from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb.web import Web
 from lycosa.web.politeness import Politeness
 
 DAYS = 86_400.0

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as Tree
 import pytest
 
 from lycosa.core.errors import StoreError
-from lycosa.refresh.feeds import ATOM, Feeds
-from lycosa.refresh.ledger import Told, Wanted, changes
+from lycosa.revisit.feeds import ATOM, Feeds
+from lycosa.revisit.ledger import Told, Wanted, changes
 from lycosa.store.log import SqliteLog
 from made_changes import HOUR, START, look, make_log, page, text
 

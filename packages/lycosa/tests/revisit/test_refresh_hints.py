@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lycosa.refresh.memory import TRIALS, Hints
+from lycosa.revisit.memory import TRIALS, Hints
 from lycosa.web.dates import w3c_time
 
 DAY = 86_400.0

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lycosa.refresh.rates import KEPT, UNCHANGED, UNKNOWN, Histories
+from lycosa.revisit.rates import KEPT, UNCHANGED, UNKNOWN, Histories
 
 
 def test_a_look_keeps_how_long_it_was_and_what_it_found() -> None:

@@ -9,14 +9,15 @@ import brotli
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawl.helpers import check_warcs
+from crawl_helpers import check_warcs
 from lycosa.core.types import Visit
-from lycosa.refresh.change import change_of
-from lycosa.refresh.ledger import Wanted, changes
+from lycosa.revisit.change import change_of
+from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import inflate
 from scripted_web import BLEACHED, GONE, OTHER, PAGE, REEF, ROBOTS, Says, Script, crawl, html, refresh
+from places import ROOT
 
 A, B = html(), html(BLEACHED)
 SORRY = "Of pages about a coral reef that are not found there are two kinds."
@@ -502,7 +503,7 @@ def _plain(versions: Versions, visit: Visit) -> bytes:
 
 def test_cases_are_documented() -> None:
     """docs/refresh-cases.md has the table of cases, as it stands here."""
-    page = (Path(__file__).parents[2] / "docs" / "refresh-cases.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "refresh-cases.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| Case") :]
 
 

@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 
 import lycosa
-from crawl.helpers import state_of
+from crawl_helpers import state_of
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
-from lycosa.refresh.change import change_of
-from lycosa.refresh.keeper import ROUND, STALE, Keeper, Keeping
-from lycosa.refresh.rates import _COLUMNS
-from lycosa.refresh.validators import Honesty
+from lycosa.revisit.change import change_of
+from lycosa.revisit.keeper import ROUND, STALE, Keeper, Keeping
+from lycosa.revisit.rates import _COLUMNS
+from lycosa.revisit.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.changing import ChangingWeb
-from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.testing.web import Web
-from lycosa.topics.given import Given
+from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb.web import Web
+from lycosa.judges.given import Given
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
 from scripted_web import BLEACHED, DAY, GONE, OTHER, PAGE, Says, Script, Told, crawl, html, refresh, run

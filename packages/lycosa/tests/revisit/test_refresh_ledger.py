@@ -10,8 +10,8 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Event, Setting
-from lycosa.refresh.change import Change
-from lycosa.refresh.ledger import (
+from lycosa.revisit.change import Change
+from lycosa.revisit.ledger import (
     REFRESHED,
     Wanted,
     beginning,

@@ -11,10 +11,10 @@ import pytest
 from held_port import held_port
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.refresh.feeds import ATOM
-from lycosa.refresh.notify import NAME, Channel, Notifier, channels_of
+from lycosa.revisit.feeds import ATOM
+from lycosa.revisit.notify import NAME, Channel, Notifier, channels_of
 from lycosa.store.log import SqliteLog
-from lycosa.testing.simulation import run_virtual
+from lycosa.testweb.simulation import run_virtual
 from made_changes import look, make_log, text
 from receiving import receiving
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lycosa.refresh.rates import KEPT, SHAPE, UNCHANGED, UNKNOWN, USUAL, Histories, Prior, credible, digamma, estimate
+from lycosa.revisit.rates import KEPT, SHAPE, UNCHANGED, UNKNOWN, USUAL, Histories, Prior, credible, digamma, estimate
 
 DAY = 86_400.0
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.refresh import rates as estimating
-from lycosa.refresh import schedules as automatic
-from lycosa.refresh.rates import Histories
-from lycosa.refresh.schedules import SCHEDULES, Automatic, make_schedule
+from lycosa.revisit import rates as estimating
+from lycosa.revisit import schedules as automatic
+from lycosa.revisit.rates import Histories
+from lycosa.revisit.schedules import SCHEDULES, Automatic, make_schedule
 
 HOUR, DAY = 3600.0, 86_400.0
 

@@ -11,6 +11,7 @@ import pytest
 from lycosa.checks import check_space
 from lycosa.core.types import Task
 from lycosa.spaces.acquaintance import AcquaintanceSpace, Trait
+from places import ROOT
 
 KNOWS = {"ann": ["bob", "cat", "dan"]}
 TRAITS: dict[str, dict[str, Trait]] = {
@@ -22,7 +23,7 @@ TRAITS: dict[str, dict[str, Trait]] = {
 
 
 def _benchmark(name: str) -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / f"{name}.py"
+    path = ROOT / "benchmarks" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -12,6 +12,7 @@ import lycosa
 from lycosa.checks import check_space
 from lycosa.core.types import Task
 from lycosa.spaces.gossip import GossipSpace
+from places import ROOT
 
 OVERLAY = {"ann": ["bob", "cat"], "bob": ["eve"], "cat": ["dan"]}
 DOCUMENTS = {
@@ -23,7 +24,7 @@ DOCUMENTS = {
 
 
 def _benchmark(name: str) -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / f"{name}.py"
+    path = ROOT / "benchmarks" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

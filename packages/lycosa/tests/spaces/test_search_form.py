@@ -19,10 +19,11 @@ from lycosa.core.types import Task, Visit
 from lycosa.spaces.search_form import SearchFormSpace, letters
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
-from lycosa.testing import Response, Server, Web, gaps, most_at_once, serve
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Response, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.keywords import keywords
 from lycosa.web.politeness import Politeness
+from places import ROOT
 
 FORM = "http://books.localhost/search?q={}"
 LOCAL: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"]}
@@ -420,7 +421,7 @@ def test_a_topic_siphons_its_part_of_the_database() -> None:
 
 
 def _benchmark(name: str) -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / f"{name}.py"
+    path = ROOT / "benchmarks" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

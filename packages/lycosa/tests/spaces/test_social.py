@@ -17,8 +17,8 @@ import pytest
 from mastodon_server import QUERY, MastodonServer, Network, generated, serving
 
 import lycosa
-from crawl.helpers import lycosa as lycosa_process
-from crawl.helpers import run, until
+from crawl_helpers import lycosa as lycosa_process
+from crawl_helpers import run, until
 from lycosa.checks import check_space
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
@@ -28,7 +28,7 @@ from lycosa.crawling import Crawl
 from lycosa.spaces.making import make_space
 from lycosa.spaces.mastodon import resets_in
 from lycosa.spaces.social import SocialSpace
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 from lycosa.web.urls import lane
 
 LOCAL = ["127.0.0.0/8"]

@@ -11,7 +11,7 @@ import lycosa
 from lycosa.core.state import State
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import OVERTAKEN
-from lycosa.testing.simulation import clock
+from lycosa.testweb.simulation import clock
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Fetch, Look, Rendered
 from scripted_web import Says, Script, html, run

@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.focus import CHUNK, FAR, MOST_FEATURES, NEAR, Apprentice
+from lycosa.strategies.focus import CHUNK, FAR, MOST_FEATURES, NEAR, Apprentice
 
 
 class School:

@@ -5,7 +5,7 @@ from teaching import seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.personalised import Astray
+from lycosa.strategies.personalised import Astray
 
 
 def visit(astray: Astray, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:

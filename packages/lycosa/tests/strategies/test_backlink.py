@@ -4,7 +4,7 @@ import pytest
 from teaching import score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.baselines import Backlink
+from lycosa.strategies.baselines import Backlink
 
 
 @pytest.mark.paper("batsakis-backlink")

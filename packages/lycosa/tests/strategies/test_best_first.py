@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.best_first import BestFirst
+from lycosa.strategies.best_first import BestFirst
 
 
 @pytest.mark.paper("batsakis-best-first-page", "batsakis-best-first-anchor", "batsakis-eq7")

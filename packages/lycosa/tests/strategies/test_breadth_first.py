@@ -6,7 +6,7 @@ from teaching import order, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.baselines import BreadthFirst
+from lycosa.strategies.baselines import BreadthFirst
 
 
 @pytest.mark.paper("batsakis-breadth-first")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Step, Visit
-from lycosa.estimators.cash import BLOCK, MOST, CashFlow, Opic
-from lycosa.estimators.otie import Otie
+from lycosa.strategies.cash import BLOCK, MOST, CashFlow, Opic
+from lycosa.strategies.otie import Otie
 
 
 class Crawl:

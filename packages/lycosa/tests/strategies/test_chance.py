@@ -3,7 +3,7 @@
 import numpy as np
 
 from lycosa.core.table import Table
-from lycosa.estimators.baselines import Random
+from lycosa.strategies.baselines import Random
 
 ROWS = np.arange(20_000, dtype=np.int32)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from browsed_pages import Walk
-from lycosa.estimators.context_graph import OTHER, ContextGraph
+from lycosa.strategies.context_graph import OTHER, ContextGraph
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 

@@ -7,8 +7,8 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Batched
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import strategy
-from lycosa.estimators.crawl4ai import NEARER, Crawl4Ai, keywords
+from lycosa.strategies import strategy
+from lycosa.strategies.crawl4ai import NEARER, Crawl4Ai, keywords
 
 
 def test_the_share_of_words_in_the_address() -> None:

@@ -10,8 +10,8 @@ from teaching import redirect, score, see, seeded, teach
 from lycosa.core.strategies import Drawn
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import strategy
-from lycosa.estimators.deep_deep import ADDRESS_GRAMS, ANCHOR_GRAMS, INITIAL, SAME_HOST, SLOTS, DeepDeep, _grams
+from lycosa.strategies import strategy
+from lycosa.strategies.deep_deep import ADDRESS_GRAMS, ANCHOR_GRAMS, INITIAL, SAME_HOST, SLOTS, DeepDeep, _grams
 
 
 def page(node: str, beta: float, **anchors: str) -> Visit:
@@ -139,7 +139,7 @@ def test_without_chance_the_best_of_one_host_is_taken() -> None:
 
 def test_the_memory_forgets_any_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """When it is full, a new page takes the place of another, and each is there once."""
-    monkeypatch.setattr("lycosa.estimators.deep_deep.MEMORY", 3)
+    monkeypatch.setattr("lycosa.strategies.deep_deep.MEMORY", 3)
     table, q = seeded("s"), DeepDeep()
     teach(q, table, "s", 0.0, *"abcdefgh")
     for node in "abcdefgh":

@@ -7,7 +7,7 @@ import pytest
 from teaching import redirect, score, see, seeded
 
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.disco import Disco, Likeness, Ucb1, logistic
+from lycosa.strategies.disco import Disco, Likeness, Ucb1, logistic
 
 LN2 = math.log(2)
 

@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.focus import Distiller
+from lycosa.strategies.focus import Distiller
 
 
 def teach(distiller: Distiller, table: Table, node: str, beta: float, *links: str) -> bool:

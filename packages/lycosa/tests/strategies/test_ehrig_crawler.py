@@ -10,10 +10,11 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.anchors import Ehrig
+from lycosa.strategies import estimator
+from lycosa.strategies.anchors import Ehrig
+from places import ROOT
 
-REEFS = str(Path(__file__).parent.parent / "reefs.tsv")
+REEFS = str(ROOT / "tests/helpers/reefs.tsv")
 """land > reef > coral reef > atoll, land > island; coral is related to coral reef."""
 
 

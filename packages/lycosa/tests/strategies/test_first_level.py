@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.first_level import FirstLevel
+from lycosa.strategies.first_level import FirstLevel
 
 KINDS: tuple[Any, ...] = ("deg", "n", "e", "ne")
 

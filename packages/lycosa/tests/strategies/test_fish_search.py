@@ -6,7 +6,7 @@ from teaching import order, seeded
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Visit
-from lycosa.estimators.fish_search import FishSearch
+from lycosa.strategies.fish_search import FishSearch
 
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:

@@ -10,8 +10,8 @@ from teaching import score
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.focus import HardFocus
+from lycosa.strategies import estimator
+from lycosa.strategies.focus import HardFocus
 
 
 def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page", **data: Any) -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.hmm import Chain, Hmm, bucketed
-from lycosa.estimators.neighbours import Neighbours, weights
+from lycosa.strategies import estimator
+from lycosa.strategies.hmm import Chain, Hmm, bucketed
+from lycosa.strategies.neighbours import Neighbours, weights
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import distances

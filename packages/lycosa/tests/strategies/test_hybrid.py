@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from browsed_pages import Walk, ten_pages
-from lycosa.estimators.hmm import Hmm, Hybrid
+from lycosa.strategies.hmm import Hmm, Hybrid
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 

@@ -5,7 +5,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.otie import LinkContext
+from lycosa.strategies.otie import LinkContext
 
 
 def teach(guide: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:

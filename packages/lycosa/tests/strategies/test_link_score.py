@@ -7,8 +7,8 @@ from teaching import order
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.personalised import LinkScore
+from lycosa.strategies import estimator
+from lycosa.strategies.personalised import LinkScore
 
 
 def teach(

@@ -5,8 +5,8 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.best_first import NBestFirst
+from lycosa.strategies import estimator
+from lycosa.strategies.best_first import NBestFirst
 
 
 def test_priorities_are_those_of_best_first() -> None:

@@ -9,7 +9,7 @@ from teaching import redirect, score, see, teach
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Visit
-from lycosa.estimators.ranks import NavigationalRank
+from lycosa.strategies.ranks import NavigationalRank
 
 
 @pytest.mark.paper("gouriten-nr1", "gouriten-nr2")

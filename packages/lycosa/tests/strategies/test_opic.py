@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.cash import Opic
+from lycosa.strategies.cash import Opic
 
 
 @pytest.mark.paper("otie-opic")

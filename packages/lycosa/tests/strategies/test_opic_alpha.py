@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.opic_alpha import OpicAlpha
+from lycosa.strategies.opic_alpha import OpicAlpha
 
 
 def teach(

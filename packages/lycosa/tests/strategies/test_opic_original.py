@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.opic_alpha import OpicOriginal
+from lycosa.strategies.opic_alpha import OpicOriginal
 
 
 def visit(opic: OpicOriginal, table: Table, node: str, **alphas: float) -> list[list[float]]:

@@ -9,13 +9,13 @@ from teaching import score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Visit
-from lycosa.estimators.otie import LinkContext, Otie
+from lycosa.strategies.otie import LinkContext, Otie
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.base import ask
-from lycosa.topics.classified import Classified
-from lycosa.topics.model import Model
-from lycosa.topics.query import Query
+from lycosa.judges.base import ask
+from lycosa.judges.classified import Classified
+from lycosa.judges.model import Model
+from lycosa.judges.query import Query
 
 
 def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:

@@ -4,7 +4,7 @@ import pytest
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.baselines import OutLinks
+from lycosa.strategies.baselines import OutLinks
 
 
 @pytest.mark.paper("batsakis-out-links")

@@ -5,8 +5,8 @@ from teaching import order, redirect, score, see, seeded, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.page_quality import PageQuality
+from lycosa.strategies import estimator
+from lycosa.strategies.page_quality import PageQuality
 
 
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])

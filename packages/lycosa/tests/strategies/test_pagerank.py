@@ -7,7 +7,7 @@ import pytest
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.ranks import PageRank
+from lycosa.strategies.ranks import PageRank
 
 
 @pytest.mark.paper("rules-importance")

@@ -5,7 +5,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.parents import Merge, Parents
+from lycosa.strategies.parents import Merge, Parents
 
 
 def told(merge: Merge, *said: float | list[float]) -> list[float]:

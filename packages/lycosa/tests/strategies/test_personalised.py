@@ -9,7 +9,7 @@ import teaching
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.personalised import Personalised
+from lycosa.strategies.personalised import Personalised
 
 
 def order(links: Mapping[str, str], relevant: str, seeds: str = "a", levels: int = 0) -> str:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.redirects import Redirects
+from lycosa.strategies.redirects import Redirects
 
 
 def moved(*pairs: str) -> tuple[Redirects, Table]:

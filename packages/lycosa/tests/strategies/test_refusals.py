@@ -6,10 +6,10 @@ import pytest
 
 from browsed_pages import ten_pages
 from lycosa.core.errors import InputError
-from lycosa.estimators import strategy
-from lycosa.estimators.first_level import FirstLevel, SecondLevel
-from lycosa.estimators.focus import Apprentice, Distiller
-from lycosa.estimators.regression import Regression
+from lycosa.strategies import strategy
+from lycosa.strategies.first_level import FirstLevel, SecondLevel
+from lycosa.strategies.focus import Apprentice, Distiller
+from lycosa.strategies.regression import Regression
 from lycosa.text.ontology import Ontology
 from tables import each
 

@@ -15,25 +15,25 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Batched, Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
-from lycosa.estimators.anchors import Ssrm
-from lycosa.estimators.bandit import Bandit
-from lycosa.estimators.baselines import BreadthFirst, OutLinks
-from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.cash import CashFlow, Opic
-from lycosa.estimators.first_level import FirstLevel, SecondLevel
-from lycosa.estimators.fish_search import FishSearch
-from lycosa.estimators.focus import Apprentice
-from lycosa.estimators.nb_links import NaiveBayesLinks
-from lycosa.estimators.opic_alpha import OpicAlpha
-from lycosa.estimators.oracle import Oracle
-from lycosa.estimators.otie import Otie
-from lycosa.estimators.personalised import Personalised
-from lycosa.estimators.ranks import NavigationalRank, PageRank
-from lycosa.estimators.redirects import Redirects
-from lycosa.estimators.regression import Regression
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.estimators.rules import Rules
-from lycosa.estimators.scent import Scent
+from lycosa.strategies.anchors import Ssrm
+from lycosa.strategies.bandit import Bandit
+from lycosa.strategies.baselines import BreadthFirst, OutLinks
+from lycosa.strategies.best_first import BestFirst
+from lycosa.strategies.cash import CashFlow, Opic
+from lycosa.strategies.first_level import FirstLevel, SecondLevel
+from lycosa.strategies.fish_search import FishSearch
+from lycosa.strategies.focus import Apprentice
+from lycosa.strategies.nb_links import NaiveBayesLinks
+from lycosa.strategies.opic_alpha import OpicAlpha
+from lycosa.strategies.oracle import Oracle
+from lycosa.strategies.otie import Otie
+from lycosa.strategies.personalised import Personalised
+from lycosa.strategies.ranks import NavigationalRank, PageRank
+from lycosa.strategies.redirects import Redirects
+from lycosa.strategies.regression import Regression
+from lycosa.strategies.rulebook import RuleBook
+from lycosa.strategies.rules import Rules
+from lycosa.strategies.scent import Scent
 from lycosa.text.ontology import Ontology
 
 REEFS = Ontology.build({"reef": ["reef"], "coral": ["coral"]}, broader=[("coral", "reef")])

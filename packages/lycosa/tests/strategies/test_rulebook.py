@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paper_rules import paper_rules
 
 from lycosa.core.errors import InputError
-from lycosa.estimators.rulebook import HEADER, Rule, RuleBook
+from lycosa.strategies.rulebook import HEADER, Rule, RuleBook
 
 
 @pytest.fixture

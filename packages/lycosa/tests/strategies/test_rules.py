@@ -15,9 +15,9 @@ from lycosa.core.protocols import Estimator
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Seed, Visit
-from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.estimators.rules import Rules
+from lycosa.strategies.best_first import BestFirst
+from lycosa.strategies.rulebook import RuleBook
+from lycosa.strategies.rules import Rules
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 

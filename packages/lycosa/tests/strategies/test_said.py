@@ -11,17 +11,17 @@ from teaching import see, seeded
 
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.cash import Opic
-from lycosa.estimators.hmm import Hmm, Hybrid
-from lycosa.estimators.regression import Regression
-from lycosa.estimators.rulebook import RuleBook
-from lycosa.estimators.rules import Rules
+from lycosa.strategies.cash import Opic
+from lycosa.strategies.hmm import Hmm, Hybrid
+from lycosa.strategies.regression import Regression
+from lycosa.strategies.rulebook import RuleBook
+from lycosa.strategies.rules import Rules
 from lycosa.explaining import Reasons
 from lycosa.explaining.standing import ELSEWHERE, Witness
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
-from lycosa.topics.given import Given
+from lycosa.judges.given import Given
 
 LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"], "c": ["e", "f", "g"], "d": ["h"]}
 SCORES = {"a": 0.5, "b": 1.0, "c": 0.25}

@@ -18,11 +18,11 @@ from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.scent import TERMS, Scent
-from lycosa.estimators.scent.estimator import ANY, RISK, WEIGHTS
-from lycosa.estimators.scent.mixing import PATIENCE, SLICE, TOP, Elite
-from lycosa.estimators.scent.trails import (
+from lycosa.strategies import estimator
+from lycosa.strategies.scent import TERMS, Scent
+from lycosa.strategies.scent.estimator import ANY, RISK, WEIGHTS
+from lycosa.strategies.scent.mixing import PATIENCE, SLICE, TOP, Elite
+from lycosa.strategies.scent.trails import (
     BYTES,
     DIRECTORY,
     HOST,
@@ -32,7 +32,7 @@ from lycosa.estimators.scent.trails import (
     Lines,
     Trails,
 )
-from lycosa.estimators.scent.words import slot_of
+from lycosa.strategies.scent.words import slot_of
 
 SEED = "http://seed.test/"
 SALMON, TROUT, HERON = "http://b.test/fish/salmon", "http://b.test/fish/trout", "http://b.test/bird/heron"

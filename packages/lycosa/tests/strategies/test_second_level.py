@@ -10,7 +10,7 @@ from teaching import see, teach
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Visit
-from lycosa.estimators.first_level import FirstLevel, SecondLevel, Siblings
+from lycosa.strategies.first_level import FirstLevel, SecondLevel, Siblings
 
 
 def sums(siblings: Siblings, table: Table, node: str) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from teaching import order, seeded
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.fish_search import SharkSearch
+from lycosa.strategies.fish_search import SharkSearch
 
 
 def teach(

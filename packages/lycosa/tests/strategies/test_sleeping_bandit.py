@@ -9,7 +9,7 @@ from teaching import redirect, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.sleeping_bandit import BATCH, TARGET, AddressClassifier, Groups, SleepingBandit, bigrams, hashed
+from lycosa.strategies.sleeping_bandit import BATCH, TARGET, AddressClassifier, Groups, SleepingBandit, bigrams, hashed
 
 MENU, TEXT = "html body nav ul li a", "html body div#text p a"
 
@@ -78,7 +78,7 @@ def test_several_in_a_row_join_as_one_after_the_other() -> None:
 
 def test_there_is_an_end_to_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are as many as there may be, a path joins the nearest, however far."""
-    monkeypatch.setattr("lycosa.estimators.sleeping_bandit.MOST_GROUPS", 2)
+    monkeypatch.setattr("lycosa.strategies.sleeping_bandit.MOST_GROUPS", 2)
     groups = Groups(1.0)
     assert [0, 1, 1] == [groups.join(path) for path in ("html a", "body div b", "body div c")]
 

@@ -17,8 +17,8 @@ from lycosa.checks.estimators import (
 from lycosa.checks.failing import passed
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.focus import RAISED, Apprentice, Distiller, SoftFocus
+from lycosa.strategies import estimator
+from lycosa.strategies.focus import RAISED, Apprentice, Distiller, SoftFocus
 
 
 def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page") -> list[str]:

@@ -8,7 +8,7 @@ from test_ehrig_crawler import REEFS, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.estimators.anchors import Ssrm
+from lycosa.strategies.anchors import Ssrm
 from lycosa.text.vocabulary import Vocabulary
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)

@@ -13,9 +13,9 @@ from lycosa.checks.estimators import (
 )
 from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES, describe, estimator, strategy
-from lycosa.estimators.baselines import BreadthFirst, Random
-from lycosa.estimators.best_first import BestFirst
+from lycosa.strategies import STRATEGIES, describe, estimator, strategy
+from lycosa.strategies.baselines import BreadthFirst, Random
+from lycosa.strategies.best_first import BestFirst
 
 
 def test_names() -> None:
@@ -38,7 +38,7 @@ def test_each_is_fresh() -> None:
 
 def test_ones_own() -> None:
     """module:Class is imported and made."""
-    assert isinstance(estimator("lycosa.estimators.baselines:BreadthFirst"), BreadthFirst)
+    assert isinstance(estimator("lycosa.strategies.baselines:BreadthFirst"), BreadthFirst)
 
 
 def test_unknown_names() -> None:
@@ -89,7 +89,7 @@ def test_bandits_are_not_steered() -> None:
         strategy("mab_var,batch=3")
 
 
-@pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.estimators:Nothing"])
+@pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.strategies:Nothing"])
 def test_names_that_lead_nowhere(name: str) -> None:
     """A module or class that is not there is refused with the reason."""
     with pytest.raises(InputError, match="cannot load the strategy"):

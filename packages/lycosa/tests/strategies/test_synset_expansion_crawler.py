@@ -7,7 +7,7 @@ from test_ehrig_crawler import REEFS, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.estimators.anchors import SynsetExpansion
+from lycosa.strategies.anchors import SynsetExpansion
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 

@@ -8,7 +8,7 @@ from teaching import redirect, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.tres import GAMMA, Network, Tres, best_split
+from lycosa.strategies.tres import GAMMA, Network, Tres, best_split
 
 
 def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:

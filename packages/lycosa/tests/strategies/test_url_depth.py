@@ -5,8 +5,8 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import baselines
-from lycosa.estimators.baselines import UrlDepth, slashes
+from lycosa.strategies import baselines
+from lycosa.strategies.baselines import UrlDepth, slashes
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import re
 from hashlib import sha256
 
-from lycosa.testing import Web
-from lycosa.testing.catalogue import SHELF, Catalogue
+from lycosa.testweb import Web
+from lycosa.testweb.catalogue import SHELF, Catalogue
 
 CORAL = "marine biology/coral reefs"
 LIBRARY = "http://old-library.localhost"

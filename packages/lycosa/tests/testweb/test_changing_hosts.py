@@ -12,9 +12,9 @@ import pytest
 
 from lycosa.cli import demo
 from lycosa.core.errors import InputError
-from lycosa.testing import Response, Web, serve
-from lycosa.testing.changing import START, VALIDATORS, ChangingWeb
-from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.testweb import Response, Web, serve
+from lycosa.testweb.changing import START, VALIDATORS, ChangingWeb
+from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.sources import read_source
 
 DAY = 86_400.0

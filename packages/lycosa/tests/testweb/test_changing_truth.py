@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from lycosa.testing import Response, Web
-from lycosa.testing.change_history import COSMETICS, KINDS, PROCESSES
-from lycosa.testing.changing import START, ChangingWeb
-from lycosa.testing.pages import _text
-from lycosa.testing.prose import title
-from lycosa.testing.simulation import EPOCH
+from lycosa.testweb import Response, Web
+from lycosa.testweb.change_history import COSMETICS, KINDS, PROCESSES
+from lycosa.testweb.changing import START, ChangingWeb
+from lycosa.testweb.pages import _text
+from lycosa.testweb.prose import title
+from lycosa.testweb.simulation import EPOCH
 from work import calls
 
 DAY = 86_400.0

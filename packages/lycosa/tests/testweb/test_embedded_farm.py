@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lycosa.testing import Web
+from lycosa.testweb import Web
 from lycosa.web.html import extract
 from spam_farm import KINDS, SpamWeb
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lycosa.testing import Hit, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb import Hit, Server, Web, gaps, most_at_once, serve
 from patient_loop import run_patient
 
 CORAL = "marine biology/coral reefs"

@@ -11,8 +11,8 @@ import brotli
 import pytest
 import zstandard
 
-from lycosa.testing import Response, Trap, Web
-from lycosa.testing.mischief import CHARSETS, SENTENCES
+from lycosa.testweb import Response, Trap, Web
+from lycosa.testweb.mischief import CHARSETS, SENTENCES
 
 Links = Callable[[Web, str], list[str]]
 BASE = "http://{}/coral-reefs/{}.html"

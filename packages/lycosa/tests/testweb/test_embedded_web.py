@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lycosa.testing import Trap, Web
+from lycosa.testweb import Trap, Web
 
 CORAL = "marine biology/coral reefs"
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from browsed_pages import Walk, positives_only, ten_pages
 from lycosa.core.errors import InputError
-from lycosa.estimators.context_graph import ContextGraph
-from lycosa.estimators.hmm import Hybrid
+from lycosa.strategies.context_graph import ContextGraph
+from lycosa.strategies.hmm import Hybrid
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing, distances
 

@@ -41,6 +41,7 @@ from lycosa.text.embeddings import vectors
 ours, imported = vectors(sys.argv[1:]), "wordllama" in sys.modules
 import wordllama
 from pathlib import Path
+from places import ROOT
 model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 print(json.dumps([imported, ours.tolist(), model.embed(sys.argv[1:]).tolist()]))
 """
@@ -151,7 +152,7 @@ def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fre
 
 def test_the_files_are_made_from_wordllama(tmp_path: Path) -> None:
     """tools/vectors.py makes the same files again, so no more than rounding lies between them and their source."""
-    spec = spec_from_file_location("vectors", Path(__file__).parents[2] / "tools" / "vectors.py")
+    spec = spec_from_file_location("vectors", ROOT / "tools" / "vectors.py")
     assert spec is not None
     assert spec.loader is not None
     tool = module_from_spec(spec)

@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from lycosa.core.types import Page
-from lycosa.testing import Web
+from lycosa.testweb import Web
 from lycosa.text.quality import FEWEST, MOST, quality
 from lycosa.text.vocabulary import CLOSES, OPENS, Vocabulary
 from lycosa.web.html import extract

@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Corpus
 from lycosa.training.looking import fetched
 

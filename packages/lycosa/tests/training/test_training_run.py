@@ -15,14 +15,14 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.classified import Classified
-from lycosa.topics.model import KINDS, Model
+from lycosa.judges.classified import Classified
+from lycosa.judges.model import KINDS, Model
 from lycosa.training.corpus import Account
 from lycosa.training.looking import recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.sources import Tell
+from places import CORPORA
 
-CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 
 

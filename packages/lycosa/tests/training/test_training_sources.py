@@ -14,7 +14,7 @@ import lycosa
 from lycosa.cli.judge import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.testing import Server, Web, serve
+from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.looking import recorded
 from lycosa.training.sources import Rows, Tell, read, read_directory, read_table

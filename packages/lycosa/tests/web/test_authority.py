@@ -10,9 +10,9 @@ import pytest
 import lycosa
 from lycosa.core.types import Visit
 from lycosa.spaces.making import wall_clock
-from lycosa.testing import Web, serve
-from lycosa.testing.simulation import clock as virtual
-from lycosa.testing.simulation import run_virtual
+from lycosa.testweb import Web, serve
+from lycosa.testweb.simulation import clock as virtual
+from lycosa.testweb.simulation import run_virtual
 from lycosa.web import politeness as module
 from lycosa.web.politeness import AGAIN, GRACE, Authority, Politeness, View
 

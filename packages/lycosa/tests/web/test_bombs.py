@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawl.helpers import plant, sim_engine
+from crawl_helpers import plant, sim_engine
 from lycosa.core.types import Visit
-from lycosa.testing import Response
-from lycosa.testing.simulation import run_virtual
+from lycosa.testweb import Response
+from lycosa.testweb.simulation import run_virtual
 from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, tame
 from lycosa.web.reading import Readers
 from page_bombs import BOMBS

@@ -16,6 +16,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
 from lycosa.web.fetch import MOST_HEAD, HttpTransport, Limits, Response, mend
 from lycosa.web.inflate import inflate
+from places import ROOT
 
 START = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
@@ -132,7 +133,7 @@ def test_row(row: Row) -> None:
 
 def test_rows_are_documented() -> None:
     """docs/http.md has the table as it stands here."""
-    page = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
     assert table() == page[page.index("| What") :]
 
 

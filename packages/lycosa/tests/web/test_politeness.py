@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from lycosa.testing.simulation import clock as virtual
-from lycosa.testing.simulation import run_virtual
+from lycosa.testweb.simulation import clock as virtual
+from lycosa.testweb.simulation import run_virtual
 from lycosa.web.politeness import LONGEST_PAUSE, SLOWNESS, Politeness
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from lycosa.web.robots import MAX_BYTES, MAX_WILD, Rules, verdict
 from tables import each
+from places import CORPORA
 
-REAL = Path(__file__).resolve().parents[2].parent / "shared" / "conformance" / "robots-txt.tar.zst"
+REAL = CORPORA.parent / "conformance" / "robots-txt.tar.zst"
 AGENT = "Lycosa/1.0 (+http://example.com/bot)"
 
 # Name, file, and what it says of some paths.

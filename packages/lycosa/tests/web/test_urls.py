@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, origin, parse, resolve, site
 from tables import each
+from places import CORPORA
 
-WHATWG = Path(__file__).resolve().parents[2].parent / "shared" / "conformance" / "urltestdata.json"
+WHATWG = CORPORA.parent / "conformance" / "urltestdata.json"
 HEX32 = "0123456789abcdef0123456789abcdef"
 
 

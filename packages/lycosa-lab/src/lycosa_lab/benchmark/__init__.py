@@ -19,20 +19,20 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
-from lycosa.lab.benchmark.corpora import Place
-from lycosa.lab.benchmark.entrants import SCENT, is_rival, kind
-from lycosa.lab.certainty import Difference, Interval, corrected, paired
-from lycosa.lab.comparing import Comparison, Measure
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Cell as TableCell
-from lycosa.lab.findings import Figure, Findings, Ruling, Table, joined, plain, says
-from lycosa.lab.hunters import ORACLE, label
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, polite
-from lycosa.lab.papers import Bench
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.subjects import Subject, subjects_of
-from lycosa.topics import DEFAULT
+from lycosa_lab.benchmark.corpora import Place
+from lycosa_lab.benchmark.entrants import SCENT, is_rival, kind
+from lycosa_lab.certainty import Difference, Interval, corrected, paired
+from lycosa_lab.comparing import Comparison, Measure
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.findings import Cell as TableCell
+from lycosa_lab.findings import Figure, Findings, Ruling, Table, joined, plain, says
+from lycosa_lab.hunters import ORACLE, label
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, polite
+from lycosa_lab.papers import Bench
+from lycosa_lab.results import Outcome, Results
+from lycosa_lab.subjects import Subject, subjects_of
+from lycosa.judges import DEFAULT
 from lycosa.version import __version__
 
 SEEDS, EXAMPLES = 3, 20

@@ -14,8 +14,8 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora.opening import open_corpus
-from lycosa.lab.index import FACTS, Index
+from lycosa_lab.corpora.opening import open_corpus
+from lycosa_lab.index import FACTS, Index
 from lycosa.training.record import NO
 
 DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from lycosa.core.spec import parse
-from lycosa.estimators import STRATEGIES, TRUTH
-from lycosa.lab import hunters
-from lycosa.lab.hunters import ORACLE, PROGRAM
+from lycosa.strategies import STRATEGIES, TRUTH
+from lycosa_lab import hunters
+from lycosa_lab.hunters import ORACLE, PROGRAM
 
 SCENT = "scent"
 PUBLISHED = (

@@ -9,7 +9,7 @@ class Laboratory(Commands):
     """The commands of `lycosa lab`, as they are needed, one after the other."""
 
     names = "index run paper benchmark"
-    package = "lycosa.cli.lab"
+    package = "lycosa_lab.cli"
 
 
 lab = Laboratory(

@@ -8,8 +8,8 @@ from typing import Annotated
 from lycosa.cli.parameters import Column, Json, Quiet
 from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
-from lycosa.lab.anatomy import anatomy, lines
-from lycosa.lab.corpora.opening import make_index
+from lycosa_lab.anatomy import anatomy, lines
+from lycosa_lab.corpora.opening import make_index
 
 
 def index(

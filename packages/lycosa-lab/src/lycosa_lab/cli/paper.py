@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from lycosa.cli.commands import one_line, with_more
-from lycosa.cli.lab.run import settings
+from lycosa_lab.cli.run import settings
 from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import Part, give
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
-from lycosa.lab.papers import PAPERS, QUICK
-from lycosa.lab.report import PAGE, tally
-from lycosa.lab.report.publishing import publish
+from lycosa_lab.papers import PAPERS, QUICK
+from lycosa_lab.report import PAGE, tally
+from lycosa_lab.report.publishing import publish
 
 ALL = "all"
 

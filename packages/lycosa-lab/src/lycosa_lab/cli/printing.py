@@ -13,8 +13,8 @@ from rich.table import Column
 
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import Part, listing, squeezed
-from lycosa.lab.findings import AS_PUBLISHED, Findings, Table
-from lycosa.lab.report import BADGE, in_figures, shown
+from lycosa_lab.findings import AS_PUBLISHED, Findings, Table
+from lycosa_lab.report import BADGE, in_figures, shown
 
 
 def parts(found: Findings, *keys: str) -> Iterator[Part]:

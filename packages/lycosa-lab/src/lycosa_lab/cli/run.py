@@ -12,19 +12,19 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from lycosa.cli.commands import optional, with_more
-from lycosa.cli.lab.printing import kept, parts
+from lycosa_lab.cli.printing import kept, parts
 from lycosa.cli.parameters import REGISTRIES, Json, Quiet, Workers
 from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
-from lycosa.lab import running
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import plain
-from lycosa.lab.index import Index
-from lycosa.lab.keeping import corpus_mark
-from lycosa.lab.report import write_report
-from lycosa.lab.results import read_rows
-from lycosa.lab.tables import findings
+from lycosa_lab import running
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.findings import plain
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import corpus_mark
+from lycosa_lab.report import write_report
+from lycosa_lab.results import read_rows
+from lycosa_lab.tables import findings
 
 
 def settings(*only: str) -> list[inspect.Parameter]:

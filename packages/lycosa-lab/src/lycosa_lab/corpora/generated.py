@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.index import Index, mapped
-from lycosa.lab.indexing import save_index, unfinished
+from lycosa_lab.index import Index, mapped
+from lycosa_lab.indexing import save_index, unfinished
 
 CHUNK = 1 << 21  # links made at a time
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import save_index, unfinished
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import save_index, unfinished
 from lycosa.training.sources import unpacked
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
@@ -71,7 +71,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
         from pyarrow import compute, csv
     except ImportError as error:
-        raise InputError("tables of links need pyarrow: pip install 'lycosa[lab]'") from error
+        raise InputError("tables of links need pyarrow: pip install lycosa-lab") from error
     try:
         with unpacked(path) as file:
             first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"\t")

@@ -12,12 +12,12 @@ import xxhash
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora import public
-from lycosa.lab.corpora.generated import generate
-from lycosa.lab.corpora.graph import TABLES, write_graph
-from lycosa.lab.corpora.recorded import Keep, archive, crawl, embedded, tree
-from lycosa.lab.index import FACTS, Index
-from lycosa.lab.indexing import Recorded, write_index
+from lycosa_lab.corpora import public
+from lycosa_lab.corpora.generated import generate
+from lycosa_lab.corpora.graph import TABLES, write_graph
+from lycosa_lab.corpora.recorded import Keep, archive, crawl, embedded, tree
+from lycosa_lab.index import FACTS, Index
+from lycosa_lab.indexing import Recorded, write_index
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
 from lycosa.training.corpus import Account

@@ -22,11 +22,11 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.indexing import Recorded
+from lycosa_lab.indexing import Recorded
 from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
-from lycosa.topics.taxonomy import path_of
+from lycosa.judges.taxonomy import path_of
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of, unpacked
 from lycosa.web.guard import Names, Resolver

@@ -11,12 +11,12 @@ from typing import Any
 
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import many
-from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import ENOUGH, WEIGHED, Claim, Figure, Findings, Table
-from lycosa.lab.index import Index
-from lycosa.lab.results import Results
-from lycosa.lab.running import run
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa_lab.experiments import Experiment
+from lycosa_lab.findings import ENOUGH, WEIGHED, Claim, Figure, Findings, Table
+from lycosa_lab.index import Index
+from lycosa_lab.results import Results
+from lycosa_lab.running import run
+from lycosa_lab.subjects import Subject, subjects_of
 
 PAPERS = {
     "otie": "Guan et al. 2008: link context and importance (OTIE)",
@@ -128,5 +128,5 @@ def remarks_of(runs: Iterable[Results]) -> list[str]:
 
 def findings(paper: str, bench: Bench) -> Findings:
     """Make the tables, figures and claims of a paper on a corpus."""
-    report: Findings = import_module(f"lycosa.lab.papers.{paper}").findings(bench)
+    report: Findings = import_module(f"lycosa_lab.papers.{paper}").findings(bench)
     return report

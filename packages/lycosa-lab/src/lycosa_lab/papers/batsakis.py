@@ -15,14 +15,14 @@ from dataclasses import replace
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import FOUND, Comparison, Measure, grid, worth
-from lycosa.lab.evaluator import THRESHOLD, nearest_in
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, found, harvest
-from lycosa.lab.papers import PICTURE, Bench, remarks_of
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.subjects import Subject, chance
+from lycosa_lab.comparing import FOUND, Comparison, Measure, grid, worth
+from lycosa_lab.evaluator import THRESHOLD, nearest_in
+from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, found, harvest
+from lycosa_lab.papers import PICTURE, Bench, remarks_of
+from lycosa_lab.results import Outcome, Results
+from lycosa_lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
 
 SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"

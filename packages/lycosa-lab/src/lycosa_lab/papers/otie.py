@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import HARVEST, RECALL, Comparison, Measure, grid, worth
-from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
-from lycosa.lab.index import Index
-from lycosa.lab.measures import harvest
-from lycosa.lab.papers import PICTURE, Bench
-from lycosa.lab.preparing import classified, prepare, trained_on
-from lycosa.lab.subjects import Subject
-from lycosa.topics.model import Model
+from lycosa_lab.comparing import HARVEST, RECALL, Comparison, Measure, grid, worth
+from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
+from lycosa_lab.index import Index
+from lycosa_lab.measures import harvest
+from lycosa_lab.papers import PICTURE, Bench
+from lycosa_lab.preparing import classified, prepare, trained_on
+from lycosa_lab.subjects import Subject
+from lycosa.judges.model import Model
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
-from lycosa.lab.certainty import interval
-from lycosa.lab.comparing import Comparison, Measure, grid, harvest_by
-from lycosa.lab.findings import (
+from lycosa_lab.certainty import interval
+from lycosa_lab.comparing import Comparison, Measure, grid, harvest_by
+from lycosa_lab.findings import (
     AS_PUBLISHED,
     INDEPENDENT,
     UNTESTED,
@@ -33,10 +33,10 @@ from lycosa.lab.findings import (
     on,
     says,
 )
-from lycosa.lab.measures import Floats, exclusive, harvest, overlap, steps_to
-from lycosa.lab.papers import Bench, remarks_of
-from lycosa.lab.results import Results
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa_lab.measures import Floats, exclusive, harvest, overlap, steps_to
+from lycosa_lab.papers import Bench, remarks_of
+from lycosa_lab.results import Results
+from lycosa_lab.subjects import Subject, subjects_of
 
 BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
 PAIR = (RULES, BASELINE)

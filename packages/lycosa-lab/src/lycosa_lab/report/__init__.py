@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.formats import clip
 from lycosa.drawing.pages import environment
-from lycosa.lab.findings import (
+from lycosa_lab.findings import (
     AS_PUBLISHED,
     FAILS,
     HOLDS,
@@ -44,7 +44,7 @@ def need(*packages: str) -> None:
     """Ask for what a report needs before its experiments are run, not after hours of them."""
     for package in packages:
         if find_spec(package) is None:
-            raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
+            raise InputError(f"the lab's reports need {package}: pip install lycosa-lab")
 
 
 def write_report(findings: Findings, out: Path, command: str) -> Path:
@@ -55,7 +55,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
     }  # fmt: skip
     known = json.dumps(plain({**made, **findings.as_dict()}), indent=1, allow_nan=False)
-    templates = environment("lycosa.lab.report", shown, in_figures, tally, flat, described)
+    templates = environment("lycosa_lab.report", shown, in_figures, tally, flat, described)
     page = templates.get_template("report.html").render(
         {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
         found=findings, **made,

@@ -8,12 +8,12 @@ from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.corpora.recorded import embedded
-from lycosa.lab.findings import Findings
-from lycosa.lab.index import Index
-from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
-from lycosa.lab.report import WARNING, need, write_report
+from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.findings import Findings
+from lycosa_lab.index import Index
+from lycosa_lab.indexing import write_index
+from lycosa_lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
+from lycosa_lab.report import WARNING, need, write_report
 
 EMBEDDED = 3000  # pages of the embedded web, the default corpus
 

@@ -28,4 +28,4 @@ class Named(BaseModel):
 
 def routers() -> list[APIRouter]:
     """The routers, in the order of the reference."""
-    return [import_module(f"lycosa.server.api.{name}").router for name in RESOURCES]
+    return [import_module(f"lycosa_server.api.{name}").router for name in RESOURCES]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from lycosa.people import catalogue
-from lycosa.people.permissions import NotFound
-from lycosa.server.api import Body
-from lycosa.server.guards import Person, needs
-from lycosa.server.validation import web_address
+from lycosa_server.people import catalogue
+from lycosa_server.people.permissions import NotFound
+from lycosa_server.api import Body
+from lycosa_server.guards import Person, needs
+from lycosa_server.validation import web_address
 
 router = APIRouter(tags=["catalogue"])
 

@@ -10,10 +10,10 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
-from lycosa.people.crawls import OVER, UNDER_WAY
-from lycosa.people.database import as_dict
-from lycosa.people.migrating import revision
-from lycosa.server.guards import Person, Site, needs, open_to_all, site_of
+from lycosa_server.people.crawls import OVER, UNDER_WAY
+from lycosa_server.people.database import as_dict
+from lycosa_server.people.migrating import revision
+from lycosa_server.guards import Person, Site, needs, open_to_all, site_of
 from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])

@@ -1,4 +1,4 @@
-"""`python -m lycosa.server.crawler`: the crawl process, as the supervisor starts it."""
+"""`python -m lycosa_server.crawler`: the crawl process, as the supervisor starts it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import signal
 import sys
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
-from lycosa.server.crawler.process import CrawlProcess
-from lycosa.server.logs import log, take_over
-from lycosa.server.settings import Settings
-from lycosa.server.supervisor import end_with_supervisor, notices_end
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
+from lycosa_server.crawler.process import CrawlProcess
+from lycosa_server.logs import log, take_over
+from lycosa_server.settings import Settings
+from lycosa_server.supervisor import end_with_supervisor, notices_end
 
 
 async def crawl(settings: Settings) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from lycosa.refresh.notify import channels_of
-from lycosa.server.logs import log
+from lycosa.revisit.notify import channels_of
+from lycosa_server.logs import log
 
 
 class OperatorMessages:

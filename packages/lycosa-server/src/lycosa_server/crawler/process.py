@@ -20,21 +20,21 @@ from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from lycosa.cluster.hosting import Hosts
-from lycosa.cluster.reaching import Where
-from lycosa.cluster.splitting import bring_together
+from lycosa_cluster.hosting import Hosts
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.splitting import bring_together
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
-from lycosa.people import catalogue, crawls, erasing, feedback, notices
-from lycosa.people.crawls import Ending, choose
-from lycosa.people.database import Database, Row
-from lycosa.people.wishes import Wishes
-from lycosa.server.crawler import live
-from lycosa.server.crawler.clustered import RunningOnCluster
-from lycosa.server.crawler.operator import OperatorMessages
-from lycosa.server.crawler.running import (
+from lycosa_server.people import catalogue, crawls, erasing, feedback, notices
+from lycosa_server.people.crawls import Ending, choose
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.wishes import Wishes
+from lycosa_server.crawler import live
+from lycosa_server.crawler.clustered import RunningOnCluster
+from lycosa_server.crawler.operator import OperatorMessages
+from lycosa_server.crawler.running import (
     LONGEST_REASON,
     LONGEST_STOP,
     Running,
@@ -42,9 +42,9 @@ from lycosa.server.crawler.running import (
     judge_again,
     recorded,
 )
-from lycosa.server.logs import log
-from lycosa.server.settings import Settings, without_place
-from lycosa.server.training import Training
+from lycosa_server.logs import log
+from lycosa_server.settings import Settings, without_place
+from lycosa_server.training import Training
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
@@ -409,7 +409,7 @@ def _hosts(settings: Settings) -> Hosts | None:
     """The cluster that crawls run on, if the operator has named one."""
     if not settings.cluster:
         return None
-    from lycosa.cluster.hosts_on_ray import RayHosts
+    from lycosa_cluster.hosts_on_ray import RayHosts
 
     return RayHosts(Where.read(settings.cluster), MOST_REQUESTS, lambda text: log("cluster", why=text))
 

@@ -6,5 +6,5 @@ crawled for them.
                        |--learns from--> feedback: yes and no to pages
 
 All of it lies in one database, SQLite or PostgreSQL (`database.py`); what a crawl found lies in its directory. Nothing
-here knows of HTTP: `lycosa.server` asks, on behalf of a person.
+here knows of HTTP: `lycosa_server` asks, on behalf of a person.
 """

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.people.credentials import Passwords, check_password, digest, new_secret
-from lycosa.people.database import Database, Row, Taken, as_dict
-from lycosa.people.ids import new_id
-from lycosa.people.permissions import NotFound, Role, active
-from lycosa.people.sessions import end_all, turn_soon
-from lycosa.people.typed import line
+from lycosa_server.people.credentials import Passwords, check_password, digest, new_secret
+from lycosa_server.people.database import Database, Row, Taken, as_dict
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.permissions import NotFound, Role, active
+from lycosa_server.people.sessions import end_all, turn_soon
+from lycosa_server.people.typed import line
 
 DAY = 86400.0
 FIRST = "the first admin"  # the note of the invitation that the first start makes

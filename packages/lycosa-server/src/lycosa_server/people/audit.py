@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lycosa.drawing.formats import printable
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
 
 KEPT = 365 * 86400.0  # seconds after which an entry is forgotten
 LONGEST = 300  # characters of a part of an entry

@@ -7,9 +7,9 @@ from contextlib import suppress
 from importlib.resources import files
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, Taken
-from lycosa.people.ids import new_id
-from lycosa.people.typed import line
+from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.typed import line
 from lycosa.text.tokens import stems, words_of
 
 MOST = 5_000  # entries
@@ -17,7 +17,7 @@ MOST = 5_000  # entries
 
 def default() -> list[list[str]]:
     """Return what a new server begins with: preference, address and title of each entry."""
-    listed = files("lycosa.people").joinpath("catalogue.tsv").read_text("utf-8")
+    listed = files("lycosa_server.people").joinpath("catalogue.tsv").read_text("utf-8")
     return [line.split("\t") for line in listed.splitlines()]
 
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, Taken
-from lycosa.people.ids import new_id
-from lycosa.people.permissions import NotFound, found
-from lycosa.people.wishes import Wishes
+from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.permissions import NotFound, found
+from lycosa_server.people.wishes import Wishes
 
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")

@@ -43,7 +43,7 @@ class Passwords:
         try:
             import argon2
         except ImportError as error:
-            raise InputError("accounts need argon2-cffi: install Lycosa with pip install 'lycosa[server]'") from error
+            raise InputError("accounts need argon2-cffi: install Lycosa with pip install lycosa-server") from error
         self._argon2: Any = argon2
         self._hasher: Any = self._argon2.PasswordHasher(**cost)
         self._turns = threading.BoundedSemaphore(AT_ONCE)

@@ -50,7 +50,7 @@ class Database:
             self._engine = create_engine(url, isolation_level="AUTOCOMMIT", max_overflow=-1, **how)
         except ImportError as error:
             raise InputError(
-                "a PostgreSQL database needs psycopg: install Lycosa with pip install 'lycosa[postgres]'"
+                "a PostgreSQL database needs psycopg: install Lycosa with pip install 'lycosa-server[postgres]'"
             ) from error
         event.listen(self._engine, "connect", _prepare_postgres if self.is_postgres else _prepare_sqlite)
         event.listen(self._engine, "handle_error", self._explained)

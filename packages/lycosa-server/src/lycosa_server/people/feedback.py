@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lycosa.core.types import Label
-from lycosa.people import crawls
-from lycosa.people.database import Database, Row
+from lycosa_server.people import crawls
+from lycosa_server.people.database import Database, Row
 
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:

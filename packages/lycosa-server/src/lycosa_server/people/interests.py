@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
-from lycosa.people.permissions import VISIBLE
-from lycosa.people.typed import line
-from lycosa.people.wishes import Wishes, again
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.permissions import VISIBLE
+from lycosa_server.people.typed import line
+from lycosa_server.people.wishes import Wishes, again
 
 LONGEST_NAME = 120
 

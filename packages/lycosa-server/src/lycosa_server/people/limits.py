@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from lycosa.core.errors import LycosaError
 from lycosa.drawing.formats import many
-from lycosa.people.credentials import digest
-from lycosa.people.database import Database
-from lycosa.people.ids import new_id
+from lycosa_server.people.credentials import digest
+from lycosa_server.people.database import Database
+from lycosa_server.people.ids import new_id
 
 MINUTE = 60.0
 KNOWN = 90 * 86400.0  # seconds that an address counts as usual for a name

@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database
+from lycosa_server.people.database import Database
 
 
 def newest(config: Config | None = None) -> str:
@@ -42,5 +42,5 @@ def migrate(database: Database, config: Config | None = None) -> None:
 
 def _config() -> Config:
     config = Config()
-    config.set_main_option("script_location", "lycosa.people:migrations")
+    config.set_main_option("script_location", "lycosa_server.people:migrations")
     return config

@@ -13,10 +13,10 @@ import json
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, Taken
-from lycosa.people.ids import new_id
-from lycosa.people.interests import LONGEST_NAME, check_room, wishes_of
-from lycosa.people.typed import line
+from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.interests import LONGEST_NAME, check_room, wishes_of
+from lycosa_server.people.typed import line
 
 KINDS = ("classifier", "rules", "browsing", "directory")
 JUDGING, GUIDING = ("classifier",), ("rules", "browsing")  # kinds that judge pages, and kinds that strategies go by

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
 
 MOST = 500  # notices that a person has; older ones go
 

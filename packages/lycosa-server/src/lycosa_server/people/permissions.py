@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from lycosa.core.errors import LycosaError
-from lycosa.people.database import Database, Row
+from lycosa_server.people.database import Database, Row
 
 Role = Literal["reader", "member", "admin"]
 Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lycosa.people.credentials import derived, digest, new_secret, same
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
-from lycosa.people.permissions import active
+from lycosa_server.people.credentials import derived, digest, new_secret, same
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.permissions import active
 
 IDLE = 14 * 86400.0  # seconds without a request after which a session is over
 WHOLE = 90 * 86400.0  # seconds after which it is over in any case

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from lycosa.core.errors import InputError
-from lycosa.people import notices
-from lycosa.people.accounts import by_name
-from lycosa.people.database import Database, Row
-from lycosa.people.typed import line
+from lycosa_server.people import notices
+from lycosa_server.people.accounts import by_name
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.typed import line
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:

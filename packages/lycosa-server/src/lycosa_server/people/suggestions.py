@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.drawing.formats import many
-from lycosa.people.database import Database
+from lycosa_server.people.database import Database
 from lycosa.text.tokens import stem_all
 
 OPENED = 0.3  # what it counts that a page was opened more than once; a yes is 1

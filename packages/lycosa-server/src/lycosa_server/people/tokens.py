@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
-from lycosa.people.credentials import digest, new_secret
-from lycosa.people.database import Database, Row
-from lycosa.people.ids import new_id
-from lycosa.people.permissions import active
-from lycosa.people.typed import line
+from lycosa_server.people.credentials import digest, new_secret
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.permissions import active
+from lycosa_server.people.typed import line
 
 MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
 MOST = 50  # tokens of a person that are good at once

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 
-from lycosa.people.credentials import digest
-from lycosa.people.database import Database, Row
+from lycosa_server.people.credentials import digest
+from lycosa_server.people.database import Database, Row
 
 KEY = ("interest", "person")
 

@@ -1,7 +1,7 @@
 """What a person may wish of a crawl, and nothing else: a list of what is allowed, not of what is forbidden.
 
 There is no field for a file, a class, a network, a proxy, a regular expression or a mail server. Names of strategies
-and judges are checked where those are known (`lycosa.server.validation`).
+and judges are checked where those are known (`lycosa_server.validation`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
-from lycosa.people.typed import line
+from lycosa_server.people.typed import line
 from lycosa.store.directory import KEPT
 
 AUTOMATIC = "automatic"

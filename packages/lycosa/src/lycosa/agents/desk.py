@@ -28,7 +28,7 @@ from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
 from lycosa.explaining import why
-from lycosa.refresh import ledger
+from lycosa.revisit import ledger
 from lycosa.spaces.making import guard_of, wall_clock
 from lycosa.store.directory import CONFIG, Directory, is_running
 from lycosa.store.log import NAME as LOG

@@ -10,7 +10,7 @@
 Each returns the names of the checks that passed, or raises CheckFailed, whose message says which check,
 on what input, what went wrong and what to do. `CHECKS` lists them, each with a sentence on what it asks for.
 
->>> from lycosa.estimators.baselines import BreadthFirst
+>>> from lycosa.strategies.baselines import BreadthFirst
 >>> check_estimator(BreadthFirst)[0]
 'scores_have_one_number_per_row'
 """

@@ -16,7 +16,7 @@ from lycosa.core.protocols import NEVER, Keeper
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
 from lycosa.spaces.graph import GraphSpace
-from lycosa.topics.given import Given
+from lycosa.judges.given import Given
 
 START = "n0"
 

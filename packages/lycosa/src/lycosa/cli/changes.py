@@ -22,10 +22,10 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.figure import bar
 from lycosa.drawing.formats import clip, many
-from lycosa.refresh import feeds, ledger
-from lycosa.refresh.change import KINDS, Change
-from lycosa.refresh.diff import Excerpts
-from lycosa.refresh.ledger import Told, Wanted, counts, day_and_time, facts, name, reasons, share
+from lycosa.revisit import feeds, ledger
+from lycosa.revisit.change import KINDS, Change
+from lycosa.revisit.diff import Excerpts
+from lycosa.revisit.ledger import Told, Wanted, counts, day_and_time, facts, name, reasons, share
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 

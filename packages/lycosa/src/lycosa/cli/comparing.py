@@ -19,10 +19,10 @@ from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, when
-from lycosa.refresh.change import Change, change_of
-from lycosa.refresh.diff import Comparison, folded, pieces
-from lycosa.refresh.diff.rows import BREAK, Row, Run, cut
-from lycosa.refresh.ledger import reasons
+from lycosa.revisit.change import Change, change_of
+from lycosa.revisit.diff import Comparison, folded, pieces
+from lycosa.revisit.diff.rows import BREAK, Row, Run, cut
+from lycosa.revisit.ledger import reasons
 
 MOST_ROWS = 500  # rows that a terminal shows by default
 _MARKS = {"removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green"), "kept": ("", "", "")}

@@ -17,9 +17,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
-from lycosa.testing import Web
-from lycosa.testing import serve as serve_web
-from lycosa.testing.changing import ChangingWeb
+from lycosa.testweb import Web
+from lycosa.testweb import serve as serve_web
+from lycosa.testweb.changing import ChangingWeb
 
 TOPIC = "marine biology/coral reefs"
 SERVE = Group("With --serve")

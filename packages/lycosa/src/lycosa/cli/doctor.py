@@ -32,7 +32,7 @@ TASKS: dict[str, tuple[str, str]] = {
     "pandas": ("pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     "parquet": ("pyarrow", "lycosa export --format parquet"),
     "train": ("scikit-learn", "lycosa train --kind svm or nn"),
-    "scrapy": ("scrapy", "a frontier for Scrapy projects (lycosa.scrapy)"),
+    "scrapy": ("scrapy", "a frontier for Scrapy projects (lycosa_scrapy)"),
     "lab": ("pyarrow scikit-learn", "experiments and their reports (lycosa lab)"),
     "browser": ("playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
     "server": (
@@ -224,7 +224,7 @@ def _trial() -> Iterator[Finding]:
     """Crawl five pages on this machine over HTTP, keep them, and read them back: measured, not assumed."""
     from lycosa.collection.reading import Collection
     from lycosa.crawling import crawl
-    from lycosa.testing import Web, serve
+    from lycosa.testweb import Web, serve
 
     web, near = Web(pages=60, hosts=3, traps=()), ["127.0.0.0/8"]
     with tempfile.TemporaryDirectory(prefix="lycosa-doctor-") as directory:

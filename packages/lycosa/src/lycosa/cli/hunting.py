@@ -21,9 +21,9 @@ from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
 from lycosa.crawling import Crawl
-from lycosa.estimators import STRATEGIES
+from lycosa.strategies import STRATEGIES
 from lycosa.spaces.making import with_whole_paths
-from lycosa.topics import TOPICS
+from lycosa.judges import TOPICS
 from lycosa.web.urls import is_http
 
 EVERY = 0.25  # seconds between two pictures of a crawl
@@ -53,7 +53,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     allow_many_files()  # connections to many hosts stay open for a while
     crawl.together = True
     if os.environ.get("LYCOSA_TELEMETRY"):
-        from lycosa.integrations.telemetry import traced
+        from lycosa.telemetry import traced
 
         traced(crawl)
     progress = None

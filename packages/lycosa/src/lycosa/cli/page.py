@@ -24,7 +24,7 @@ from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many, when
-from lycosa.refresh.change import change_of
+from lycosa.revisit.change import change_of
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 

@@ -25,8 +25,8 @@ from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
-from lycosa.refresh.change import Change, change_of
-from lycosa.refresh.ledger import day_and_time, plain
+from lycosa.revisit.change import Change, change_of
+from lycosa.revisit.ledger import day_and_time, plain
 
 SETTINGS = {
     "now": Annotated[

@@ -16,7 +16,7 @@ from lycosa.cli.parameters import Dir, Json, Line
 from lycosa.cli.printing import Beside, Part, crawled, give, output, page_lines
 from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
-from lycosa.refresh.ledger import day_and_time
+from lycosa.revisit.ledger import day_and_time
 
 if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
     from lycosa.collection.summary import Again, Summary

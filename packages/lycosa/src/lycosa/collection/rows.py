@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Visit
-from lycosa.refresh.change import change_of
+from lycosa.revisit.change import change_of
 
 if TYPE_CHECKING:
     from lycosa.collection.view import CrawlView

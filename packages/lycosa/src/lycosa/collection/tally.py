@@ -16,7 +16,7 @@ from lycosa.collection.causes import EXPECTED, FINE, FLAGS, explain
 from lycosa.core.budget import RESOURCES, spent_on
 from lycosa.core.state import State
 from lycosa.core.types import Setting, Visit
-from lycosa.refresh.change import KINDS, change_of
+from lycosa.revisit.change import KINDS, change_of
 from lycosa.web.robots import Rules
 
 EXAMPLES = 5  # addresses shown for each failure

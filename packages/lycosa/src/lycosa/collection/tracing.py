@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.refresh.change import change_of
-from lycosa.refresh.diff import Comparison, Version, compare
+from lycosa.revisit.change import change_of
+from lycosa.revisit.diff import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 

@@ -37,14 +37,14 @@ from lycosa.crawling.functions import (
 )
 from lycosa.crawling.request import Request
 from lycosa.crawling.runners import join_shards
-from lycosa.refresh.keeper import Keeping
+from lycosa.revisit.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
 from lycosa.store.log import SqliteLog, labels_in
 from lycosa.web.politeness import Authority
 
 if TYPE_CHECKING:
-    from lycosa.refresh.notify import Notifier
+    from lycosa.revisit.notify import Notifier
 
 
 def crawl(
@@ -67,7 +67,7 @@ def crawl(
     `lycosa crawl --help`, with underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
-    >>> from lycosa.topics.given import Given
+    >>> from lycosa.judges.given import Given
     >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
     >>> [visit.node for visit in crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
     ['a', 'b', 'c', 'd']
@@ -244,8 +244,8 @@ class Crawl:
             threads.begin() if working else threads.end()
 
     def _make_notifier(self) -> Notifier:
-        from lycosa.refresh.diff import Excerpts
-        from lycosa.refresh.notify import Notifier
+        from lycosa.revisit.diff import Excerpts
+        from lycosa.revisit.notify import Notifier
 
         request, log = self.request, self._files.log
         assert isinstance(log, SqliteLog)

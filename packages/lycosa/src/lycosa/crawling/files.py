@@ -33,7 +33,7 @@ from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.embeddings import digest
-from lycosa.topics.making import learning_key
+from lycosa.judges.making import learning_key
 from lycosa.version import SOFTWARE
 
 COLD = "cold"  # rows that are not in memory: a cache, rebuilt from the log

@@ -22,7 +22,7 @@ from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
-from lycosa.estimators.parents import Parents, SaidByParents
+from lycosa.strategies.parents import Parents, SaidByParents
 
 
 @dataclass(frozen=True, slots=True)

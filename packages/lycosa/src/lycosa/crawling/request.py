@@ -18,16 +18,16 @@ from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.core.telling import Tell, silent
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
-from lycosa.estimators import STRATEGIES, TAXONOMY
-from lycosa.estimators import strategy as strategy_by_name
-from lycosa.refresh.keeper import Keeping
+from lycosa.strategies import STRATEGIES, TAXONOMY
+from lycosa.strategies import strategy as strategy_by_name
+from lycosa.revisit.keeper import Keeping
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import located
 from lycosa.text.keywords import keywords
-from lycosa.topics import TOPICS
-from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
+from lycosa.judges import TOPICS
+from lycosa.judges.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.web.credentials import Credentials
 from lycosa.web.politeness import Authority
 from lycosa.web.urls import Scope
@@ -63,7 +63,7 @@ class Request:
         self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
         options.check()
         if self.keeping is not None:
-            from lycosa.refresh.notify import channels_of, wanted_by  # what a crawl can do without
+            from lycosa.revisit.notify import channels_of, wanted_by  # what a crawl can do without
 
             self.keeping.check(options)
             channels_of(options.notify)

@@ -89,7 +89,7 @@ class Around:
 class InLanguage(Around):
     """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
 
-    >>> from lycosa.topics.pattern import Pattern
+    >>> from lycosa.judges.pattern import Pattern
     >>> InLanguage(heeding(Pattern("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).beta
     0.0
     """
@@ -143,7 +143,7 @@ class Heard(Around):
 
     The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
 
-    >>> from lycosa.topics.pattern import Pattern
+    >>> from lycosa.judges.pattern import Pattern
     >>> topic = Heard(Pattern("coral"))
     >>> topic.learn(Visit("a", "page", "ok", 1, beta=.9)); topic.learn(Visit("b", "page", "ok", 2, beta=.1))
     >>> topic.hear(Label("a", False)); topic.hear(Label("b", True)); topic.worths().round(2).tolist()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lycosa.text.background import Background
 from lycosa.text.bags import idf, unit
 from lycosa.text.browsing import Browsing
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 
 
 class Browsed(Query):

@@ -16,9 +16,9 @@ from lycosa.core.types import Judgement, Page
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
-from lycosa.topics.model import Model
-from lycosa.topics.taxonomy import wanted
+from lycosa.judges.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
+from lycosa.judges.model import Model
+from lycosa.judges.taxonomy import wanted
 
 
 class Classified(Judge):

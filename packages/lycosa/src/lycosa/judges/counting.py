@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.topics.base import Judge, facet_texts
+from lycosa.judges.base import Judge, facet_texts
 
 Match = Literal["words", "anywhere"]  # whole words and phrases only, or inside longer words, too
 _LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script with spaces between words

@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import TOPICS
+from lycosa.judges import TOPICS
 
 TERMS = 60  # words kept of the centroid
 

@@ -14,8 +14,8 @@ from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import check_parts, parse
 from lycosa.text.background import Background
-from lycosa.topics import DEFAULT, TOLD, TOPICS, describe
-from lycosa.topics.query import THRESHOLD, Query
+from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
+from lycosa.judges.query import THRESHOLD, Query
 
 SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
 BROWSING = "browsing"
@@ -107,7 +107,7 @@ def _files(options: Options, name: str) -> dict[str, Any]:
     if options.ontology and name in TOPICS:
         own["ontology"] = options.ontology
     if name == "model":
-        from lycosa.topics.model import Model  # knows all classifiers: only where one is wanted
+        from lycosa.judges.model import Model  # knows all classifiers: only where one is wanted
 
         own |= {"model": Model.load(Path(options.model)), "targets": options.targets}
     if name == BROWSING:

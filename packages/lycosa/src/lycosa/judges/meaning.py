@@ -17,7 +17,7 @@ from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
-from lycosa.topics.base import Judge, facet_texts
+from lycosa.judges.base import Judge, facet_texts
 
 
 class Meaning(Judge):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from lycosa.core.state import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
-from lycosa.topics.classifiers import LinearSvm, Network, Tree
-from lycosa.topics.taxonomy import LONGEST, path_of
+from lycosa.judges.classifiers import LinearSvm, Network, Tree
+from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.version import SOFTWARE
 
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")

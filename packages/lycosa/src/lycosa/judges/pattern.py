@@ -9,7 +9,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
-from lycosa.topics.base import Judge
+from lycosa.judges.base import Judge
 
 READ = 200_000  # characters of a page that are searched: bounds the time of an expression
 

@@ -17,7 +17,7 @@ from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
 from lycosa.text.vocabulary import LinkTexts, Reading, Vocabulary
-from lycosa.topics.base import Judge
+from lycosa.judges.base import Judge
 
 # A compromise: cosines shrink with the length of pages (.06 would be best for the encyclopaedia of the benchmark,
 # 2,100 words a page; .2 for the test web, 500 words). Of pages above it two thirds are on the topic in both; of pages

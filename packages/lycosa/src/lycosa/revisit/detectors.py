@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import Entry, Registry
-from lycosa.refresh.change import KINDS, Change, Kind, Verdict
-from lycosa.refresh.snapshot import MainBlocks, Snapshot, words_of
+from lycosa.revisit.change import KINDS, Change, Kind, Verdict
+from lycosa.revisit.snapshot import MainBlocks, Snapshot, words_of
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.web.tree import Level
 
@@ -61,7 +61,7 @@ ENTRIES = {
         "detectors", "relevance", "whether the page became relevant or no longer is", needs="the scores, in the log",
     ),
 }  # fmt: skip
-DETECTORS = Registry("detector", "lycosa.refresh", ENTRIES)
+DETECTORS = Registry("detector", "lycosa.revisit", ENTRIES)
 
 # one of each kind; simhash is for what is not archived, the others for comparison
 DEFAULT = ("main-text", "tree", "links", "relevance")

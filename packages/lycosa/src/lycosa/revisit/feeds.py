@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
-from lycosa.refresh.ledger import (
+from lycosa.revisit.ledger import (
     WHAT_MATTERS,
     Excerpt,
     Told,

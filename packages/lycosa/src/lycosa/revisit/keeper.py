@@ -25,12 +25,12 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import Table
 from lycosa.core.types import Exchange, Links, Page, Task, Terms, Visit
-from lycosa.refresh.change import PERMANENT, Change
-from lycosa.refresh.detectors import DEFAULT, difference, judge_change, parse_detectors
-from lycosa.refresh.memory import Memory, Watched
-from lycosa.refresh.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedule
-from lycosa.refresh.snapshot import Snapshot, inflated
-from lycosa.refresh.validators import CUT, NEVER_CACHED, proves
+from lycosa.revisit.change import PERMANENT, Change
+from lycosa.revisit.detectors import DEFAULT, difference, judge_change, parse_detectors
+from lycosa.revisit.memory import Memory, Watched
+from lycosa.revisit.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedule
+from lycosa.revisit.snapshot import Snapshot, inflated
+from lycosa.revisit.validators import CUT, NEVER_CACHED, proves
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.reading import read_again

@@ -21,7 +21,7 @@ from uuid import UUID, uuid5
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import clip, visible
-from lycosa.refresh.change import KINDS, Change, What, change_of
+from lycosa.revisit.change import KINDS, Change, What, change_of
 from lycosa.store.log import SqliteLog
 from lycosa.web.urls import compiled, host, typed_host
 

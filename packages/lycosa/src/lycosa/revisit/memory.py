@@ -18,11 +18,11 @@ import numpy as np
 from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Kind, Visit
-from lycosa.refresh import validators
-from lycosa.refresh.change import PERMANENT, Change, change_of
-from lycosa.refresh.rates import Histories
-from lycosa.refresh.schedules import LEAST, Behaviours
-from lycosa.refresh.validators import CUT, Honesty, Validators
+from lycosa.revisit import validators
+from lycosa.revisit.change import PERMANENT, Change, change_of
+from lycosa.revisit.rates import Histories
+from lycosa.revisit.schedules import LEAST, Behaviours
+from lycosa.revisit.validators import CUT, Honesty, Validators
 from lycosa.web.dates import http_time, w3c_time
 
 TRIALS = 8  # hints of a host that are followed before any was checked

@@ -22,9 +22,9 @@ from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.core.options import Options
-from lycosa.refresh.change import KINDS
-from lycosa.refresh.feeds import Feeds
-from lycosa.refresh.ledger import Excerpt, Told, Wanted, changes, counts, day_and_time, end, name, nothing, plain, story
+from lycosa.revisit.change import KINDS
+from lycosa.revisit.feeds import Feeds
+from lycosa.revisit.ledger import Excerpt, Told, Wanted, changes, counts, day_and_time, end, name, nothing, plain, story
 from lycosa.store.log import SqliteLog
 
 NAME = "notified.json"

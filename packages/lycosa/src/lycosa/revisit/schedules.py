@@ -21,7 +21,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import Entry, Registry, check_parts, parse
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
-from lycosa.refresh.rates import Floats, Histories, Posterior, Rates, claim, waiting
+from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compiled
 
 LEAST = 600.0  # seconds; no page is looked at more often
@@ -36,7 +36,7 @@ ENTRIES = {
     ),
     "fixed": Entry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
 }  # fmt: skip
-SCHEDULES = Registry("schedule", "lycosa.refresh", ENTRIES)
+SCHEDULES = Registry("schedule", "lycosa.revisit", ENTRIES)
 
 
 def make_schedule(text: str, per_second: float) -> Schedule:

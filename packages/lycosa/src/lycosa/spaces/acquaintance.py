@@ -56,7 +56,7 @@ class AcquaintanceSpace(GraphSpace):
         with commas between them are several, all else is one word.
 
     >>> import lycosa
-    >>> from lycosa.topics.given import Given
+    >>> from lycosa.judges.given import Given
     >>> space = AcquaintanceSpace(
     ...     {"ann": ["bob", "cat"], "cat": ["dan"], "bob": ["eve"]},
     ...     {"bob": {"work": "baker"}, "cat": {"work": "sailor"}, "dan": {"work": "sailor"}},

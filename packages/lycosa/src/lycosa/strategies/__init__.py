@@ -347,7 +347,7 @@ def describe(name: str) -> dict[str, tuple[Any, Any]]:
     """The parameters of a strategy by name, each with its type and its default."""
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
     if "policy" in fixed:  # a bandit: not every parameter says something to every policy
-        from lycosa.estimators.bandit import settings
+        from lycosa.strategies.bandit import settings
 
         kinds = STRATEGIES.parameters(name)
         return {key: (kinds[key][0], default) for key, default in settings(fixed["policy"]).items()}

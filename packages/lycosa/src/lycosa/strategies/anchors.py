@@ -12,7 +12,7 @@ from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, Parents, SaidByParents
 from lycosa.text import nearness
 from lycosa.text.background import Idf, Rarity
 from lycosa.text.expansion import Expansion

@@ -16,7 +16,7 @@ from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.protocols import Estimator
 from lycosa.core.strategies import Frontiers, Greedy
 from lycosa.core.types import Pick, Step, Visit
-from lycosa.estimators import PAPERS_ARMS, STRONG_ARMS, estimator
+from lycosa.strategies import PAPERS_ARMS, STRONG_ARMS, estimator
 
 if TYPE_CHECKING:
     from lycosa.core.table import Table

@@ -14,7 +14,7 @@ from lycosa.core.state import State
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Parents, SaidByParents, linked
+from lycosa.strategies.parents import Parents, SaidByParents, linked
 
 
 class Unlearned:

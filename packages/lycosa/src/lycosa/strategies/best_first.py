@@ -13,7 +13,7 @@ from lycosa.core.columns import learned
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, Parents, SaidByParents
 
 
 @dataclass

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.redirects import Redirects
+from lycosa.strategies.redirects import Redirects
 
 BLOCK = 1024  # rows that share one bound on their cash
 MOST = 2.0**400  # beyond it, all cash is counted in larger units

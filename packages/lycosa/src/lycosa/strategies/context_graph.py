@@ -10,7 +10,7 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step, Visit
-from lycosa.estimators.parents import MaxOrLast, Parents, SaidByParents
+from lycosa.strategies.parents import MaxOrLast, Parents, SaidByParents
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from lycosa.text.model_words import ModelWords

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.baselines import Unlearned
+from lycosa.strategies.baselines import Unlearned
 
 FirstKind = Literal["deg", "n", "e", "ne"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Parents, linked
-from lycosa.estimators.personalised import Astray
+from lycosa.strategies.parents import Parents, linked
+from lycosa.strategies.personalised import Astray
 
 
 @dataclass

@@ -16,8 +16,8 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
-from lycosa.estimators.redirects import Redirects, check_rounds
+from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.redirects import Redirects, check_rounds
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
-from lycosa.estimators.parents import MaxOrLast
+from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
+from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
 
 _BELOW_ONE = 1.0 - 2.0**-30

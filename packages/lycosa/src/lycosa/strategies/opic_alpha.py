@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.redirects import Redirects
+from lycosa.strategies.redirects import Redirects
 
 
 @dataclass

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.cash import CashFlow
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.cash import CashFlow
+from lycosa.strategies.parents import Merge, Parents, SaidByParents
 
 
 def context_score(step: Step, lift: bool) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from typing import Literal
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Parents, SaidByParents
+from lycosa.strategies.parents import Parents, SaidByParents
 
 
 @dataclass

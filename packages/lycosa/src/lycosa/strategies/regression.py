@@ -12,7 +12,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.scan import Features, linear_scores
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.first_level import Siblings
+from lycosa.strategies.first_level import Siblings
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
 SECOND_LEVEL = ("n", "e", "ne")

@@ -13,8 +13,8 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
-from lycosa.estimators.parents import Merge, Parents, SaidByParents
-from lycosa.estimators.rulebook import DEEPEST, Paths, RuleBook
+from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.rulebook import DEEPEST, Paths, RuleBook
 
 
 @dataclass

@@ -16,7 +16,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.deep_deep import best_of_each, first_links
+from lycosa.strategies.deep_deep import best_of_each, first_links
 
 Matrix = NDArray[np.float32]
 

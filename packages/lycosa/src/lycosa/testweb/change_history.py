@@ -10,9 +10,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from lycosa.testing.chance import dice, pick, roll, stir
-from lycosa.testing.graph import Graph
-from lycosa.testing.prose import NOWHERE, TOPICS, subject_of, title
+from lycosa.testweb.chance import dice, pick, roll, stir
+from lycosa.testweb.graph import Graph
+from lycosa.testweb.prose import NOWHERE, TOPICS, subject_of, title
 
 NEVER = float("inf")
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
-from lycosa.testing.addresses import AddressBook
-from lycosa.testing.chance import dice, stir
-from lycosa.testing.change_history import COSMETICS, State, Subject
-from lycosa.testing.pages import Aside, Composer
-from lycosa.testing.prose import paragraphs, subject_name, title, topic_slug
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.chance import dice, stir
+from lycosa.testweb.change_history import COSMETICS, State, Subject
+from lycosa.testweb.pages import Aside, Composer
+from lycosa.testweb.prose import paragraphs, subject_name, title, topic_slug
 
 CHARSETS = ("utf-8", "iso-8859-1", "windows-1252")
 

@@ -25,8 +25,8 @@ from functools import lru_cache
 from html import escape, unescape
 from typing import NamedTuple
 
-from lycosa.testing.chance import stir
-from lycosa.testing.change_history import (
+from lycosa.testweb.chance import stir
+from lycosa.testweb.change_history import (
     COSMETICS,
     KINDS,
     NEVER,
@@ -38,10 +38,10 @@ from lycosa.testing.change_history import (
     State,
     Subject,
 )
-from lycosa.testing.change_page import CHARSETS, Dress, Press, Sheet
-from lycosa.testing.prose import TOPICS
-from lycosa.testing.reply import Document, Response, finish
-from lycosa.testing.web import _NO_HEADERS, Web
+from lycosa.testweb.change_page import CHARSETS, Dress, Press, Sheet
+from lycosa.testweb.prose import TOPICS
+from lycosa.testweb.reply import Document, Response, finish
+from lycosa.testweb.web import _NO_HEADERS, Web
 
 START = 1_700_000_000.0  # by its clock; virtual time begins then, too
 

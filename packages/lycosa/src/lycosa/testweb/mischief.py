@@ -16,12 +16,12 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from lycosa.testing.addresses import AddressBook
-from lycosa.testing.chance import dice, stir
-from lycosa.testing.pages import Aside, sheet
-from lycosa.testing.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
-from lycosa.testing.reply import Document, compress
-from lycosa.testing.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.chance import dice, stir
+from lycosa.testweb.pages import Aside, sheet
+from lycosa.testweb.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
+from lycosa.testweb.reply import Document, compress
+from lycosa.testweb.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
 
 _PLAIN = re.compile(r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$")
 _CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")

@@ -14,7 +14,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from lycosa.testing.chance import stir
+from lycosa.testweb.chance import stir
 
 # -- the words ---------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ def _subject(block: Mapping[str, Any]) -> Subject:
     return Subject(block["name"], _words(block), parts)
 
 
-_BLOCKS = tomllib.loads(files("lycosa.testing").joinpath("vocabulary.toml").read_text("utf-8"))
+_BLOCKS = tomllib.loads(files("lycosa.testweb").joinpath("vocabulary.toml").read_text("utf-8"))
 
 GENERAL = _words(_BLOCKS["general"])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.estimators.neighbours import Clusters, weights
+from lycosa.strategies.neighbours import Clusters, weights
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.browsing import Browsing
 

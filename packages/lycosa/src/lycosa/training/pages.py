@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.topics.model import KINDS, MAGIC, Model, fitted
-from lycosa.topics.taxonomy import FEWEST, Classes, classes_of
+from lycosa.judges.model import KINDS, MAGIC, Model, fitted
+from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Corpus
 from lycosa.training.quality import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
@@ -105,7 +105,7 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
         try:
             import sklearn  # noqa: F401
         except ImportError as error:
-            from lycosa.topics.classifiers import MISSING
+            from lycosa.judges.classifiers import MISSING
 
             raise InputError(MISSING.format(kind=kind)) from error
     if least < 0:

@@ -17,7 +17,7 @@ from lycosa.core.types import Event, Page, Visit
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog, labels_in
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.taxonomy import LONGEST, path_of
+from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Account, Corpus
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http

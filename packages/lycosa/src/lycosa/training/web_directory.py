@@ -29,7 +29,7 @@ from xml.parsers import expat
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
-from lycosa.topics.taxonomy import LEAST, LONGEST, path_of, spelled
+from lycosa.judges.taxonomy import LEAST, LONGEST, path_of, spelled
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
 from lycosa.training.sources import MARKED, unpacked

@@ -14,8 +14,8 @@ import lycosa
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
 from lycosa.core.types import Held, Setting
-from lycosa.testing import Web, serve
-from report.synthetic import large, write
+from lycosa.testweb import Web, serve
+from synthetic_report import large, write
 
 TOPIC = "marine biology/coral reefs"
 

@@ -14,7 +14,7 @@ from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_mar
 from lycosa.collection.report.figures import Branch, Card
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Visit
-from report.synthetic import page, redirect, write
+from synthetic_report import page, redirect, write
 
 
 @contextmanager

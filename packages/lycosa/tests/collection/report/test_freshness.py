@@ -10,7 +10,7 @@ import pytest
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, figures, gather, render
 from lycosa.core.types import Setting
-from lycosa.refresh.change import Change
+from lycosa.revisit.change import Change
 from revisited_crawl import DAY, EPOCH, html, revisited
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")

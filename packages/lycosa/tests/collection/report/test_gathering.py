@@ -11,7 +11,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.report import BEST, CARDS, HOSTS, Report, gather, render
 from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
-from report.synthetic import large, page, redirect, write
+from synthetic_report import large, page, redirect, write
 
 A, B = "http://a.test", "http://b.test"
 

@@ -17,7 +17,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
 from lycosa.drawing.formats import clean, href, percent, score, seconds, when
-from report.synthetic import page, write
+from synthetic_report import page, write
 
 A, B = "http://a.test", "http://b.test"
 EVIL = "\"'><script>alert(1)</script><img src=http://evil.test/x onerror=alert(2)>\u202e\u2066\x00\x1b[31m\ud800&amp;"

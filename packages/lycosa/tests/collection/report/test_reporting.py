@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.cli import main
 from lycosa.core.types import Seed
-from report.synthetic import page, write
+from synthetic_report import page, write
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from lycosa.topics.probability.judge import asked
-from lycosa.topics.probability.line import expected, fitted, heaps, line, moved, prevalence, sigmoid
+from lycosa.judges.probability.judge import asked
+from lycosa.judges.probability.line import expected, fitted, heaps, line, moved, prevalence, sigmoid
 
 
 def test_a_share_that_explains_the_odds() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 
 from lycosa.core.types import Page, Visit
-from lycosa.lab.papers import kept
-from lycosa.lab.papers.freshness.watching import World
-from lycosa.refresh.detectors import DETECTORS, detector, judge_change
-from lycosa.refresh.snapshot import Snapshot
-from lycosa.testing.changing import ChangingWeb
+from lycosa_lab.papers import kept
+from lycosa_lab.papers.freshness.watching import World
+from lycosa.revisit.detectors import DETECTORS, detector, judge_change
+from lycosa.revisit.snapshot import Snapshot
+from lycosa.testweb.changing import ChangingWeb
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 from lycosa.version import SOFTWARE
 from lycosa.web.html import read_body
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lycosa.testing.changing import ChangingWeb
+from lycosa.testweb.changing import ChangingWeb
 
 DAY = 86_400.0
 Span = tuple[float, float]  # from a time, until before another

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
-from lycosa.lab.hunters import ORACLE
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten import claims, graphs, measured
-from lycosa.lab.papers.gouriten.claims import FEATURES, LEADERS, PLAYERS
-from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
-from lycosa.lab.papers.gouriten.measured import BATCHES, BEYOND, MODELS, Altered, Fits, Forced
+from lycosa_lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
+from lycosa_lab.hunters import ORACLE
+from lycosa_lab.papers import Bench
+from lycosa_lab.papers.gouriten import claims, graphs, measured
+from lycosa_lab.papers.gouriten.claims import FEATURES, LEADERS, PLAYERS
+from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
+from lycosa_lab.papers.gouriten.measured import BATCHES, BEYOND, MODELS, Altered, Fits, Forced
 
 
 def findings(bench: Bench) -> Findings:

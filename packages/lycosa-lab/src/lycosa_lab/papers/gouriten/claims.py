@@ -13,11 +13,11 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from lycosa.lab.comparing import Comparison, Measure
-from lycosa.lab.findings import UNTESTED, Ruling, compare, joined, ruled, says
-from lycosa.lab.hunters import AHEAD, ORACLE
-from lycosa.lab.measures import Floats, found
-from lycosa.lab.results import Outcome, Results
+from lycosa_lab.comparing import Comparison, Measure
+from lycosa_lab.findings import UNTESTED, Ruling, compare, joined, ruled, says
+from lycosa_lab.hunters import AHEAD, ORACLE
+from lycosa_lab.measures import Floats, found
+from lycosa_lab.results import Outcome, Results
 
 Scores = Mapping[str, Mapping[int, float]]  # numbers by name and step
 Means = Mapping[str, float]

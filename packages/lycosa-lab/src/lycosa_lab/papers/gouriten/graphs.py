@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.lab.comparing import Comparison
-from lycosa.lab.corpora.generated import generate
-from lycosa.lab.findings import AS_PUBLISHED, ENOUGH, Cell, Mode, Table
-from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import ORACLE
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, cumulative, extended, found, geometric_mean
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten.claims import SCORE, SIZES, STEPS
-from lycosa.lab.results import Results
-from lycosa.lab.subjects import Subject, subjects_of
+from lycosa_lab.comparing import Comparison
+from lycosa_lab.corpora.generated import generate
+from lycosa_lab.findings import AS_PUBLISHED, ENOUGH, Cell, Mode, Table
+from lycosa_lab.guides import Guide, guide_for
+from lycosa_lab.hunters import ORACLE
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, cumulative, extended, found, geometric_mean
+from lycosa_lab.papers import Bench
+from lycosa_lab.papers.gouriten.claims import SCORE, SIZES, STEPS
+from lycosa_lab.results import Results
+from lycosa_lab.subjects import Subject, subjects_of
 
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.drawing.formats import many
-from lycosa.lab.certainty import curve
-from lycosa.lab.comparing import Comparison
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
-from lycosa.lab.guides import Guide
-from lycosa.lab.hunters import AHEAD, ORACLE
-from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
-from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten import claims as paper
-from lycosa.lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, at
-from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
-from lycosa.lab.tables import YARDSTICKS
-from lycosa.lab.watching import Watched, watch
+from lycosa_lab.certainty import curve
+from lycosa_lab.comparing import Comparison
+from lycosa_lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
+from lycosa_lab.guides import Guide
+from lycosa_lab.hunters import AHEAD, ORACLE
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
+from lycosa_lab.papers import Bench
+from lycosa_lab.papers.gouriten import claims as paper
+from lycosa_lab.papers.gouriten.claims import BANDIT, DISTANCE, FEATURES, LEADERS, PLAYERS, at
+from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
+from lycosa_lab.tables import YARDSTICKS
+from lycosa_lab.watching import Watched, watch
 
 ORIGINAL = {"opic, original": "opic-original"}
 # Tried in the paper, not tabulated; the second level takes long: on the corpus only.

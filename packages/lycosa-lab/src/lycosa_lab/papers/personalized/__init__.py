@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
-from lycosa.lab.certainty import interval
-from lycosa.lab.comparing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, worth
-from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
-from lycosa.lab.index import Index
-from lycosa.lab.measures import harvest
-from lycosa.lab.papers import Bench, remarks_of
-from lycosa.lab.papers.personalized import changes
-from lycosa.lab.subjects import Subject, chance
+from lycosa_lab.certainty import interval
+from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, worth
+from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
+from lycosa_lab.index import Index
+from lycosa_lab.measures import harvest
+from lycosa_lab.papers import Bench, remarks_of
+from lycosa_lab.papers.personalized import changes
+from lycosa_lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.counting import WordFrequency
-from lycosa.topics.query import Query, WeightedContent
+from lycosa.judges.counting import WordFrequency
+from lycosa.judges.query import Query, WeightedContent
 
 SOURCE = "Trivedi et al. 2014"
 

@@ -18,10 +18,10 @@ from typing import Literal
 from xml.etree.ElementTree import fromstring
 
 from lycosa.core.types import Page
-from lycosa.lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
-from lycosa.lab.index import Index
-from lycosa.refresh.detectors import checksum
-from lycosa.testing import Web
+from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
+from lycosa_lab.index import Index
+from lycosa.revisit.detectors import checksum
+from lycosa.testweb import Web
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.tree import tree_of
 

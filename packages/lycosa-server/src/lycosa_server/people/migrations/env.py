@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from lycosa.people.schema import metadata
+from lycosa_server.people.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -36,7 +36,7 @@ from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.pages import environment
-from lycosa.refresh.ledger import Wanted, changes
+from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 

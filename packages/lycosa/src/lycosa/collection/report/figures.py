@@ -18,7 +18,7 @@ from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram
 from lycosa.drawing.formats import score
-from lycosa.refresh.ledger import Told
+from lycosa.revisit.ledger import Told
 
 
 @dataclass(slots=True)

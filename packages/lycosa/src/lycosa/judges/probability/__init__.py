@@ -7,6 +7,6 @@ study       what the pages so far teach: a lesson, and the model that judges by 
 judge       puts them together: the topic as it was typed, judge, learn, lesson, adopt
 """
 
-from lycosa.topics.probability.judge import Probability
+from lycosa.judges.probability.judge import Probability
 
 __all__ = ["Probability"]

@@ -31,7 +31,7 @@ from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import stems, words_of
-from lycosa.topics.embedding import STEPS
+from lycosa.judges.embedding import STEPS
 
 ANSWERS = ("body", "head", "lead", "meaning")
 

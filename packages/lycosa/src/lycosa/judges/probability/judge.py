@@ -21,12 +21,12 @@ from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.tokens import words_of
 from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
-from lycosa.topics.counting import Phrases, folded
-from lycosa.topics.embedding import packed
-from lycosa.topics.examples import centroid
-from lycosa.topics.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
-from lycosa.topics.probability.line import FURTHEST, sigmoid
-from lycosa.topics.probability.study import (
+from lycosa.judges.counting import Phrases, folded
+from lycosa.judges.embedding import packed
+from lycosa.judges.examples import centroid
+from lycosa.judges.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
+from lycosa.judges.probability.line import FURTHEST, sigmoid
+from lycosa.judges.probability.study import (
     AGAINST,
     ANSWER,
     EXAMPLE,
@@ -43,7 +43,7 @@ from lycosa.topics.probability.study import (
     untaught,
     usual_page,
 )
-from lycosa.topics.query import Query
+from lycosa.judges.query import Query
 
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
 # names of the answers, for explanations

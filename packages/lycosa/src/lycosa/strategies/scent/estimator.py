@@ -13,11 +13,11 @@ from lycosa.core.columns import distinct, fit
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
-from lycosa.estimators.parents import linked
-from lycosa.estimators.scent.mixing import Elite, Mixing, Risk
-from lycosa.estimators.scent.paths import PATHS, Paths
-from lycosa.estimators.scent.sharpening import Sharpening
-from lycosa.estimators.scent.trails import (
+from lycosa.strategies.parents import linked
+from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
+from lycosa.strategies.scent.paths import PATHS, Paths
+from lycosa.strategies.scent.sharpening import Sharpening
+from lycosa.strategies.scent.trails import (
     ANCHOR_NEAR,
     CONTEXT,
     DEEPEST,
@@ -42,7 +42,7 @@ from lycosa.estimators.scent.trails import (
     Trails,
     fill,
 )  # fmt: skip
-from lycosa.estimators.scent.words import SLOTS, LinkWords, Meaning, meaning_of
+from lycosa.strategies.scent.words import SLOTS, LinkWords, Meaning, meaning_of
 from lycosa.text.tokens import stems as stems_of
 
 # The terms of a score and their weights at first.

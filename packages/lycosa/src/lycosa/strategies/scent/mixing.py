@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import distinct, fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
-from lycosa.estimators.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
+from lycosa.strategies.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
 
 DISCOUNT = 0.99  # of what a comparison knew, with every page
 TRIAL = 20  # pages before the shifted weights may be used

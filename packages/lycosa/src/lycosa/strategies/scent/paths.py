@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
-from lycosa.estimators.scent.trails import IN_PATHS
+from lycosa.strategies.scent.trails import IN_PATHS
 
 PATHS = 1 << 16  # hash buckets, and as many for paths without ids and classes: 1 MB in all
 _NAMES = re.compile(r"[.#][^ ]*")

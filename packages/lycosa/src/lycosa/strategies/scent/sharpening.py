@@ -13,7 +13,7 @@ from lycosa.core.columns import Spilled, fit
 from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
-from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
+from lycosa.strategies.scent.words import SLOTS, LinkWords, slot_of
 
 UNLIKELY = 0.2  # a less probable page is worth nothing: it is noise, and there is much of it
 # Share of our own reading in what the query says of a page; less beside a judge that gives probabilities.

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from lycosa.people.schema import metadata
+from lycosa_server.people.schema import metadata
 
 revision = "1"
 down_revision = None
