@@ -25,12 +25,12 @@ from hypothesis import HealthCheck, settings
 from tools.entry_points import write as write_entry_points
 
 from lycosa.core.errors import InputError
-from lycosa_server.people.database import Database
-from lycosa_server.people.migrating import migrate
 from lycosa.testweb import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
 from postgres_server import MISSING, WHEEL, PostgresServer, end_with
 
 if TYPE_CHECKING:

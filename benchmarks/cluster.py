@@ -25,14 +25,21 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from lycosa_cluster.coordinator import Coordinator
-from lycosa_cluster.owning import Owners
-from lycosa_cluster.shard import Shard
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space
 from lycosa.core.types import Page, Seed, Task, Visit
+from lycosa.judges.base import ask
+from lycosa.judges.probability import Probability
+from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
+from lycosa.testweb.chance import roll
+from lycosa.testweb.simulation import clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.web.urls import lane
+from lycosa_cluster.coordinator import Coordinator
+from lycosa_cluster.owning import Owners
+from lycosa_cluster.shard import Shard
 from lycosa_lab.certainty import paired
 from lycosa_lab.corpora.opening import make_index
 from lycosa_lab.guides import Guide
@@ -41,13 +48,6 @@ from lycosa_lab.index import Index
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa.store.log import MemoryLog
-from lycosa.testweb.chance import roll
-from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.base import ask
-from lycosa.judges.probability import Probability
-from lycosa.web.urls import lane
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

@@ -30,12 +30,12 @@ from typing import Any
 
 import psutil
 
-from lycosa_cluster.splitting import shard_path
 from lycosa.core.types import Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.warc import read_record
 from lycosa.testweb import Web
 from lycosa.testweb.server import Server, serve
+from lycosa_cluster.splitting import shard_path
 
 TOPIC = "marine biology/coral reefs"
 LYCOSA = str(Path(sys.executable).with_name("lycosa"))

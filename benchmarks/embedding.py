@@ -28,12 +28,12 @@ from judges import EXAMPLES, SAMPLE, Pages, classes, precision
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Visit
-from lycosa.text.embeddings import unit, vectors
-from lycosa.text.tokens import fold, stem_all, stems
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.embedding import Embedding
 from lycosa.judges.examples import TERMS
 from lycosa.judges.query import Query
+from lycosa.text.embeddings import unit, vectors
+from lycosa.text.tokens import fold, stem_all, stems
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import extract, read_body
 
 SHARES = (0.5, 0.2)

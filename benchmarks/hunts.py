@@ -25,8 +25,8 @@ import numpy as np
 import lycosa
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.strategies import BROWSING, STRATEGIES
 from lycosa.spaces.web import WebSpace
+from lycosa.strategies import BROWSING, STRATEGIES
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.training.browse import train_browse

@@ -38,12 +38,12 @@ from numpy.typing import NDArray
 import lycosa
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Seed, Task, Visit
+from lycosa.judges.probability import Probability
+from lycosa.judges.query import Query
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.records import ArchiveIterator
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.probability import Probability
-from lycosa.judges.query import Query
 from lycosa.web.html import read_body
 from lycosa.web.urls import resolve
 

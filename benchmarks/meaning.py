@@ -19,6 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from lycosa.core.types import Links, Page, Visit
+from lycosa.judges import TOPICS
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.records import ArchiveIterator
 from lycosa.text.meanings import ontology
@@ -26,7 +27,6 @@ from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure, between
 from lycosa.text.tokens import fold, stem_all
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges import TOPICS
 from lycosa.web.html import read_body
 
 TOPIC = "astronomy star galaxy telescope planet solar system orbit universe"

@@ -18,10 +18,10 @@ from random import Random
 from statistics import mean, stdev
 
 import lycosa
+from lycosa.judges.given import Given
 from lycosa.spaces.acquaintance import AcquaintanceSpace, Trait
 from lycosa.spaces.gossip import GossipSpace
 from lycosa.testweb.prose import TOPICS, by_name, paragraphs, query, title
-from lycosa.judges.given import Given
 
 TOPIC = "marine biology/coral reefs"
 PEERS, NEAR, FAR, DOCUMENTS = 1000, 3, 0.1, 5

@@ -19,10 +19,10 @@ import numpy as np
 from judges import Corpus, Recorded, half_of, named
 
 import lycosa
-from lycosa.strategies import strategy
 from lycosa.judges.examples import centroid
 from lycosa.judges.probability import Probability
 from lycosa.judges.query import Query
+from lycosa.strategies import strategy
 
 EXAMPLES, STARTS, AT = 20, 3, (100, 500, 1000)
 JUDGES = ("vector", "probability")

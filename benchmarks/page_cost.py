@@ -87,10 +87,10 @@ def watch_parts(watch: Stopwatch) -> None:
     """The functions that make up a page's way through a crawl."""
     from lycosa.core import assessor, strategies, table
     from lycosa.core.picker import Picker
+    from lycosa.judges import probability, query
     from lycosa.spaces import web
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
-    from lycosa.judges import probability, query
     from lycosa.traps.warden import Warden
     from lycosa.web import html
 

@@ -24,7 +24,14 @@ from lycosa.core.budget import Budget, spent_on
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Links, Page, Seed, Task
+from lycosa.judges import DEFAULT
+from lycosa.judges.base import ask
+from lycosa.replay.recording import Recording
+from lycosa.replay.records import Damaged
+from lycosa.store.log import NullLog
 from lycosa.strategies import strategy
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.training.corpus import Account
 from lycosa_lab import measures
 from lycosa_lab.corpora.recorded import recorded_of
 from lycosa_lab.guides import told_judge
@@ -33,13 +40,6 @@ from lycosa_lab.indexing import Recorded
 from lycosa_lab.measures import Floats
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa.replay.recording import Recording
-from lycosa.replay.records import Damaged
-from lycosa.store.log import NullLog
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges import DEFAULT
-from lycosa.judges.base import ask
-from lycosa.training.corpus import Account
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 

@@ -27,12 +27,12 @@ from pathlib import Path
 
 import aiohttp
 
+from lycosa.testweb import Web, serve
+from lycosa.testweb.server import gaps, most_at_once
 from lycosa_server.people import accounts, tokens
 from lycosa_server.people.credentials import Passwords
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
-from lycosa.testweb import Web, serve
-from lycosa.testweb.server import gaps, most_at_once
 
 SCOPES = frozenset({"read", "feedback", "write", "run", "account"})
 PAUSE = 0.5

@@ -33,9 +33,9 @@ from soaking.stretch import Full, InlineLoop, Place, Plan, prepare, run_stretch
 from soaking.world import DAY, HOUR, Wire, World
 
 import lycosa
-from lycosa_server.people.database import Database
-from lycosa_server.app import create_app
 from lycosa.testweb.simulation import clock
+from lycosa_server.app import create_app
+from lycosa_server.people.database import Database
 
 STRETCH = 14 * HOUR
 """How long a process lives on average; less in a short run."""

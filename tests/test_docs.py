@@ -20,9 +20,9 @@ import lycosa
 from lycosa.cli.main import app
 from lycosa.core import engine
 from lycosa.core.options import describe
+from lycosa.judges import TOPICS
 from lycosa.strategies import STRATEGIES
 from lycosa.testweb import Server, Web, serve
-from lycosa.judges import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -257,8 +257,8 @@ def _spellings(name: str) -> set[str]:
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The API's own description of itself."""
-    from lycosa_server.people.credentials import Passwords
     from lycosa_server.app import create_app
+    from lycosa_server.people.credentials import Passwords
     from lycosa_server.settings import Settings
 
     cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)

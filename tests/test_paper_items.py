@@ -13,10 +13,10 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.options import describe
 from lycosa.core.spec import parse
+from lycosa.judges import describe as of_judge
+from lycosa.spaces import describe as of_space
 from lycosa.strategies import describe as of_strategy
 from lycosa_lab.papers import EXPERIMENTS
-from lycosa.spaces import describe as of_space
-from lycosa.judges import describe as of_judge
 from test_docs import COMMANDS, ROOT, _tool
 
 TOOL = _tool("items")

@@ -25,9 +25,9 @@ import typer
 
 from lycosa.cli.main import EXITS, app
 from lycosa.core.options import describe
+from lycosa.judges import TOPICS
 from lycosa.strategies import STRATEGIES
 from lycosa.strategies import describe as parameters_of
-from lycosa.judges import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"

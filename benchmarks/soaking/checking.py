@@ -19,12 +19,12 @@ from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa_server.people import feedback
-from lycosa_server.people.database import Database
-from lycosa_server.crawler.running import recorded
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, labels_in
 from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import lane
+from lycosa_server.crawler.running import recorded
+from lycosa_server.people import feedback
+from lycosa_server.people.database import Database
 from soaking.journal import Journal, Request
 from soaking.stretch import DELAY, InlineLoop, Place
 from soaking.world import DAY, HOUR, World

@@ -13,8 +13,8 @@ from contextlib import suppress
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from lycosa_server.crawler import running
 from lycosa.store.warc import WarcArchive
+from lycosa_server.crawler import running
 from soaking.world import Tell
 
 

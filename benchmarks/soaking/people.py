@@ -9,9 +9,9 @@ from typing import Any
 import httpx2 as httpx
 from fastapi import FastAPI
 
+from lycosa_server.app import PREFIX
 from lycosa_server.people import accounts
 from lycosa_server.people.credentials import Passwords
-from lycosa_server.app import PREFIX
 from soaking.world import HOUR, Tell, World
 
 PEOPLE = 10

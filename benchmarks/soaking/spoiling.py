@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
-from lycosa_server.people.database import Database
 from lycosa.store.log import NAME
+from lycosa_server.people.database import Database
 from soaking.checking import MEMORY, Checks
 from soaking.world import DAY
 

@@ -25,16 +25,16 @@ import anyio.to_thread
 
 import lycosa
 from lycosa.core.errors import LycosaError
-from lycosa_server.people.database import Database
-from lycosa_server.app import create_app
-from lycosa_server.crawler import process as crawl_process
-from lycosa_server.crawler.process import CrawlProcess
-from lycosa_server.crawler.running import Running
-from lycosa_server.settings import Settings
 from lycosa.spaces import making
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testweb.simulation import VirtualLoop, clock
+from lycosa_server.app import create_app
+from lycosa_server.crawler import process as crawl_process
+from lycosa_server.crawler.process import CrawlProcess
+from lycosa_server.crawler.running import Running
+from lycosa_server.people.database import Database
+from lycosa_server.settings import Settings
 from soaking.dying import Disk, at, die, die_after, die_in_a_write
 from soaking.people import CHEAP, Person
 from soaking.world import CRAWL, HOUR, Tell, Wire, World

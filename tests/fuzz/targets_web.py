@@ -24,8 +24,6 @@ from lycosa.core.types import Outcome, Task
 from lycosa.revisit.detectors import DETECTORS, judge_change
 from lycosa.revisit.diff.rows import diff
 from lycosa.revisit.snapshot import Snapshot
-from lycosa_server.reader import document as reader_document
-from lycosa_server.reader import of_html, of_text
 from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.testweb import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
@@ -42,6 +40,8 @@ from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, results
 from lycosa.web.tree import to_xml, tree_of
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
+from lycosa_server.reader import document as reader_document
+from lycosa_server.reader import of_html, of_text
 
 URL = "http://a.test/folder/page.html?q=1"
 TIMES, MORE = 10, 2_000

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from lycosa.core.types import Visit
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.driving import COORDINATOR, Unreachable, drive
 from lycosa_cluster.shard import Shard
-from lycosa.core.types import Visit
 
 
 class Together:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from browsed_web import browse
 import saboteur
+from browsed_web import browse
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
@@ -34,13 +34,13 @@ from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Visit
-from lycosa.strategies import strategy as strategy_by_name
+from lycosa.judges.query import Query
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.strategies import strategy as strategy_by_name
 from lycosa.testweb import Response, Server, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.pages import train

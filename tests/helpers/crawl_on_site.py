@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.types import Visit
-from lycosa_server.people.ids import new_id
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
+from lycosa_server.people.ids import new_id
 from revisited_crawl import EPOCH, Revisited
 from site_maker import API, SiteUnderTest
 

@@ -11,11 +11,11 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Page, Seed, Task
-from lycosa_lab.index import Index
-from lycosa_lab.simulation import Trace
+from lycosa.judges.base import ask
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.base import ask
+from lycosa_lab.index import Index
+from lycosa_lab.simulation import Trace
 
 
 class RecordedSpace(Space):

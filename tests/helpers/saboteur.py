@@ -20,8 +20,8 @@ from lycosa.cli import main
 from lycosa.collection import summary  # noqa: F401
 from lycosa.core import engine
 from lycosa.crawling import crawl_log
-from lycosa.store import directory, log, warc
 from lycosa.judges.probability import judge  # noqa: F401
+from lycosa.store import directory, log, warc
 
 
 def die() -> None:

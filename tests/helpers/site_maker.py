@@ -11,11 +11,11 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from lycosa_server.app import create_app
 from lycosa_server.people import accounts, catalogue
 from lycosa_server.people.credentials import Passwords
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
-from lycosa_server.app import create_app
 from lycosa_server.settings import Settings
 
 CHEAP = Passwords(time_cost=1, memory_cost=8, parallelism=1)

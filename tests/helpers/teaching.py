@@ -10,8 +10,8 @@ import numpy as np
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
-from lycosa.spaces.graph import GraphSpace
 from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
 
 
 def seeded(*nodes: str) -> Table:

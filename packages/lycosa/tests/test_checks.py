@@ -33,17 +33,6 @@ from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
-from lycosa.strategies import BROWSING, STRATEGIES, WORDS, estimator, strategy
-from lycosa.strategies.best_first import BestFirst
-from lycosa.strategies.regression import Regression
-from lycosa.spaces.graph import GraphSpace
-from lycosa.spaces.making import wall_clock
-from lycosa.spaces.web import WebSpace
-from lycosa.testweb import Web, serve
-from lycosa.text.bags import Bags
-from lycosa.text.browsing import Browsing
-from lycosa.text.ontology import Ontology
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.base import FACETS, InLanguage, Judge, heeding
 from lycosa.judges.browsed import Browsed
 from lycosa.judges.classified import Classified
@@ -53,6 +42,17 @@ from lycosa.judges.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
 from lycosa.judges.model import Model, fitted
 from lycosa.judges.pattern import Pattern
 from lycosa.judges.query import Query, WeightedContent
+from lycosa.spaces.graph import GraphSpace
+from lycosa.spaces.making import wall_clock
+from lycosa.spaces.web import WebSpace
+from lycosa.strategies import BROWSING, STRATEGIES, WORDS, estimator, strategy
+from lycosa.strategies.best_first import BestFirst
+from lycosa.strategies.regression import Regression
+from lycosa.testweb import Web, serve
+from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing
+from lycosa.text.ontology import Ontology
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness

@@ -12,10 +12,10 @@ import pytest
 import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Task, Visit
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
 from lycosa.testweb import Server, Web, serve
-from lycosa.judges.given import Given
 
 TOPIC = "marine biology/coral reefs"
 LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}

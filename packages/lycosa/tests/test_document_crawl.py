@@ -16,11 +16,11 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
-from lycosa_server.api.pages import _readable
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Web, serve
 from lycosa.testweb.documents import Paper, Run
 from lycosa.testweb.simulation import clock
+from lycosa_server.api.pages import _readable
 from scripted_web import BLEACHED, PAGE, REEF, Says, Script, crawl, html, refresh, run
 
 REPORT = "http://reef.test/report.pdf"

@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from places import ROOT
 
+from places import ROOT
 
 
 def test_a_day(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lycosa_cluster.messages import Grant, Report
 from lycosa.core.budget import (
     BYTES_SPENT,
     EXHAUSTED,
@@ -21,6 +20,7 @@ from lycosa.core.budget import (
     Budget,
 )
 from lycosa.version import SOFTWARE
+from lycosa_cluster.messages import Grant, Report
 
 SECONDS = 10.0  # of a lease: a shard that hears nothing for so long fetches nothing more
 SMALL = 2_000  # pages up to which no parcel waits and nothing is granted ahead: each choice counts

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
+from lycosa.core.types import Visit
 from lycosa_cluster.coordinator import SMALL, SUPERSEDED
 from lycosa_cluster.leasing import ANSWER, Term
 from lycosa_cluster.messages import Grant
 from lycosa_cluster.shard import Shard
-from lycosa.core.types import Visit
 
 TICK, LONGEST_TICK = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
 SEND_EVERY, LONGEST_SENDING = 0.05, 1.0  # seconds between two parcels for one receiver in a large crawl

@@ -18,13 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from lycosa_cluster.coordinator import Coordinator
-from lycosa_cluster.driving import Superseded, Unreachable, drive
-from lycosa_cluster.leasing import Ledger, Term, Want
-from lycosa_cluster.messages import Grant, Report
-from lycosa_cluster.owning import Owners
-from lycosa_cluster.shard import Shard, hear_labels, hear_lesson
-from lycosa_cluster.splitting import shard_path
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LockedError, LycosaError
@@ -36,6 +29,13 @@ from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import CONFIG
 from lycosa.web.politeness import Authority
 from lycosa.web.urls import Scope
+from lycosa_cluster.coordinator import Coordinator
+from lycosa_cluster.driving import Superseded, Unreachable, drive
+from lycosa_cluster.leasing import Ledger, Term, Want
+from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.owning import Owners
+from lycosa_cluster.shard import Shard, hear_labels, hear_lesson
+from lycosa_cluster.splitting import shard_path
 
 ENDED = "it was ended"
 

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from lycosa.core.errors import LycosaError, StoreError
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
 from lycosa_cluster.reaching import MOST_SHARDS, Where
-from lycosa.core.errors import LycosaError, StoreError
 
 
 class Actors:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from lycosa.core.protocols import NEVER, Clock
 from lycosa_cluster.coordinator import SECONDS
 from lycosa_cluster.owning import Owners
-from lycosa.core.protocols import NEVER, Clock
 
 Want = tuple[str, int, float]  # address, turns wanted, seconds that a question and its answer take
 Term = tuple[float, float]  # seconds until a lease begins, seconds that it holds: 0 if there is none now

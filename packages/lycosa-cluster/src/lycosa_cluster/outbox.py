@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lycosa_cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.types import Inbound, Links, Parcel, Place, Terms, Visit
 from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
+from lycosa_cluster.owning import Owners
 
 CURSORS = "cursors"  # setting: up to which number each receiver has confirmed
 MOST = 5_000  # pages for one receiver kept in memory; the others wait in the log

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from lycosa_cluster.reaching import MISSING
 from lycosa.core.errors import InputError, StoreError
+from lycosa_cluster.reaching import MISSING
 
 START, SLOW = 120.0, 600.0  # seconds until all shards have started: with fewer cores than shards, and with enough
 

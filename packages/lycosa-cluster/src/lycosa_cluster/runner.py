@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from lycosa.crawling.request import Request
 from lycosa_cluster.hosts_on_ray import RayHosts
 from lycosa_cluster.reaching import Where
 from lycosa_cluster.running import ClusterCrawl
 from lycosa_cluster.splitting import join, shards_before
-from lycosa.crawling.request import Request
 
 
 class RayRunner:

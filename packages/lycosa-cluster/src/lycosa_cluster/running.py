@@ -13,10 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lycosa_cluster.asking import Answers, ask
-from lycosa_cluster.driving import COORDINATOR, Unreachable
-from lycosa_cluster.hosting import Hosts, Start
-from lycosa_cluster.splitting import Merger, make_shards, settle, shards_in, split
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
@@ -27,6 +23,10 @@ from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, located
 from lycosa.store.log import SqliteLog, append_labels
 from lycosa.web.urls import Scope
+from lycosa_cluster.asking import Answers, ask
+from lycosa_cluster.driving import COORDINATOR, Unreachable
+from lycosa_cluster.hosting import Hosts, Start
+from lycosa_cluster.splitting import Merger, make_shards, settle, shards_in, split
 
 T = TypeVar("T")
 EVERY = 1.0  # seconds between two looks

@@ -6,10 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lycosa_cluster.leasing import Leases, Ledger
-from lycosa_cluster.messages import Grant, Report
-from lycosa_cluster.outbox import CURSORS, Outbox
-from lycosa_cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
 from lycosa.core.types import Event, Label, Lesson, Parcel, Setting
@@ -17,6 +13,10 @@ from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
+from lycosa_cluster.leasing import Leases, Ledger
+from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.outbox import CURSORS, Outbox
+from lycosa_cluster.owning import Owners
 
 LEASE = "lease"  # setting: under which epoch a shard fetches, and until when
 PROMISES = 32  # rows that a shard offers at once

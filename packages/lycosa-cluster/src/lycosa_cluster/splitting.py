@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
-from lycosa_cluster.owning import Owners
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
+from lycosa.judges.base import BETAS
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS, Directory, shards_of
 from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
-from lycosa.judges.base import BETAS
 from lycosa.traps.copies import Copies
+from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
+from lycosa_cluster.owning import Owners
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
 BEFORE = "before"  # in SPLIT: number of shards before they were joined

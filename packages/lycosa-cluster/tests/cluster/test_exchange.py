@@ -19,6 +19,16 @@ import pytest
 from cluster_here import Together
 from crawl_helpers import hits_of, sim_engine, state_of
 from lycosa import zstd
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
+from lycosa.core.options import Options
+from lycosa.core.protocols import Topic
+from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Terms, Visit
+from lycosa.judges.probability import Probability
+from lycosa.spaces.web import WebSpace
+from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
+from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
 from lycosa_cluster.coordinator import SECONDS, Coordinator
 from lycosa_cluster.driving import Superseded
 from lycosa_cluster.leasing import Leases, Ledger
@@ -27,16 +37,6 @@ from lycosa_cluster.owning import Owners
 from lycosa_cluster.running import ClusterCrawl
 from lycosa_cluster.shard import LEASE, PROMISES, Shard, hear_labels
 from lycosa_cluster.splitting import Merger, join, make_shards, shard_path, shards_before, shards_in, split
-from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
-from lycosa.core.options import Options
-from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Terms, Visit
-from lycosa.spaces.web import WebSpace
-from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
-from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
-from lycosa.testweb import Web
-from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
-from lycosa.judges.probability import Probability
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, PAUSE = 3, 0.2

@@ -11,16 +11,16 @@ from types import SimpleNamespace
 import pytest
 
 from hosts_here import HostsHere
+from lycosa.core.options import Options
+from lycosa.core.types import Setting
+from lycosa.spaces.making import wall_clock
+from lycosa.store.directory import Directory
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import ENDED, Start
 from lycosa_cluster.hosts_on_ray import Actors, RayHosts
 from lycosa_cluster.reaching import Where
 from lycosa_cluster.shard import LEASE
 from lycosa_cluster.splitting import shard_path
-from lycosa.core.options import Options
-from lycosa.core.types import Setting
-from lycosa.spaces.making import wall_clock
-from lycosa.store.directory import Directory
 
 
 def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ from typing import Any
 import pytest
 
 from commands import Command
+from lycosa.core.errors import StoreError
+from lycosa.core.types import Event, Parcel, Setting, Visit
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testweb import Response, Web
+from lycosa.testweb.server import serve
 from lycosa_cluster import ray_process
 from lycosa_cluster.driving import Unreachable
 from lycosa_cluster.owning import Owners
@@ -25,11 +30,6 @@ from lycosa_cluster.ray_process import await_all
 from lycosa_cluster.reaching import Where
 from lycosa_cluster.shard import LEASE
 from lycosa_cluster.splitting import shard_path, shards_before, split
-from lycosa.core.errors import StoreError
-from lycosa.core.types import Event, Parcel, Setting, Visit
-from lycosa.store.log import NAME, SqliteLog
-from lycosa.testweb import Response, Web
-from lycosa.testweb.server import serve
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, BUDGET, DELAY, AT_ONCE, PAUSE = 4, 60, 0.3, 2, 0.2

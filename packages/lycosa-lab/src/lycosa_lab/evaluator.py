@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa_lab.findings import Curve, Figure, Findings, Table, plain
-from lycosa_lab.index import Index
-from lycosa_lab.measures import Floats, found, harvest, steps_to
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.web.urls import canonical
+from lycosa_lab.findings import Curve, Figure, Findings, Table, plain
+from lycosa_lab.index import Index
+from lycosa_lab.measures import Floats, found, harvest, steps_to
 
 THRESHOLD = 0.75
 

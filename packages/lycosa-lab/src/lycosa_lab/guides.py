@@ -22,16 +22,16 @@ from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit, as_stored
-from lycosa_lab.experiments import TOLD, one_of
-from lycosa_lab.index import Index
-from lycosa_lab.keeping import Columns, code_mark, corpus_mark, digest, load, save
-from lycosa_lab.subjects import Subject
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges import TOPICS, describe
 from lycosa.judges.base import CONTEXT_SCORE, FACETS, ask, asked
 from lycosa.judges.examples import centroid
 from lycosa.judges.making import make_topic
 from lycosa.judges.query import Query
+from lycosa.text.vocabulary import Vocabulary
+from lycosa_lab.experiments import TOLD, one_of
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import Columns, code_mark, corpus_mark, digest, load, save
+from lycosa_lab.subjects import Subject
 
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
 WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors

@@ -24,10 +24,10 @@ from lycosa import zstd
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
-from lycosa_lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
+from lycosa_lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 
 
 @dataclass

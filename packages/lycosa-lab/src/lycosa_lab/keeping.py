@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from lycosa.core.files import replacing
 from lycosa.core.spec import parse
-from lycosa.strategies import STRATEGIES
-from lycosa_lab.index import Index
 from lycosa.judges import TOPICS
+from lycosa.strategies import STRATEGIES
 from lycosa.version import __version__
+from lycosa_lab.index import Index
 
 FORMAT = 2  # raise it when the same digest would stand for something else
 

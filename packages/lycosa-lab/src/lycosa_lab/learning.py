@@ -26,16 +26,16 @@ from lycosa.core.protocols import Keeper, Learner, Topic, Warden
 from lycosa.core.table import Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
-from lycosa_lab.guides import told_judge
-from lycosa_lab.index import Index
-from lycosa_lab.keeping import Columns, corpus_mark, digest, load, save
-from lycosa_lab.subjects import Subject
-from lycosa.text import embeddings
-from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
 from lycosa.judges.base import ask
 from lycosa.judges.probability import Probability
 from lycosa.judges.probability.judge import vector_of
 from lycosa.judges.query import Query
+from lycosa.text import embeddings
+from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
+from lycosa_lab.guides import told_judge
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import Columns, corpus_mark, digest, load, save
+from lycosa_lab.subjects import Subject
 
 
 class Readings(Vocabulary):

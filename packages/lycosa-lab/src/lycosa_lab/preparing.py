@@ -25,19 +25,19 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Page
-from lycosa_lab.index import Index
-from lycosa_lab.keeping import corpus_mark, digest
-from lycosa_lab.subjects import Subject, chance, labelled
-from lycosa.text.bags import Bags
-from lycosa.text.model_words import ModelWords
 from lycosa.judges.model import Model
 from lycosa.judges.taxonomy import FEWEST, classes_of
+from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
+from lycosa_lab.index import Index
+from lycosa_lab.keeping import corpus_mark, digest
+from lycosa_lab.subjects import Subject, chance, labelled
 
 OPEN = 0.25  # share of the pages that a model and rules may learn from
 BROWSED = 0.4  # share of the relevant pages that sessions may come across

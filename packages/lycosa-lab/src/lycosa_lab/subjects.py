@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
-from lycosa_lab.index import Index
+from lycosa.judges.taxonomy import WANTED
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.taxonomy import WANTED
 from lycosa.training.record import NO
+from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
+from lycosa_lab.index import Index
 
 if TYPE_CHECKING:
     from lycosa_lab.guides import Guide

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lycosa.version import __version__
 from lycosa_lab import certainty
 from lycosa_lab.certainty import Difference
 from lycosa_lab.comparing import Comparison, grid, harvest_by
@@ -15,7 +16,6 @@ from lycosa_lab.hunters import ORACLE, ahead_of
 from lycosa_lab.keeping import corpus_mark
 from lycosa_lab.measures import steps_to
 from lycosa_lab.results import Results, Row, grouped, units_of
-from lycosa.version import __version__
 
 YARDSTICKS = (
     "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "

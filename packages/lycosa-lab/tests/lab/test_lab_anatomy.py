@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.training.corpus import Account
+from lycosa.training.sources import page_of
+from lycosa.web.html import extract
 from lycosa_lab.anatomy import anatomy, lines
 from lycosa_lab.corpora.opening import make_index, read_labels
 from lycosa_lab.index import Index
 from lycosa_lab.indexing import Recorded, write_index
-from lycosa.training.corpus import Account
-from lycosa.training.sources import page_of
-from lycosa.web.html import extract
 from places import CORPORA
-
 
 
 def test_a_graph_by_hand() -> None:

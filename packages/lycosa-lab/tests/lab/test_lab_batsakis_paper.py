@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.text.ontology import Ontology
 from lycosa_lab.comparing import FOUND, Comparison
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
@@ -18,7 +19,6 @@ from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import batsakis as paper
 from lycosa_lab.papers.batsakis import Evaluator
 from lycosa_lab.subjects import Subject
-from lycosa.text.ontology import Ontology
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
 EVALUATOR = Evaluator(Index.of({"a": ["b"]}))

@@ -15,13 +15,13 @@ import lycosa
 from commands import run
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
-from lycosa_lab.corpora.opening import kind_of, make_index
-from lycosa_lab.corpora.recorded import crawl
-from lycosa_lab.index import Index
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account
 from lycosa.web.html import extract
+from lycosa_lab.corpora.opening import kind_of, make_index
+from lycosa_lab.corpora.recorded import crawl
+from lycosa_lab.index import Index
 from replay_helpers import http_answer, record, write
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
+from lycosa.text.background import Background
+from lycosa.text.bags import Bags
 from lycosa_lab.evaluator import evaluate, evaluated, nearest, nearest_in
 from lycosa_lab.findings import Findings
 from lycosa_lab.index import Index
 from lycosa_lab.indexing import Recorded, write_index
-from lycosa.text.background import Background
-from lycosa.text.bags import Bags
 
 TEXTS = {
     "http://a.test/1": "coral reef coral lagoon",

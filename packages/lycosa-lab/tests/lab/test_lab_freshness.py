@@ -12,6 +12,9 @@ import pytest
 
 from lycosa.core.durations import spoken
 from lycosa.core.errors import LycosaError
+from lycosa.revisit.snapshot import Snapshot
+from lycosa.testweb.changing import START, ChangingWeb
+from lycosa.testweb.web import Web
 from lycosa_lab.findings import Figure, Findings, Table
 from lycosa_lab.index import Index
 from lycosa_lab.papers import EXPERIMENTS, PAPERS, Bench
@@ -37,9 +40,6 @@ from lycosa_lab.papers.freshness.measuring import (
 from lycosa_lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa_lab.pool import spread
 from lycosa_lab.report import write_report
-from lycosa.revisit.snapshot import Snapshot
-from lycosa.testweb.changing import START, ChangingWeb
-from lycosa.testweb.web import Web
 from places import ROOT
 
 SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 12)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.judges.given import Given
 from lycosa.strategies import STRATEGIES
 from lycosa.strategies.baselines import BreadthFirst
 from lycosa_lab.guides import Guide, guide_for
@@ -17,7 +18,6 @@ from lycosa_lab.preparing import prepare
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa.judges.given import Given
 from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}

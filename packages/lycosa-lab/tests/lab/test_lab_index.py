@@ -15,12 +15,12 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
-from lycosa_lab.indexing import Recorded, save_index, unfinished, write_index
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
+from lycosa_lab.guides import Guide
+from lycosa_lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
+from lycosa_lab.indexing import Recorded, save_index, unfinished, write_index
 
 A, B, C, GONE, OLD = (f"http://a.test/{name}" for name in ("a", "b", "c", "gone", "old"))
 

@@ -13,6 +13,7 @@ from lycosa.core.strategies import Greedy, steer
 from lycosa.core.types import Page, Step, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.oracle import Oracle
+from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.guides import Guide, told_judge
@@ -23,7 +24,6 @@ from lycosa_lab.learning import CrawlWords, Readings, learning_guide
 from lycosa_lab.running import run
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import subjects_of
-from lycosa.text.vocabulary import Vocabulary
 from recorded_crawl import crawl
 
 SEEDS = [3, 40, 7]

@@ -10,6 +10,8 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
+from lycosa.revisit.detectors import checksum
+from lycosa.web.html import CLOSE, OPEN
 from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
@@ -20,8 +22,6 @@ from lycosa_lab.papers import personalized as paper
 from lycosa_lab.papers.personalized import changes
 from lycosa_lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
 from lycosa_lab.subjects import Subject
-from lycosa.revisit.detectors import checksum
-from lycosa.web.html import CLOSE, OPEN
 
 PAGE = """<!DOCTYPE html>
 <html>

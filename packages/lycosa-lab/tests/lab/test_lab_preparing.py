@@ -12,13 +12,13 @@ import pytest
 
 import lycosa_lab.preparing as preparing
 from lycosa.core.types import Links, Page
+from lycosa.judges.model import Model
 from lycosa.strategies.rulebook import RuleBook
+from lycosa.text.browsing import Browsing
 from lycosa_lab.index import Index
 from lycosa_lab.indexing import Recorded, write_index
 from lycosa_lab.preparing import BROWSED, OPEN, address, node_of, prepare
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa.text.browsing import Browsing
-from lycosa.judges.model import Model
 
 EVERYTHING = ("examples", "model", "rules", "browsing")
 

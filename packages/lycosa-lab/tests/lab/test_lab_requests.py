@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from lycosa.judges.query import Query
 from lycosa.strategies import strategy
+from lycosa.training.sources import page_of
+from lycosa.web.html import extract
 from lycosa_lab.indexing import Recorded, write_index
 from lycosa_lab.measures import found, harvest
 from lycosa_lab.subjects import Subject
-from lycosa.judges.query import Query
-from lycosa.training.sources import page_of
-from lycosa.web.html import extract
 
 S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
 

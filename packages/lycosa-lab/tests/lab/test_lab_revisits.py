@@ -9,14 +9,14 @@ import pytest
 from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
-from lycosa_lab.corpora.opening import make_index
-from lycosa_lab.corpora.recorded import crawl as corpus
-from lycosa_lab.index import Index
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.background import documents
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.record import read_crawl as browsed
 from lycosa.training.sources import read_crawl as labelled
+from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.corpora.recorded import crawl as corpus
+from lycosa_lab.index import Index
 from revisited_crawl import html, revisited
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")

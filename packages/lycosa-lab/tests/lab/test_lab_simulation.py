@@ -14,6 +14,8 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
+from lycosa.judges.given import Given
+from lycosa.judges.making import make_topic
 from lycosa.strategies import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
 from lycosa_lab.corpora.generated import generate
 from lycosa_lab.corpora.recorded import embedded
@@ -21,8 +23,6 @@ from lycosa_lab.guides import Guide, RecordedVisit
 from lycosa_lab.index import COLUMNS, Index
 from lycosa_lab.indexing import write_index
 from lycosa_lab.simulation import Trace, simulate
-from lycosa.judges.given import Given
-from lycosa.judges.making import make_topic
 from recorded_crawl import crawl
 
 QUERY = "coral reef bleaching algae"

@@ -11,11 +11,11 @@ from scrapy.http import Response, TextResponse
 
 from lycosa.core.types import Links, Outcome, Page, Task
 from lycosa.drawing.formats import printable
-from lycosa_scrapy.requests import address, hint_of
-from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, told
 from lycosa.web.html import HTML, language_of, read_body
 from lycosa.web.reading import LARGE
 from lycosa.web.urls import is_http
+from lycosa_scrapy.requests import address, hint_of
+from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, told
 
 BUSY = frozenset({429, 503})
 

@@ -24,8 +24,8 @@ from scrapy import Item, Request, Spider
 from scrapy.utils.request import fingerprint
 from w3lib.url import canonicalize_url
 
-from lycosa_scrapy.space import RELEVANCE
 from lycosa.web.urls import canonical
+from lycosa_scrapy.space import RELEVANCE
 
 MOST_BYTES = 4_000_000  # of a request that is kept
 _DEFAULTS: dict[str, Any] = {

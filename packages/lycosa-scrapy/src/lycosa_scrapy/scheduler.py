@@ -43,11 +43,11 @@ from lycosa.core.types import Page, Seed, Task, Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files, SnapshotWriter
 from lycosa.crawling.request import Request as CrawlRequest
+from lycosa.judges.making import SOURCES
+from lycosa.store.directory import CONFIG, Directory
 from lycosa_scrapy.answers import Flight, page_of
 from lycosa_scrapy.requests import Forms, Unkept, node_of
 from lycosa_scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told
-from lycosa.store.directory import CONFIG, Directory
-from lycosa.judges.making import SOURCES
 
 logger = logging.getLogger(__name__)
 WORTH_WAITING = 1.0

@@ -16,6 +16,13 @@ from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
+from lycosa.version import __version__
+from lycosa_server.api import routers
+from lycosa_server.guards import Site
+from lycosa_server.logs import log
+from lycosa_server.middleware import Door, Metrics
+from lycosa_server.pages import PAGES, STATIC, error_page
+from lycosa_server.pages import explain as explain_as_page
 from lycosa_server.people import catalogue
 from lycosa_server.people.accounts import LastAdmin
 from lycosa_server.people.credentials import Busy, Passwords
@@ -23,14 +30,7 @@ from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa_server.people.limits import TooMany
 from lycosa_server.people.migrating import migrate
 from lycosa_server.people.permissions import Forbidden, NotFound
-from lycosa_server.api import routers
-from lycosa_server.guards import Site
-from lycosa_server.logs import log
-from lycosa_server.middleware import Door, Metrics
-from lycosa_server.pages import PAGES, STATIC, error_page
-from lycosa_server.pages import explain as explain_as_page
 from lycosa_server.settings import Settings, without_place
-from lycosa.version import __version__
 
 PREFIX = "/api/v1"
 REFUSED: dict[int | str, dict[str, Any]] = {

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
+from lycosa.store.log import NAME as LOG
+from lycosa.store.log import SqliteLog
 from lycosa_server.people.database import Database
 from lycosa_server.people.erasing import erase_crawl
 from lycosa_server.people.migrating import migrate, newest, revision
 from lycosa_server.people.schema import metadata
 from lycosa_server.settings import Settings
-from lycosa.store.log import NAME as LOG
-from lycosa.store.log import SqliteLog
 
 DATABASE = "lycosa.sqlite"
 MEMBER = re.compile(rf"{re.escape(DATABASE)}|crawls/[\w-]+/(archive/)?\w[\w.-]*|models/[\w-]+", re.ASCII)

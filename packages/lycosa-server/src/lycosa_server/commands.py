@@ -47,11 +47,11 @@ def serve(
     (JSON lines) goes to standard error.
     """
     check_installed()  # to tell now, and not in a child's log
+    from lycosa_server.logs import QUIET
     from lycosa_server.people.accounts import first_link
     from lycosa_server.people.audit import record
     from lycosa_server.people.database import Database
     from lycosa_server.people.migrating import migrate
-    from lycosa_server.logs import QUIET
     from lycosa_server.supervisor import DirectoryLock, Supervisor, listen
 
     chosen: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
@@ -117,9 +117,9 @@ def backup(
 ) -> None:
     """Back up a server, database and crawls, to one file. Works while the server runs."""
     check_installed()
+    from lycosa_server.backup import write_backup
     from lycosa_server.people.database import Database
     from lycosa_server.people.migrating import migrate, revision
-    from lycosa_server.backup import write_backup
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.strategies.rulebook import HEADER, RuleBook
-from lycosa_server.people.database import Database
-from lycosa_server.people.models import LARGEST, ids
-from lycosa_server import child
-from lycosa_server.settings import Settings
-from lycosa.text.browsing import FORMAT as BROWSING
-from lycosa.text.browsing import Browsing
 from lycosa.judges.model import FORMAT as CLASSIFIER
 from lycosa.judges.model import Model
+from lycosa.strategies.rulebook import HEADER, RuleBook
+from lycosa.text.browsing import FORMAT as BROWSING
+from lycosa.text.browsing import Browsing
 from lycosa.training.web_directory import WebDirectory, read_web_directory
+from lycosa_server import child
+from lycosa_server.people.database import Database
+from lycosa_server.people.models import LARGEST, ids
+from lycosa_server.settings import Settings
 
 LARGEST_HEADER = 4_000_000  # bytes of JSON that a model may begin with
 # of a classifier, and units of a network: what it says of each link of a page is kept side by side

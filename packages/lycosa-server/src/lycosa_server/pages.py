@@ -25,13 +25,13 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from lycosa.drawing.pages import environment
+from lycosa.judges.model import KINDS
+from lycosa.version import __version__
+from lycosa_server.guards import Person, identify, site_of
 from lycosa_server.people.accounts import preferences
 from lycosa_server.people.credentials import LONGEST, SHORTEST
 from lycosa_server.people.database import DatabaseAway
 from lycosa_server.people.permissions import SCOPES, Mode, interest_for
-from lycosa_server.guards import Person, identify, site_of
-from lycosa.judges.model import KINDS
-from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
 TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "settings", "sharing")

@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lycosa.browser.finding import what_is_missing
-from lycosa_cluster.reaching import check_cluster
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa_server.people.ids import is_id
 from lycosa.revisit.notify import channels_of
 from lycosa.web.signing import Identity
+from lycosa_cluster.reaching import check_cluster
+from lycosa_server.people.ids import is_id
 
 # an environment variable: the database's address may hold a password, and anyone may read command lines
 VARIABLE = "LYCOSA_SETTINGS"

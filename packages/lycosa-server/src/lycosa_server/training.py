@@ -19,13 +19,13 @@ from typing import Any
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell
 from lycosa.core.types import Page
-from lycosa_server.people import feedback, interests, models, suggestions
-from lycosa_server.people.database import Database, Row
+from lycosa.store.log import NAME
 from lycosa_server import child
 from lycosa_server.logs import log
 from lycosa_server.models import digest_of, inspect, pages_of, room, sweep
+from lycosa_server.people import feedback, interests, models, suggestions
+from lycosa_server.people.database import Database, Row
 from lycosa_server.settings import Settings, without_place
-from lycosa.store.log import NAME
 
 TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
-from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
-from lycosa.strategies import strategy as make_strategy
-from lycosa_server.people import catalogue, models
-from lycosa_server.people.database import Database
-from lycosa_server.people.wishes import AUTOMATIC, Wishes, options
-from lycosa.revisit.detectors import parse_detectors
 from lycosa.judges import TOPICS
 from lycosa.judges.making import make_topic
 from lycosa.judges.taxonomy import wanted
+from lycosa.revisit.detectors import parse_detectors
+from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
+from lycosa.strategies import strategy as make_strategy
 from lycosa.web.urls import Scope, check_seed
+from lycosa_server.people import catalogue, models
+from lycosa_server.people.database import Database
+from lycosa_server.people.wishes import AUTOMATIC, Wishes, options
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}

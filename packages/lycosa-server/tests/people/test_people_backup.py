@@ -13,12 +13,12 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Place, Visit
-from lycosa_server.people.database import Database, Row
-from lycosa_server.people.migrating import migrate, newest, revision
+from lycosa.store.log import SqliteLog
 from lycosa_server import backup
 from lycosa_server.backup import restore, write_backup
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.migrating import migrate, newest, revision
 from lycosa_server.settings import Settings
-from lycosa.store.log import SqliteLog
 from people_rows import fill
 
 CRAWL = "crawl-0"

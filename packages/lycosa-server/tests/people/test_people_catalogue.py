@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lycosa.web.urls import canonical
 from lycosa_server.people import catalogue
 from lycosa_server.people.database import Database, Taken
-from lycosa.web.urls import canonical
 from people_maker import NOW, person
 
 

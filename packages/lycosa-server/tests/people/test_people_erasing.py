@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lycosa.store.log import Lock
 from lycosa_server.people import erasing, interests, limits, sharing, visits
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
 from lycosa_server.people.wishes import Wishes
-from lycosa.store.log import Lock
 from people_maker import NOW, crawl, interest, person
 from people_rows import fill
 

@@ -22,13 +22,13 @@ from playwright.sync_api import expect
 import browsing
 from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
-from lycosa_server.people import accounts
-from lycosa_server.people.database import Database
+from lycosa.judges.model import fitted
 from lycosa.testweb.changing import ChangingWeb
 from lycosa.testweb.server import serve
 from lycosa.testweb.web import Web
 from lycosa.text.bags import Bags
-from lycosa.judges.model import fitted
+from lycosa_server.people import accounts
+from lycosa_server.people.database import Database
 from served import API, Served, wait
 
 pytestmark = browsing.needs_browser

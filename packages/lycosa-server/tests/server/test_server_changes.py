@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa_server.people.ids import new_id
 from lycosa_server.api import changes
 from lycosa_server.news import changes_since
+from lycosa_server.people.ids import new_id
 from revisited_crawl import DAY, EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 

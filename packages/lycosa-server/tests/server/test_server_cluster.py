@@ -15,14 +15,14 @@ import lycosa
 from commands import Command
 from held_port import held_port
 from hosts_here import HostsHere
-from lycosa_cluster.splitting import shard_path, shards_in
 from lycosa.core.types import Label, Lesson, Setting, Visit
-from lycosa_server.people import crawls, erasing, feedback
-from lycosa_server.crawler import process as process_module
-from lycosa_server.crawler.running import recorded
+from lycosa.judges.base import BETAS
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testweb.server import gaps, most_at_once
-from lycosa.judges.base import BETAS
+from lycosa_cluster.splitting import shard_path, shards_in
+from lycosa_server.crawler import process as process_module
+from lycosa_server.crawler.running import recorded
+from lycosa_server.people import crawls, erasing, feedback
 
 SHARDS = 2
 

@@ -17,24 +17,24 @@ import pytest
 
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
-from lycosa.strategies.rulebook import RuleBook
-from lycosa_server.people import crawls, erasing, feedback
-from lycosa_server.people.database import Database, DatabaseAway, Row
-from lycosa_server.people.migrating import migrate
-from lycosa_server.people.wishes import Wishes
+from lycosa.judges.model import fitted
 from lycosa.revisit.change import change_of
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, PAGES, SqliteLog
+from lycosa.strategies.rulebook import RuleBook
+from lycosa.testweb.reply import Response
+from lycosa.testweb.server import Server, gaps, most_at_once
+from lycosa.text.bags import Bags
+from lycosa.web.signing import Identity
 from lycosa_server.crawler import running as running_module
 from lycosa_server.crawler.process import CrawlProcess
 from lycosa_server.crawler.running import recorded
 from lycosa_server.models import digest_of
+from lycosa_server.people import crawls, erasing, feedback
+from lycosa_server.people.database import Database, DatabaseAway, Row
+from lycosa_server.people.migrating import migrate
+from lycosa_server.people.wishes import Wishes
 from lycosa_server.settings import Settings
-from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, PAGES, SqliteLog
-from lycosa.testweb.reply import Response
-from lycosa.testweb.server import Server, gaps, most_at_once
-from lycosa.text.bags import Bags
-from lycosa.judges.model import fitted
-from lycosa.web.signing import Identity
 
 DELAY = 0.02
 HASH = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"

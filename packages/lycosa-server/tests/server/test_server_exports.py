@@ -14,8 +14,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import LycosaError
-from lycosa_server.people.ids import new_id
 from lycosa_server.api.exports import _copy
+from lycosa_server.people.ids import new_id
 from lycosa_server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from prometheus_client import generate_latest
 
+from lycosa_server.middleware import Metrics
 from lycosa_server.people.database import NoRoom
 from lycosa_server.people.migrating import newest
-from lycosa_server.middleware import Metrics
 from site_maker import API, SiteUnderTest
 
 

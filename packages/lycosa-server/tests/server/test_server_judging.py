@@ -12,12 +12,12 @@ from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa_server.people import crawls, feedback
-from lycosa_server.people.database import Row
-from lycosa_server import results
-from lycosa_server.crawler.running import judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, labels_in
+from lycosa_server import results
+from lycosa_server.crawler.running import judge_again
+from lycosa_server.people import crawls, feedback
+from lycosa_server.people.database import Row
 from revisited_crawl import html
 from site_maker import API, SiteUnderTest
 from taught_crawl import crawled, make_interest, reefs_and_trains

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from lycosa_server.people.database import Database
-from lycosa_server.backup import restore, write_backup
-from lycosa_server.settings import Settings
 from lycosa.store.log import FIRSTS, PAGES, WORTH, SqliteLog
 from lycosa.testweb import Server, Web, serve
+from lycosa_server.backup import restore, write_backup
+from lycosa_server.people.database import Database
+from lycosa_server.settings import Settings
 from postgres_server import PostgresServer
 from served import Served, runs, wait
 

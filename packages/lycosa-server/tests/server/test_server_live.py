@@ -11,11 +11,11 @@ from fastapi.sse import ServerSentEvent, format_sse_event
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
-from lycosa_server.people.database import DatabaseAway
 from lycosa_server.api import live as module
 from lycosa_server.api.live import Feed
 from lycosa_server.crawler.running import recorded
 from lycosa_server.guards import CrawlAccess, Person
+from lycosa_server.people.database import DatabaseAway
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 

@@ -17,12 +17,12 @@ import pytest
 
 from crawl_on_site import WISHES, CrawlOnSite
 from lycosa.core.errors import InputError
+from lycosa.judges.model import Model, fitted
 from lycosa.strategies.rulebook import RuleBook
-from lycosa_server.people import models, suggestions
+from lycosa.text.bags import Bags
 from lycosa_server import models as files
 from lycosa_server import training
-from lycosa.text.bags import Bags
-from lycosa.judges.model import Model, fitted
+from lycosa_server.people import models, suggestions
 from revisited_crawl import html
 from site_maker import API, PASSWORD, SiteUnderTest
 

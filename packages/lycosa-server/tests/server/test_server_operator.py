@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lycosa.revisit.notify import Channel
-from lycosa_server.crawler.operator import OperatorMessages
 from lycosa.testweb.simulation import run_virtual
+from lycosa_server.crawler.operator import OperatorMessages
 
 
 def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:

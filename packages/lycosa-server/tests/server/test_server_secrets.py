@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import InputError, StoreError
+from lycosa_server.api import exports
 from lycosa_server.people.database import Database, DatabaseAway
 from lycosa_server.people.limits import TooMany
-from lycosa_server.api import exports
 from lycosa_server.reader import MAIN, of_html
 from lycosa_server.streaming import Quota
 from server_world import PAGE, World, make_world

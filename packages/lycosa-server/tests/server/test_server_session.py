@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import InputError
-from lycosa_server.people import accounts
 from lycosa_server.guards import Person, Site, identify, still_there
+from lycosa_server.people import accounts
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
 

@@ -8,6 +8,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from replay.test_peers import CLIENT, NOBODY
+
 from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
@@ -17,7 +19,6 @@ from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Rendered
 from replay_helpers import basic
-from replay.test_peers import CLIENT, NOBODY
 
 PAGE = "http://app.example/"
 ORIGINS = ("127.0.0.1", "127.0.0.2", "::ffff:127.0.0.1", "::ffff:127.0.0.2")

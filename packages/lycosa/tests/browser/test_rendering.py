@@ -136,7 +136,7 @@ def test_kill_9_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kill_9_leaves_nothing_behind() -> None:
-    code = LOOP.format(tests=str(ROOT / 'tests' / 'helpers'))
+    code = LOOP.format(tests=str(ROOT / "tests" / "helpers"))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         place = Path(process.stdout.readline().strip())

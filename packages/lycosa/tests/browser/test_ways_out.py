@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from browser_helpers import Canary, Staged, answer, needs_browser, space_of, watching
-from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 from lycosa.browser import chromium
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.web.rendering import Rendered
+from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"
 UNLOCKED = (

@@ -56,8 +56,6 @@ def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, c
     assert (1, False) == (code, json.loads(out)["works"])
 
 
-
-
 def only(look: Callable[[], Iterator[Finding]]) -> Finding:
     (finding,) = look()
     return finding

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from commands import Command
-from lycosa.strategies import STRATEGIES
-from lycosa.spaces import SPACES
-from lycosa.testweb import Web, serve
 from lycosa.judges import TOPICS
+from lycosa.spaces import SPACES
+from lycosa.strategies import STRATEGIES
+from lycosa.testweb import Web, serve
 from lycosa.web.sources.files import read_seed_file
 
 KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [

@@ -19,9 +19,9 @@ from browsed_web import browse
 from commands import Command
 from lycosa.cli.main import app
 from lycosa.strategies.rulebook import RuleBook
+from lycosa.testweb import Web, serve
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
-from lycosa.testweb import Web, serve
 from terminals import Task, Terminal, run_all
 
 TOPIC = "marine biology/coral reefs"

@@ -20,7 +20,6 @@ from lycosa.core.errors import InputError
 from lycosa.testweb import Web, serve
 from places import ROOT
 
-
 Install = Callable[..., None]
 
 

@@ -12,9 +12,9 @@ import pytest
 import lycosa
 from commands import Command, run
 from lycosa.core.types import Visit
-from lycosa.strategies.rulebook import RuleBook
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.looking import recorded
 from lycosa.training.pages import train

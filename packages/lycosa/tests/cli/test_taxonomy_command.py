@@ -9,8 +9,8 @@ import pytest
 from commands import Command
 from lycosa.cli.demo import _write_directory
 from lycosa.core.types import Page
-from lycosa.testweb import Web
 from lycosa.judges.classified import Classified
+from lycosa.testweb import Web
 from lycosa.training.pages import train
 
 ROWS = [("Science/Physics", 4), ("Science/Biology", 4), ("Arts", 4)]

@@ -16,10 +16,10 @@ from lycosa.collection.summary import summarise
 from lycosa.core.budget import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
+from lycosa.judges.model import Model
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, Web, serve
-from lycosa.judges.model import Model
 
 TOPIC = "marine biology/coral reefs"
 LOCAL: dict[str, Any] = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}

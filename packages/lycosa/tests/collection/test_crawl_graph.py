@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic_report import page, redirect, write
 
 from lycosa.collection.graph import Addresses
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Event, Links, Seed, Visit
+from synthetic_report import page, redirect, write
 
 Maker = Callable[[Iterable[Event]], tuple[CrawlView, list[str]]]
 

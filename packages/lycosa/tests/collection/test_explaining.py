@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import FRONT, crawl, html, redirect
-from synthetic_report import page, write
 
 import lycosa
+from handmade import FRONT, crawl, html, redirect
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Label, Rows, Scores, Seed, Step
 from lycosa.explaining import Reasons, Why
 from lycosa.explaining.standing import explained
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.judges.given import Given
+from synthetic_report import page, write
 
 A = "http://a.localhost/"
 LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"]}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import FRONT, crawl, html, star
 
 import lycosa
+from handmade import FRONT, crawl, html, star
 from learning_judge import Learning
 from lycosa.collection.best import questions
 from lycosa.collection.export import export

@@ -8,8 +8,8 @@ import pytest
 
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
-from lycosa_server.results import Order, arrange
 from lycosa.judges.counting import WordFrequency
+from lycosa_server.results import Order, arrange
 from revisited_crawl import html, revisited
 
 HOME = "http://reef.test/"

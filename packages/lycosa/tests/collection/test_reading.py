@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from handmade import FRONT, crawl, html, redirect, star, visit_again
 
+from handmade import FRONT, crawl, html, redirect, star, visit_again
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, InputError, StoreError
 from lycosa.core.types import Visit

@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 
 from handmade import FRONT, Pages, crawl, html, redirect, star
-
 from lycosa.collection.export import export
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import FRONT, crawl, html, star, visit_again
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from handmade import FRONT, crawl, html, star, visit_again
 from lycosa.collection import searching
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Progress, Search

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from synthetic_report import page
-
 from lycosa.collection.tally import EXAMPLES, FLAGS_MOST, Tally
 from lycosa.core.types import Setting, Visit
+from synthetic_report import page
 
 
 def told(*events: Visit | Setting) -> Tally:

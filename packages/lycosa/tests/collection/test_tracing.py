@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from handmade import FRONT, crawl, html, redirect, visit_again
 
+from handmade import FRONT, crawl, html, redirect, visit_again
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Origin

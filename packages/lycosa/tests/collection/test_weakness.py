@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from handmade import FRONT, crawl, html, star
 
+from handmade import FRONT, crawl, html, star
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise, told, weakness
 

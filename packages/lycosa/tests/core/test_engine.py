@@ -26,13 +26,13 @@ from lycosa.core.types import (
     Task,
     Visit,
 )
-from lycosa.strategies.baselines import BreadthFirst
-from lycosa.strategies.best_first import BestFirst
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
+from lycosa.strategies.baselines import BreadthFirst
+from lycosa.strategies.best_first import BestFirst
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.given import Given
 
 
 def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, **rest: Any) -> Engine:

@@ -10,12 +10,12 @@ from lycosa.core.protocols import Learner, Space
 from lycosa.core.state import Untold
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
-from lycosa.strategies.baselines import BreadthFirst
-from lycosa.store.log import MemoryLog
-from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.base import InLanguage
 from lycosa.judges.given import Given
+from lycosa.store.log import MemoryLog
+from lycosa.strategies.baselines import BreadthFirst
+from lycosa.testweb.simulation import clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
 
 TEXTS = {
     "a": "coral sea",

@@ -15,11 +15,11 @@ from lycosa.core.protocols import NEVER, Space
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
+from lycosa.judges.given import Given
+from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy as named
 from lycosa.strategies.baselines import BreadthFirst
-from lycosa.store.log import MemoryLog
 from lycosa.testweb.simulation import EPOCH, clock, run_virtual
-from lycosa.judges.given import Given
 
 
 class Scripted(Space):

@@ -18,14 +18,14 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Visit
-from lycosa.strategies import estimator
+from lycosa.judges.query import Query
 from lycosa.spaces.web import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
+from lycosa.strategies import estimator
 from lycosa.testweb import Hit, Response, Web, gaps, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.traps.warden import Warden
 from lycosa.web.politeness import Politeness
 
@@ -488,8 +488,8 @@ def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
 
 def test_a_plain_page_has_no_sources() -> None:
     """A page that happens to carry such data, from a space of one's own, starts nothing."""
-    from lycosa.spaces.graph import GraphSpace
     from lycosa.judges.given import Given
+    from lycosa.spaces.graph import GraphSpace
 
     class Naming(GraphSpace):
         async def visit(self, task: Any) -> Page:

@@ -23,12 +23,12 @@ from lycosa.core.strategies import Greedy, Spread
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Visit
 from lycosa.crawling.request import Request
+from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
 from lycosa.strategies.baselines import UrlDepth
 from lycosa.strategies.best_first import BestFirst
-from lycosa.spaces.graph import GraphSpace
-from lycosa.store.log import MemoryLog
-from lycosa.judges.given import Given
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test:81"
 

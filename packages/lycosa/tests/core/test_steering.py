@@ -20,14 +20,14 @@ from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Outcome, Page, Rows, Scores, Seed, Setting, Step, Task, Visit
+from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
 from lycosa.strategies.baselines import BreadthFirst
 from lycosa.strategies.best_first import BestFirst
 from lycosa.strategies.regression import Regression
-from lycosa.spaces.graph import GraphSpace
-from lycosa.store.log import MemoryLog
 from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.judges.given import Given
 
 
 class Told:

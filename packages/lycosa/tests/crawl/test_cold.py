@@ -23,22 +23,22 @@ from lycosa.core.table import Table
 from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
+from lycosa.explaining import Reasons
+from lycosa.judges.given import Given
+from lycosa.judges.probability import evidence
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
+from lycosa.store.snapshots import NAME
 from lycosa.strategies import strategy
 from lycosa.strategies.baselines import BreadthFirst
 from lycosa.strategies.scent import Scent, sharpening
-from lycosa.explaining import Reasons
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import clock, run_virtual
+from lycosa.traps.warden import Warden as TrapWarden
 from lycosa_lab.guides import Guide
 from lycosa_lab.index import Index
 from lycosa_lab.simulation import simulate
 from lycosa_scrapy.space import Priorities, ScrapySpace
-from lycosa.spaces.graph import GraphSpace
-from lycosa.store.log import MemoryLog
-from lycosa.store.snapshots import NAME
-from lycosa.testweb import Web
-from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.judges.given import Given
-from lycosa.judges.probability import evidence
-from lycosa.traps.warden import Warden as TrapWarden
 
 WEB = Remembered(Web(pages=400, hosts=30))
 SMALL = Remembered(Web(pages=110, hosts=8, traps=()))

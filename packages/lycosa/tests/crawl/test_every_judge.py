@@ -13,12 +13,12 @@ from browsed_pages import ten_pages
 from crawl_helpers import ONTOLOGY, Remembered, sim_space, taught
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
+from lycosa.judges import TOPICS
 from lycosa.store.directory import KEPT, Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.background import Background
-from lycosa.judges import TOPICS
 
 TOPIC = "marine biology/coral reefs"
 WORDS = {"topic": "coral reef"}

@@ -23,13 +23,13 @@ from crawl_helpers import (
 )
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
-from lycosa.strategies import MODEL, STRATEGIES, TAXONOMY
-from lycosa.strategies import WORDS as MEANING
-from lycosa.store.log import NAME, MemoryLog, SqliteLog
-from lycosa.testweb import Web
-from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 from lycosa.judges.classified import Classified
 from lycosa.judges.query import Query
+from lycosa.store.log import NAME, MemoryLog, SqliteLog
+from lycosa.strategies import MODEL, STRATEGIES, TAXONOMY
+from lycosa.strategies import WORDS as MEANING
+from lycosa.testweb import Web
+from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 
 TOPIC = "marine biology/coral reefs"
 KINDS = (

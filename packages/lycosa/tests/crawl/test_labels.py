@@ -13,8 +13,8 @@ from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
-from lycosa.store.log import NAME, SqliteLog, append_labels, labels_in
 from lycosa.judges.query import Query
+from lycosa.store.log import NAME, SqliteLog, append_labels, labels_in
 
 REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
 

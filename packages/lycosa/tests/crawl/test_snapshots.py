@@ -22,12 +22,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, Texts, Untold, put_back, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl, files
-from lycosa.strategies.best_first import BestFirst
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog, append_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
+from lycosa.strategies.best_first import BestFirst
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
 

@@ -18,12 +18,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import VERSIONS, append_labels
 from lycosa.store.snapshots import NAME, Snapshots
 from lycosa.testweb import Server, Web, serve
-from lycosa.judges.given import Given
 
 LOCAL: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "concurrency": 1}
 PAGES = 12

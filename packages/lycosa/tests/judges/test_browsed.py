@@ -12,11 +12,11 @@ from browsed_pages import ten_pages
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page
+from lycosa.judges.browsed import Browsed
+from lycosa.judges.making import make_topic
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.browsed import Browsed
-from lycosa.judges.making import make_topic
 
 
 def test_page_and_anchors_by_hand() -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.text.bags import Bags
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.classified import Classified
 from lycosa.judges.model import KINDS, Model, fitted
+from lycosa.text.bags import Bags
+from lycosa.text.vocabulary import Vocabulary
 from work import calls
 
 TERMS = ["bird", "coral", "fish", "rail", "sea", "train"]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.text.bags import Bags, idf, unit
 from lycosa.judges.classifiers import LinearSvm, Network, _go_on, _learner, _platt, matrix
+from lycosa.text.bags import Bags, idf, unit
 
 
 def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarray]:

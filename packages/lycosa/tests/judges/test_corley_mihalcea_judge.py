@@ -4,10 +4,10 @@ from math import exp, log, tanh
 from typing import Any
 
 import pytest
-from reefs import REEFS, judge
 
-from lycosa.text.background import Background
 from lycosa.judges.meaning import CorleyMihalcea
+from lycosa.text.background import Background
+from reefs import REEFS, judge
 
 FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50, "bleach": 10}, language="en")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lycosa.text.bags import Bags, unit
 from lycosa.judges.classifiers import Tree, matrix
+from lycosa.text.bags import Bags, unit
 
 
 def some_pages(count: int = 120, terms: int = 30, seed: int = 5) -> tuple[Bags, NDArray[np.intp]]:

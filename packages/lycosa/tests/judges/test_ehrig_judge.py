@@ -4,12 +4,12 @@ from math import log, sqrt
 from typing import Any
 
 import pytest
-from reefs import REEFS, judge
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.meaning import Ehrig
+from lycosa.text.vocabulary import Vocabulary
+from reefs import REEFS, judge
 
 
 def ehrig(words: Any = "reef", **options: Any) -> Ehrig:

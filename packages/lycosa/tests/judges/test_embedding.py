@@ -9,11 +9,11 @@ from lycosa.checks import check_topic
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Links, Page, Visit
+from lycosa.judges.embedding import PRIOR, STEPS, Embedding
+from lycosa.judges.making import make_topic
 from lycosa.store import codec
 from lycosa.text.embeddings import unit, vectors
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.embedding import PRIOR, STEPS, Embedding
-from lycosa.judges.making import make_topic
 
 REEF = Page("ok", title="Reefs", marked="Corals and fishes live in warm and shallow seas, around islands and lagoons")
 TRAIN = Page(

@@ -9,9 +9,6 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.background import Background
-from lycosa.text.bags import Bags
-from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.judges import TOPICS, describe
 from lycosa.judges.classified import Classified
 from lycosa.judges.counting import Keyword, WordFrequency
@@ -20,6 +17,9 @@ from lycosa.judges.model import Model
 from lycosa.judges.pattern import Pattern
 from lycosa.judges.probability import Probability
 from lycosa.judges.query import Query, WeightedContent
+from lycosa.text.background import Background
+from lycosa.text.bags import Bags
+from lycosa.text.naive_bayes import NaiveBayes
 
 
 def test_words() -> None:

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.text.bags import Bags
 from lycosa.judges.model import KINDS, Model, fitted
+from lycosa.text.bags import Bags
 
 TERMS = ["coral", "reef", "rail", "サンゴ"]
 BAGS = Bags.of([([0, 1], [2.0, 1.0]), ([0], [1.0]), ([1, 3], [1.0, 1.0])] + [([2], [2.0]), ([2, 1], [3.0, 1.0])] * 2)

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reefs import REEFS
 
 import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.text.background import Background
 from lycosa.judges.making import make_topic
 from lycosa.judges.meaning import Ssrm
+from lycosa.text.background import Background
+from reefs import REEFS
 
 SEEDS = ["https://example.org/"]
 

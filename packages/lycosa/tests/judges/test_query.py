@@ -6,8 +6,8 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.query import Query
+from lycosa.text.vocabulary import Vocabulary
 
 
 def page(marked: str, *anchors: str, title: str = "") -> Page:

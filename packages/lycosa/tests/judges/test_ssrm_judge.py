@@ -4,12 +4,12 @@ from math import exp, log, sqrt, tanh
 from typing import Any
 
 import pytest
-from reefs import REEFS, judge
 
 from lycosa.core.types import Page, Visit
+from lycosa.judges.meaning import Ssrm
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.meaning import Ssrm
+from reefs import REEFS, judge
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
 """Two links, under reef, which is one link below the root."""

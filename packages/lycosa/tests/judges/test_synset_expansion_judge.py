@@ -4,11 +4,11 @@ from math import log, sqrt
 from typing import Any
 
 import pytest
-from reefs import judge
 
+from lycosa.judges.meaning import SynsetExpansion
 from lycosa.text.background import Background
 from lycosa.text.ontology import Ontology
-from lycosa.judges.meaning import SynsetExpansion
+from reefs import judge
 
 CARS = Ontology.build(
     {"car": ["car", "automobile"], "cable car": ["cable car", "car"], "fever": ["dengue fever", "breakbone fever"]},

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lycosa.core.types import Judgement, Links, Page, Visit
+from lycosa.judges.query import Query
 from lycosa.text.background import Background
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.web.html import extract
 
 FEW = Background(100, {"sea": 50, "coral": 5, "year": 100})

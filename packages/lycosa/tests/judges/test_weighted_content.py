@@ -5,8 +5,8 @@ from math import sqrt
 import pytest
 
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.query import WeightedContent
+from lycosa.text.vocabulary import Vocabulary
 
 
 def judge(topic: WeightedContent, page: Page) -> Judgement:

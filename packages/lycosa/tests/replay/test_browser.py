@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from lycosa.replay.proxy import Proxy
 from chromium import chromium
+from lycosa.replay.proxy import Proxy
 from replay_helpers import http_answer, record, serving, write
 
 

@@ -21,8 +21,8 @@ from lycosa.core.types import Visit
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.testweb import Web, serve
-from replay_helpers import ask, http_answer, record, serving, write
 from places import CORPORA
+from replay_helpers import ask, http_answer, record, serving, write
 
 OPTIONS: dict[str, Any] = {
     "strategy": "breadth-first",
@@ -32,7 +32,6 @@ OPTIONS: dict[str, Any] = {
     "traps": False,
     "allow_network": ["127.0.0.0/8"],
 }
-
 
 
 def pages(visits: Iterable[Visit]) -> set[str]:

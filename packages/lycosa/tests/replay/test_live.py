@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from chromium import chromium
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.replay import peers
@@ -24,7 +25,6 @@ from lycosa.training.looking import fetched
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
-from chromium import chromium
 from replay_helpers import ask, ask_all, basic, running
 
 PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replay.test_end_to_end import replaying, rest
+from replay.test_live import recording
 
 from lycosa.replay import peers
 from lycosa.replay.pages import how_to
 from lycosa.replay.proxy import Proxy
 from replay_helpers import ask, ask_secure, basic, http_answer, record, serving, write
-from replay.test_end_to_end import replaying, rest
-from replay.test_live import recording
 
 A = "http://a.example/"
 ADDRESSES = ("127.0.0.1", "127.0.0.2", "127.255.255.254", "::ffff:127.0.0.1", "::ffff:127.0.0.3")

@@ -16,8 +16,8 @@ from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import inflate
-from scripted_web import BLEACHED, GONE, OTHER, PAGE, REEF, ROBOTS, Says, Script, crawl, html, refresh
 from places import ROOT
+from scripted_web import BLEACHED, GONE, OTHER, PAGE, REEF, ROBOTS, Says, Script, crawl, html, refresh
 
 A, B = html(), html(BLEACHED)
 SORRY = "Of pages about a coral reef that are not found there are two kinds."

@@ -20,6 +20,7 @@ from lycosa.core.errors import InputError, LockedError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
+from lycosa.judges.given import Given
 from lycosa.revisit.change import change_of
 from lycosa.revisit.keeper import ROUND, STALE, Keeper, Keeping
 from lycosa.revisit.rates import _COLUMNS
@@ -29,7 +30,6 @@ from lycosa.spaces.web import WebSpace
 from lycosa.testweb.changing import ChangingWeb
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testweb.web import Web
-from lycosa.judges.given import Given
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
 from scripted_web import BLEACHED, DAY, GONE, OTHER, PAGE, Says, Script, Told, crawl, html, refresh, run

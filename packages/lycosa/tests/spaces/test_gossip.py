@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-from pathlib import Path
 from statistics import mean
 from types import ModuleType
 

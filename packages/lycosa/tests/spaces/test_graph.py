@@ -12,9 +12,9 @@ import lycosa
 from lycosa.checks import check_space
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphFile, GraphSpace
 from lycosa.store.directory import Directory
-from lycosa.judges.given import Given
 
 LINKS = "# who links to whom\na\tb\t0.5\na\tc\n\nb\td\t0.25\na\td\t1e-1\n"
 SCORES = "b\t1\nd\t2.5\nlonely\t3\n"

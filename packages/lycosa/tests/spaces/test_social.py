@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mastodon_server import QUERY, MastodonServer, Network, generated, serving
 
 import lycosa
 from crawl_helpers import lycosa as lycosa_process
@@ -25,11 +24,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Page, Task, Visit
 from lycosa.crawling import Crawl
+from lycosa.judges.query import Query
 from lycosa.spaces.making import make_space
 from lycosa.spaces.mastodon import resets_in
 from lycosa.spaces.social import SocialSpace
-from lycosa.judges.query import Query
 from lycosa.web.urls import lane
+from mastodon_server import QUERY, MastodonServer, Network, generated, serving
 
 LOCAL = ["127.0.0.0/8"]
 

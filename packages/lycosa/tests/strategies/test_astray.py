@@ -1,11 +1,11 @@
 """How many irrelevant pages lie on the way to a row."""
 
 import numpy as np
-from teaching import seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies.personalised import Astray
+from teaching import seeded
 
 
 def visit(astray: Astray, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:

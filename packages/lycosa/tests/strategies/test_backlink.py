@@ -1,10 +1,10 @@
 """Backlink count."""
 
 import pytest
-from teaching import score, teach
 
 from lycosa.core.table import Table
 from lycosa.strategies.baselines import Backlink
+from teaching import score, teach
 
 
 @pytest.mark.paper("batsakis-backlink")

@@ -18,10 +18,10 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Scores, Visit
+from lycosa.judges.given import Given
 from lycosa.strategies import PAPERS_ARMS
 from lycosa.strategies.bandit import HORIZON, Bandit, Policy
 from lycosa.strategies.best_first import BestFirst
-from lycosa.judges.given import Given
 
 TWO = ("fl_deg", "fl_n")
 FOUR = ("fl_deg", "fl_n", "fl_e", "fl_ne")

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
 from lycosa.strategies.best_first import BestFirst
+from teaching import redirect, score, teach
 
 
 @pytest.mark.paper("batsakis-best-first-page", "batsakis-best-first-anchor", "batsakis-eq7")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from teaching import order, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies.baselines import BreadthFirst
+from teaching import order, score, see, seeded
 
 
 @pytest.mark.paper("batsakis-breadth-first")

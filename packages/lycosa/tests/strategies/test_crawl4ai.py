@@ -1,7 +1,6 @@
 """crawl4ai's best-first: words in the address, depth among equals, ten at a time."""
 
 import pytest
-from teaching import redirect, score, see, teach
 
 from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Batched
@@ -9,6 +8,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy
 from lycosa.strategies.crawl4ai import NEARER, Crawl4Ai, keywords
+from teaching import redirect, score, see, teach
 
 
 def test_the_share_of_words_in_the_address() -> None:

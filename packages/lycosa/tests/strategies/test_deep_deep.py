@@ -5,13 +5,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from teaching import redirect, score, see, seeded, teach
 
 from lycosa.core.strategies import Drawn
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy
 from lycosa.strategies.deep_deep import ADDRESS_GRAMS, ANCHOR_GRAMS, INITIAL, SAME_HOST, SLOTS, DeepDeep, _grams
+from teaching import redirect, score, see, seeded, teach
 
 
 def page(node: str, beta: float, **anchors: str) -> Visit:

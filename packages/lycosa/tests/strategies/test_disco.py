@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from teaching import redirect, score, see, seeded
 
 from lycosa.core.types import Links, Terms, Visit
 from lycosa.strategies.disco import Disco, Likeness, Ucb1, logistic
+from teaching import redirect, score, see, seeded
 
 LN2 = math.log(2)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import lycosa
 from lycosa.checks.trials import START, graph
 from lycosa.core.protocols import Strategy
+from lycosa.judges.given import Given
 from lycosa.strategies import STRATEGIES, STRONG_ARMS, describe, strategy
 from lycosa.strategies.bandit import Bandit, Discounted
-from lycosa.judges.given import Given
 
 ARMS = ("best-first", "fl_n", "link-context")
 

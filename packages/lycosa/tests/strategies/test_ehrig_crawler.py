@@ -1,6 +1,5 @@
 """Links by the meaning of their anchors, equation 8; merged over parents, replayed."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np

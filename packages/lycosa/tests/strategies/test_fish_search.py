@@ -1,12 +1,12 @@
 """Fish-search: potentials, depths and whole crawls, worked out by hand."""
 
 import pytest
-from teaching import order, seeded
 
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Visit
 from lycosa.strategies.fish_search import FishSearch
+from teaching import order, seeded
 
 
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:

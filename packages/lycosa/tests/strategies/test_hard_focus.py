@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from teaching import score
 
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.focus import HardFocus
+from teaching import score
 
 
 def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page", **data: Any) -> None:

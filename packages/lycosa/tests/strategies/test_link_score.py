@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from teaching import order
 
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.personalised import LinkScore
+from teaching import order
 
 
 def teach(

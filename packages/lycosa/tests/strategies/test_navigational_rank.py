@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teaching import redirect, score, see, teach
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Visit
 from lycosa.strategies.ranks import NavigationalRank
+from teaching import redirect, score, see, teach
 
 
 @pytest.mark.paper("gouriten-nr1", "gouriten-nr2")

@@ -10,10 +10,10 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
+from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies import nb_links
 from lycosa.strategies.nb_links import MOST_WORDS, NaiveBayesLinks
-from lycosa.spaces.graph import GraphSpace
-from lycosa.judges.given import Given
 
 
 class Lesson:

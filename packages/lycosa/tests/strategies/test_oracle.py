@@ -17,10 +17,10 @@ from lycosa.checks.trials import graph
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
+from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies import estimator, strategy
 from lycosa.strategies.oracle import Oracle, read_scores
-from lycosa.spaces.graph import GraphSpace
-from lycosa.judges.given import Given
 
 Links_ = dict[str, list[str]]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from teaching import score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Visit
-from lycosa.strategies.otie import LinkContext, Otie
-from lycosa.text.bags import Bags
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.base import ask
 from lycosa.judges.classified import Classified
 from lycosa.judges.model import Model
 from lycosa.judges.query import Query
+from lycosa.strategies.otie import LinkContext, Otie
+from lycosa.text.bags import Bags
+from lycosa.text.vocabulary import Vocabulary
+from teaching import score, see, seeded
 
 
 def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:

@@ -1,10 +1,10 @@
 """Out-link count of the page on which a link was found."""
 
 import pytest
-from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
 from lycosa.strategies.baselines import OutLinks
+from teaching import redirect, score, teach
 
 
 @pytest.mark.paper("batsakis-out-links")

@@ -1,12 +1,12 @@
 """Quality-prioritised crawling: a link is worth what the first or the worst page with it is worth, by hand."""
 
 import pytest
-from teaching import order, redirect, score, see, seeded, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.page_quality import PageQuality
+from teaching import order, redirect, score, see, seeded, teach
 
 
 @pytest.mark.parametrize(("name", "expected"), [("qfirst", [0.5, 0.2]), ("qmin", [0.2, 0.2])])

@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
 from lycosa.strategies.ranks import PageRank
+from teaching import redirect, score, teach
 
 
 @pytest.mark.paper("rules-importance")

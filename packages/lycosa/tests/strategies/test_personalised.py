@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-import teaching
 
+import teaching
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit

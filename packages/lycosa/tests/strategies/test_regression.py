@@ -13,10 +13,10 @@ from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Seed, Visit
-from lycosa.strategies.regression import Regression
+from lycosa.judges.given import Given
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
-from lycosa.judges.given import Given
+from lycosa.strategies.regression import Regression
 
 
 def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok") -> Table:

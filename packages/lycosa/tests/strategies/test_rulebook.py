@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paper_rules import paper_rules
 
 from lycosa.core.errors import InputError
 from lycosa.strategies.rulebook import HEADER, Rule, RuleBook
+from paper_rules import paper_rules
 
 
 @pytest.fixture

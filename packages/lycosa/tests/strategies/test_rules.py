@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paper_rules import paper_rules
 
 from lycosa.checks import check_estimator
 from lycosa.core.engine import Engine
@@ -15,11 +14,12 @@ from lycosa.core.protocols import Estimator
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Seed, Visit
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
 from lycosa.strategies.best_first import BestFirst
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.strategies.rules import Rules
-from lycosa.spaces.graph import GraphSpace
-from lycosa.store.log import MemoryLog
+from paper_rules import paper_rules
 
 CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP", "URL 5": "PH"}
 """Figure 3 of the paper: a seed with four links, of which the first, a course page, leads to URL 5."""

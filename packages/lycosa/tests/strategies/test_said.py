@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from teaching import see, seeded
 
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
+from lycosa.explaining import Reasons
+from lycosa.explaining.standing import ELSEWHERE, Witness
+from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies.cash import Opic
 from lycosa.strategies.hmm import Hmm, Hybrid
 from lycosa.strategies.regression import Regression
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.strategies.rules import Rules
-from lycosa.explaining import Reasons
-from lycosa.explaining.standing import ELSEWHERE, Witness
-from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
-from lycosa.judges.given import Given
+from teaching import see, seeded
 
 LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"], "c": ["e", "f", "g"], "d": ["h"]}
 SCORES = {"a": 0.5, "b": 1.0, "c": 0.25}

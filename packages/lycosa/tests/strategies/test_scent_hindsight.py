@@ -17,12 +17,12 @@ from lycosa.core.protocols import Space, Strategy
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
+from lycosa.judges.probability import Probability
+from lycosa.store.log import MemoryLog
 from lycosa.strategies.scent import Scent, trails
 from lycosa.strategies.scent.mixing import FOREMOST, Elite
-from lycosa.store.log import MemoryLog
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.probability import Probability
 
 SEED = "http://a.test/"
 WORDS = ["coral", "reef", "sea", "train", "rail", "house", "bird", "tern"]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teaching import see, teach
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Visit
 from lycosa.strategies.first_level import FirstLevel, SecondLevel, Siblings
+from teaching import see, teach
 
 
 def sums(siblings: Siblings, table: Table, node: str) -> tuple[float, float, float]:

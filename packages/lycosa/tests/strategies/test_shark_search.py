@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from teaching import order, seeded
 
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies.fish_search import SharkSearch
+from teaching import order, seeded
 
 
 def teach(

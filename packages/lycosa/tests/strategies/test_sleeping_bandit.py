@@ -5,11 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from teaching import redirect, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies.sleeping_bandit import BATCH, TARGET, AddressClassifier, Groups, SleepingBandit, bigrams, hashed
+from teaching import redirect, score, see, seeded
 
 MENU, TEXT = "html body nav ul li a", "html body div#text p a"
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from teaching import score
 
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
@@ -19,6 +18,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.focus import RAISED, Apprentice, Distiller, SoftFocus
+from teaching import score
 
 
 def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page") -> list[str]:

@@ -4,11 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from teaching import redirect, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies.tres import GAMMA, Network, Tres, best_split
+from teaching import redirect, score, see, seeded
 
 
 def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:

@@ -13,13 +13,13 @@ import pytest
 from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
-from lycosa.strategies import estimator
+from lycosa.judges.query import Query
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
+from lycosa.strategies import estimator
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing, distances
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.training.clusters import Points, kmeans
 
 QUERY = "coral reef bleaching"

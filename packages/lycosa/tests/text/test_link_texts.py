@@ -3,10 +3,10 @@
 import numpy as np
 
 from lycosa.core.types import Links, Page
+from lycosa.judges.query import Query
 from lycosa.strategies.scent.words import LinkWords
 from lycosa.text.tokens import Tokens
 from lycosa.text.vocabulary import LinkTexts, Vocabulary
-from lycosa.judges.query import Query
 
 LINKS = Links(
     ["http://a.test/coral-reefs", "http://a.test/", "http://b.test/bleachedCoral.html"],

@@ -13,11 +13,11 @@ import lycosa
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page, Terms, Visit
-from lycosa.strategies.rulebook import RuleBook
+from lycosa.judges.model import Model, fitted
 from lycosa.store.directory import Directory
+from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb import Server, Web, serve
 from lycosa.text.bags import Bags
-from lycosa.judges.model import Model, fitted
 from lycosa.training.corpus import Account
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import train

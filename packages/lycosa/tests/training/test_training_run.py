@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from written import text, write
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.text.tokens import stems
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.classified import Classified
 from lycosa.judges.model import KINDS, Model
+from lycosa.text.tokens import stems
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
 from lycosa.training.looking import recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.sources import Tell
 from places import CORPORA
+from written import text, write
 
 COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from written import text, write
 
 import lycosa
 from lycosa.cli.judge import label as give_label
@@ -18,6 +17,7 @@ from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.looking import recorded
 from lycosa.training.sources import Rows, Tell, read, read_directory, read_table
+from written import text, write
 
 
 def tell(what: str, done: int, total: int) -> None:

@@ -13,15 +13,15 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
-from lycosa.strategies import estimator
+from lycosa.judges.query import Query
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog
+from lycosa.strategies import estimator
 from lycosa.testweb import Web, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.testweb.traps import ENDLESS
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.traps.warden import Warden
 from lycosa.web.politeness import Politeness
 

@@ -15,14 +15,14 @@ from lycosa.core.frontier import FREE, HELD, SHUT, Frontier
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Held, Kind, Links, Seed, Setting, Terms, Visit
-from lycosa.strategies import estimator
+from lycosa.judges.query import Query
 from lycosa.spaces.web import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
+from lycosa.strategies import estimator
 from lycosa.testweb import Response, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.traps.addresses import CALENDAR, LISTS, LONG, LOOP
 from lycosa.traps.warden import (
     ALLOWANCE,

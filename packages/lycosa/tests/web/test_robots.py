@@ -4,7 +4,6 @@
 
 import pickle
 import tarfile
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -12,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.web.robots import MAX_BYTES, MAX_WILD, Rules, verdict
-from tables import each
 from places import CORPORA
+from tables import each
 
 REAL = CORPORA.parent / "conformance" / "robots-txt.tar.zst"
 AGENT = "Lycosa/1.0 (+http://example.com/bot)"

@@ -1,15 +1,14 @@
 """URLs: the WHATWG standard exactly, then the crawler's canonical form."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, origin, parse, resolve, site
-from tables import each
 from places import CORPORA
+from tables import each
 
 WHATWG = CORPORA.parent / "conformance" / "urltestdata.json"
 HEX32 = "0123456789abcdef0123456789abcdef"

@@ -19,6 +19,8 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
+from lycosa.judges import DEFAULT
+from lycosa.version import __version__
 from lycosa_lab.benchmark.corpora import Place
 from lycosa_lab.benchmark.entrants import SCENT, is_rival, kind
 from lycosa_lab.certainty import Difference, Interval, corrected, paired
@@ -32,8 +34,6 @@ from lycosa_lab.measures import Floats, polite
 from lycosa_lab.papers import Bench
 from lycosa_lab.results import Outcome, Results
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa.judges import DEFAULT
-from lycosa.version import __version__
 
 SEEDS, EXAMPLES = 3, 20
 CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds

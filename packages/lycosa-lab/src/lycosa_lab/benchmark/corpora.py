@@ -14,9 +14,9 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
+from lycosa.training.record import NO
 from lycosa_lab.corpora.opening import open_corpus
 from lycosa_lab.index import FACTS, Index
-from lycosa.training.record import NO
 
 DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
 

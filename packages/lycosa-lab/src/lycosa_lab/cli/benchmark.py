@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from lycosa.cli.commands import with_more
-from lycosa_lab.cli.printing import kept, parts
-from lycosa_lab.cli.run import settings
 from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
@@ -18,6 +16,8 @@ from lycosa.core.errors import InputError
 from lycosa_lab import benchmark as lab
 from lycosa_lab.benchmark.corpora import DEVELOPMENT, REPORT, places
 from lycosa_lab.benchmark.entrants import entrants
+from lycosa_lab.cli.printing import kept, parts
+from lycosa_lab.cli.run import settings
 from lycosa_lab.experiments import one_of
 from lycosa_lab.papers import QUICK, Bench
 from lycosa_lab.report import write_report

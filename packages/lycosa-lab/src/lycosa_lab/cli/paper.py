@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from lycosa.cli.commands import one_line, with_more
-from lycosa_lab.cli.run import settings
 from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import Part, give
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
+from lycosa_lab.cli.run import settings
 from lycosa_lab.papers import PAPERS, QUICK
 from lycosa_lab.report import PAGE, tally
 from lycosa_lab.report.publishing import publish

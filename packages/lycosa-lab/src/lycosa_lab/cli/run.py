@@ -12,12 +12,12 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from lycosa.cli.commands import optional, with_more
-from lycosa_lab.cli.printing import kept, parts
 from lycosa.cli.parameters import REGISTRIES, Json, Quiet, Workers
 from lycosa.cli.printing import give
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa_lab import running
+from lycosa_lab.cli.printing import kept, parts
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import plain
 from lycosa_lab.index import Index

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
+from lycosa.training.sources import unpacked
 from lycosa_lab.index import Index
 from lycosa_lab.indexing import save_index, unfinished
-from lycosa.training.sources import unpacked
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 

@@ -12,16 +12,16 @@ import xxhash
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
+from lycosa.replay.places import ENDINGS
+from lycosa.store.directory import CONFIG
+from lycosa.training.corpus import Account
+from lycosa.training.sources import labelled
 from lycosa_lab.corpora import public
 from lycosa_lab.corpora.generated import generate
 from lycosa_lab.corpora.graph import TABLES, write_graph
 from lycosa_lab.corpora.recorded import Keep, archive, crawl, embedded, tree
 from lycosa_lab.index import FACTS, Index
 from lycosa_lab.indexing import Recorded, write_index
-from lycosa.replay.places import ENDINGS
-from lycosa.store.directory import CONFIG
-from lycosa.training.corpus import Account
-from lycosa.training.sources import labelled
 
 MADE = ("embedded", "public", "generated")  # sources that are not files: KIND:NAME,key=value
 

@@ -22,16 +22,16 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
-from lycosa_lab.indexing import Recorded
+from lycosa.judges.taxonomy import path_of
 from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
-from lycosa.judges.taxonomy import path_of
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of, unpacked
 from lycosa.web.guard import Names, Resolver
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical
+from lycosa_lab.indexing import Recorded
 
 MAX_DOWNLOAD_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 1_000_000_000, 4_000_000_000, 1_000_000
 

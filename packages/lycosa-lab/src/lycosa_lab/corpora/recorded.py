@@ -14,20 +14,20 @@ from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
-from lycosa_lab.indexing import Recorded
+from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
 from lycosa.spaces import web
 from lycosa.store.log import PAGES, labels_in
 from lycosa.testweb import Web
-from lycosa.judges.taxonomy import path_of
 from lycosa.training.corpus import Account
 from lycosa.training.looking import page_in
 from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_below, page_of, read_file
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding
 from lycosa.web.urls import canonical, resolve
+from lycosa_lab.indexing import Recorded
 
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 

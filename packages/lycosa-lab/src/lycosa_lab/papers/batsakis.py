@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from lycosa.core.errors import InputError
+from lycosa.text.wordnet import find_wordnet
 from lycosa_lab.comparing import FOUND, Comparison, Measure, grid, worth
 from lycosa_lab.evaluator import THRESHOLD, nearest_in
 from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
@@ -23,7 +24,6 @@ from lycosa_lab.measures import Floats, found, harvest
 from lycosa_lab.papers import PICTURE, Bench, remarks_of
 from lycosa_lab.results import Outcome, Results
 from lycosa_lab.subjects import Subject, chance
-from lycosa.text.wordnet import find_wordnet
 
 SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"
 

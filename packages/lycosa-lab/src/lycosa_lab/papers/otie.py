@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.judges.model import Model
 from lycosa_lab.comparing import HARVEST, RECALL, Comparison, Measure, grid, worth
 from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
 from lycosa_lab.index import Index
@@ -23,7 +24,6 @@ from lycosa_lab.measures import harvest
 from lycosa_lab.papers import PICTURE, Bench
 from lycosa_lab.preparing import classified, prepare, trained_on
 from lycosa_lab.subjects import Subject
-from lycosa.judges.model import Model
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}

@@ -18,6 +18,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.formats import clip
 from lycosa.drawing.pages import environment
+from lycosa.version import __version__
 from lycosa_lab.findings import (
     AS_PUBLISHED,
     FAILS,
@@ -30,7 +31,6 @@ from lycosa_lab.findings import (
     Verdict,
     plain,
 )
-from lycosa.version import __version__
 
 PAGE, REPORT = "index.html", "report.json"
 WARNING = "WARNING: "  # such remarks stand at the head of the page

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from lycosa_server.people import catalogue
-from lycosa_server.people.permissions import NotFound
 from lycosa_server.api import Body
 from lycosa_server.guards import Person, needs
+from lycosa_server.people import catalogue
+from lycosa_server.people.permissions import NotFound
 from lycosa_server.validation import web_address
 
 router = APIRouter(tags=["catalogue"])

@@ -14,15 +14,15 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, spellings
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa_server.people import interests, permissions, visits
-from lycosa_server.people.permissions import NotFound
 from lycosa.revisit import ledger
 from lycosa.revisit.feeds import MOST as FEED
 from lycosa.revisit.feeds import atom
 from lycosa.revisit.ledger import Told, label, plain, reasons
-from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to, open_to_all, site_of
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import lane
+from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to, open_to_all, site_of
+from lycosa_server.people import interests, permissions, visits
+from lycosa_server.people.permissions import NotFound
 
 router = APIRouter(tags=["changes"])
 

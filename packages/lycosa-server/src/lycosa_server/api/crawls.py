@@ -11,12 +11,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field, computed_field
 
 from lycosa.core.errors import StoreError
+from lycosa_server.api import Body
+from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to
 from lycosa_server.people import crawls, erasing, feedback, interests
 from lycosa_server.people.database import Row
 from lycosa_server.people.typed import lines
 from lycosa_server.people.wishes import MOST_PIECES
-from lycosa_server.api import Body
-from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to
 from lycosa_server.results import Now
 
 router = APIRouter(tags=["crawls"])

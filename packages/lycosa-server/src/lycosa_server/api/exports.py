@@ -28,11 +28,11 @@ from lycosa.collection.export import FORMATS, tables
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import LycosaError
-from lycosa_server.people import erasing, models
+from lycosa.store.log import NAME
 from lycosa_server.api.pages import Threshold
 from lycosa_server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
+from lycosa_server.people import erasing, models
 from lycosa_server.streaming import streamed
-from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
+from lycosa.web.urls import canonical
+from lycosa_server.api import Body
+from lycosa_server.guards import InterestAccess, Site, interest_to
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Row
 from lycosa_server.people.typed import line
-from lycosa_server.api import Body
-from lycosa_server.guards import InterestAccess, Site, interest_to
-from lycosa.web.urls import canonical
 
 router = APIRouter(tags=["feedback"])
 

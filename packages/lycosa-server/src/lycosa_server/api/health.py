@@ -10,11 +10,11 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
+from lycosa.version import __version__
+from lycosa_server.guards import Person, Site, needs, open_to_all, site_of
 from lycosa_server.people.crawls import OVER, UNDER_WAY
 from lycosa_server.people.database import as_dict
 from lycosa_server.people.migrating import revision
-from lycosa_server.guards import Person, Site, needs, open_to_all, site_of
-from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])
 

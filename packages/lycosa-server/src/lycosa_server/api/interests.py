@@ -8,16 +8,16 @@ from typing import Literal
 from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import BaseModel, Field
 
-from lycosa_server.people import crawls, erasing, interests, sharing
-from lycosa_server.people.permissions import Mode, NotFound
-from lycosa_server.people.wishes import MOST_URLS, Wishes
+from lycosa.web.sources.files import read_seeds
+from lycosa.web.urls import check_seed
 from lycosa_server.api import Body, Named
 from lycosa_server.api.crawls import Crawl, crawl_as_told, crawl_seen
 from lycosa_server.guards import InterestAccess, Person, interest_to, needs, sharer
 from lycosa_server.news import changes_since
+from lycosa_server.people import crawls, erasing, interests, sharing
+from lycosa_server.people.permissions import Mode, NotFound
+from lycosa_server.people.wishes import MOST_URLS, Wishes
 from lycosa_server.validation import checked
-from lycosa.web.sources.files import read_seeds
-from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["interests"])
 

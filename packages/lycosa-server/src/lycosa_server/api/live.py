@@ -26,15 +26,15 @@ from lycosa.core.errors import StoreError
 from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
+from lycosa_server import messages
+from lycosa_server.api.crawls import Crawl, crawl_as_told
+from lycosa_server.crawler.live import Flight, Live, LiveHost
+from lycosa_server.guards import CrawlAccess, Site, crawl_to, still_there
 from lycosa_server.people import crawls, feedback
 from lycosa_server.people.crawls import OVER
 from lycosa_server.people.database import DatabaseAway
 from lycosa_server.people.interests import newest_crawl
 from lycosa_server.people.permissions import NotFound, interest_for
-from lycosa_server import messages
-from lycosa_server.api.crawls import Crawl, crawl_as_told
-from lycosa_server.crawler.live import Flight, Live, LiveHost
-from lycosa_server.guards import CrawlAccess, Site, crawl_to, still_there
 from lycosa_server.results import CachedView, Label, Now, label_of, why_of
 
 router = APIRouter(tags=["live"])

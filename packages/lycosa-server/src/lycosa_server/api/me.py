@@ -8,16 +8,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field, Strict
 
+from lycosa_server import models as files
+from lycosa_server.api import Body
+from lycosa_server.api.session import Profile, SessionAnswer, begin, profile
+from lycosa_server.guards import Person, needs, set_cookie
 from lycosa_server.people import accounts, limits, models, notices, sessions, tokens
 from lycosa_server.people.credentials import check_password
 from lycosa_server.people.database import Row, as_dict
 from lycosa_server.people.erasing import erase_person, sweep
 from lycosa_server.people.permissions import NotFound, Scope, found
 from lycosa_server.people.typed import line
-from lycosa_server import models as files
-from lycosa_server.api import Body
-from lycosa_server.api.session import Profile, SessionAnswer, begin, profile
-from lycosa_server.guards import Person, needs, set_cookie
 
 router = APIRouter(tags=["me"])
 

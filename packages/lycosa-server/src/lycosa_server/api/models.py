@@ -18,16 +18,16 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from lycosa.core.errors import InputError
+from lycosa.judges.model import KINDS
+from lycosa_server import child
+from lycosa_server import models as files
+from lycosa_server.api import Body, Named
+from lycosa_server.guards import ModelAccess, Person, model_to, needs
 from lycosa_server.people import models, permissions
 from lycosa_server.people.database import Row, as_dict
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.interests import check_room
 from lycosa_server.people.typed import line
-from lycosa_server import child
-from lycosa_server import models as files
-from lycosa_server.api import Body, Named
-from lycosa_server.guards import ModelAccess, Person, model_to, needs
-from lycosa.judges.model import KINDS
 
 router = APIRouter(tags=["models"])
 

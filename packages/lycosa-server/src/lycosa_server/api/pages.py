@@ -18,18 +18,18 @@ from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView, Link
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa_server.people.accounts import preferences
-from lycosa_server.people.suggestions import open_again
-from lycosa_server.people.typed import line
 from lycosa.revisit.change import change_of
+from lycosa.store.log import VERSIONS
+from lycosa.web.html import HTML
+from lycosa.web.inflate import source_of
 from lycosa_server import reader
 from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, crawl_to
 from lycosa_server.pages import theme_of
+from lycosa_server.people.accounts import preferences
+from lycosa_server.people.suggestions import open_again
+from lycosa_server.people.typed import line
 from lycosa_server.results import CachedView, Labelled, Order, Page, PageFilter, Teller, choose, collection_of
-from lycosa.store.log import VERSIONS
-from lycosa.web.html import HTML
-from lycosa.web.inflate import source_of
 
 router = APIRouter(tags=["pages"])
 

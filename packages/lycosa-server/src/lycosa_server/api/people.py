@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel, Field, Strict
 
-from lycosa_server.people import accounts, audit, notices
-from lycosa_server.people.database import Row
-from lycosa_server.people.permissions import Role, found
 from lycosa_server.api import Body, Named
 from lycosa_server.api.me import remove
 from lycosa_server.guards import Person, needs
+from lycosa_server.people import accounts, audit, notices
+from lycosa_server.people.database import Row
+from lycosa_server.people.permissions import Role, found
 
 router = APIRouter(tags=["people"])
 

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Search, index_words
 from lycosa.core.errors import LycosaError
-from lycosa_server.people.typed import line
 from lycosa_server.api.pages import Asked
 from lycosa_server.guards import CrawlAccess, crawl_to
+from lycosa_server.people.typed import line
 from lycosa_server.results import CachedView, Label, Labelled, collection_of, fits, label_of
 
 router = APIRouter(tags=["search"])

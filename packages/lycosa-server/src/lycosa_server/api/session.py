@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import printable
+from lycosa_server.api import Body, Named
+from lycosa_server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 from lycosa_server.people import accounts, audit, limits, notices, sessions
 from lycosa_server.people.database import Row, Taken, as_dict
 from lycosa_server.people.permissions import Role
-from lycosa_server.api import Body, Named
-from lycosa_server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 
 router = APIRouter(tags=["session"])
 

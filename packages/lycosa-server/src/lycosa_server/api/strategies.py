@@ -11,15 +11,15 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
-from lycosa.strategies import GROUPS, STRATEGIES
-from lycosa_server.people.wishes import STRATEGY
+from lycosa.judges import DEFAULT as AUTOMATIC_JUDGE
 from lycosa.revisit.detectors import DEFAULT as DETECTING
 from lycosa.revisit.detectors import DETECTORS
+from lycosa.strategies import GROUPS, STRATEGIES
+from lycosa.text.wordnet import find_wordnet
 from lycosa_server.guards import Person, needs
 from lycosa_server.messages import SUMMARIES
+from lycosa_server.people.wishes import STRATEGY
 from lycosa_server.validation import GUIDES, JUDGES, TAUGHT
-from lycosa.text.wordnet import find_wordnet
-from lycosa.judges import DEFAULT as AUTOMATIC_JUDGE
 
 router = APIRouter(tags=["strategies"])
 

@@ -15,19 +15,19 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.rows import PageRow
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LycosaError
+from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.tokens import stems
+from lycosa.web.urls import check_seed
+from lycosa_server.api import Body
+from lycosa_server.guards import InterestAccess, Site, interest_to
 from lycosa_server.people import catalogue, feedback, interests
 from lycosa_server.people import suggestions as ideas
 from lycosa_server.people.accounts import preferences
 from lycosa_server.people.database import Row
 from lycosa_server.people.suggestions import Idea, Known
 from lycosa_server.people.typed import line
-from lycosa_server.api import Body
-from lycosa_server.guards import InterestAccess, Site, interest_to
 from lycosa_server.results import CachedView
 from lycosa_server.validation import checked
-from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.tokens import stems
-from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["suggestions"])
 

@@ -7,10 +7,10 @@ import signal
 import sys
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
-from lycosa_server.people.database import Database
-from lycosa_server.people.migrating import migrate
 from lycosa_server.crawler.process import CrawlProcess
 from lycosa_server.logs import log, take_over
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
 from lycosa_server.settings import Settings
 from lycosa_server.supervisor import end_with_supervisor, notices_end
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lycosa_cluster.running import ClusterCrawl
 from lycosa.core.budget import requests_for
 from lycosa.crawling.request import Request
+from lycosa_cluster.running import ClusterCrawl
 from lycosa_server.crawler import live
 from lycosa_server.crawler.running import Running
 from lycosa_server.logs import log

@@ -20,17 +20,17 @@ from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from lycosa_cluster.hosting import Hosts
-from lycosa_cluster.reaching import Where
-from lycosa_cluster.splitting import bring_together
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
-from lycosa_server.people import catalogue, crawls, erasing, feedback, notices
-from lycosa_server.people.crawls import Ending, choose
-from lycosa_server.people.database import Database, Row
-from lycosa_server.people.wishes import Wishes
+from lycosa.spaces.making import wall_clock
+from lycosa.store.directory import KEPT
+from lycosa.store.log import Lock
+from lycosa.web.politeness import Authority
+from lycosa_cluster.hosting import Hosts
+from lycosa_cluster.reaching import Where
+from lycosa_cluster.splitting import bring_together
 from lycosa_server.crawler import live
 from lycosa_server.crawler.clustered import RunningOnCluster
 from lycosa_server.crawler.operator import OperatorMessages
@@ -43,12 +43,12 @@ from lycosa_server.crawler.running import (
     recorded,
 )
 from lycosa_server.logs import log
+from lycosa_server.people import catalogue, crawls, erasing, feedback, notices
+from lycosa_server.people.crawls import Ending, choose
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.wishes import Wishes
 from lycosa_server.settings import Settings, without_place
 from lycosa_server.training import Training
-from lycosa.spaces.making import wall_clock
-from lycosa.store.directory import KEPT
-from lycosa.store.log import Lock
-from lycosa.web.politeness import Authority
 
 TICK = 0.5  # seconds between two looks at what runs
 EVERY = 5.0  # seconds between two looks at what is wanted, without a notice

@@ -14,9 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lycosa_cluster.hosting import Hosts
-from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.splitting import bring_together, join
 from lycosa.collection.judging import judge, learn
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
 from lycosa.core.durations import seconds
@@ -28,20 +25,23 @@ from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
 from lycosa.drawing.formats import printable
-from lycosa_server.people.crawls import Ending
-from lycosa_server.people.database import Row
-from lycosa_server.people.wishes import AUTOMATIC, FRESHNESS, Wishes, options, stricter
+from lycosa.judges import DEFAULT
 from lycosa.revisit.keeper import Keeping
+from lycosa.store.directory import CONFIG, KEPT, Directory
+from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
+from lycosa.web.politeness import Authority
+from lycosa_cluster.hosting import Hosts
+from lycosa_cluster.running import ClusterCrawl
+from lycosa_cluster.splitting import bring_together, join
 from lycosa_server import messages
 from lycosa_server.crawler import live
 from lycosa_server.logs import log
 from lycosa_server.news import changes_since
+from lycosa_server.people.crawls import Ending
+from lycosa_server.people.database import Row
+from lycosa_server.people.wishes import AUTOMATIC, FRESHNESS, Wishes, options, stricter
 from lycosa_server.settings import Settings, without_place
 from lycosa_server.validation import OPERATORS
-from lycosa.store.directory import CONFIG, KEPT, Directory
-from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
-from lycosa.judges import DEFAULT
-from lycosa.web.politeness import Authority
 
 PATIENCE = 1.0  # seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long
 LONGEST_STOP = 10.0  # seconds that a crawl which is to stop may wait for what is in flight

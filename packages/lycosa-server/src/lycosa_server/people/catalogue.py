@@ -7,10 +7,10 @@ from contextlib import suppress
 from importlib.resources import files
 
 from lycosa.core.errors import InputError
+from lycosa.text.tokens import stems, words_of
 from lycosa_server.people.database import Database, Row, Taken
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.typed import line
-from lycosa.text.tokens import stems, words_of
 
 MOST = 5_000  # entries
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import LycosaError
+from lycosa.store.log import Lock
 from lycosa_server.people.crawls import held
 from lycosa_server.people.database import Database, Row, as_dict
 from lycosa_server.people.ids import is_id
 from lycosa_server.people.limits import forget
 from lycosa_server.people.schema import metadata
 from lycosa_server.people.sharing import people
-from lycosa.store.log import Lock
 
 
 def erase_person(database: Database, person: str) -> list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.drawing.formats import many
-from lycosa_server.people.database import Database
 from lycosa.text.tokens import stem_all
+from lycosa_server.people.database import Database
 
 OPENED = 0.3  # what it counts that a page was opened more than once; a yes is 1
 SEEDS, TERMS = 8, 10  # how many are suggested at most

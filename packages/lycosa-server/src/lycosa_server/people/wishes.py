@@ -19,8 +19,8 @@ from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
-from lycosa_server.people.typed import line
 from lycosa.store.directory import KEPT
+from lycosa_server.people.typed import line
 
 AUTOMATIC = "automatic"
 STRATEGY = "scent"  # what automatic means: the best of our benchmark

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lycosa.core.protocols import NEVER, Keeper
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
-from lycosa.spaces.graph import GraphSpace
 from lycosa.judges.given import Given
+from lycosa.spaces.graph import GraphSpace
 
 START = "n0"
 

@@ -18,12 +18,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY
 from lycosa.core.spec import Entry, Registry, describe_type, parameters
 from lycosa.core.strategies import steer
-from lycosa.strategies import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
-from lycosa.strategies import describe as describe_strategy
-from lycosa.spaces import SPACES
-from lycosa.spaces import describe as describe_space
 from lycosa.judges import TOPICS
 from lycosa.judges import describe as describe_topic
+from lycosa.spaces import SPACES
+from lycosa.spaces import describe as describe_space
+from lycosa.strategies import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
+from lycosa.strategies import describe as describe_strategy
 
 KINDS: dict[str, tuple[Registry[Any], str]] = {  # and what the column of needs is called
     "judges": (TOPICS, "needs"),

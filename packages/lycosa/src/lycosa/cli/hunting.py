@@ -21,9 +21,9 @@ from lycosa.core.files import allow_many_files
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
 from lycosa.crawling import Crawl
-from lycosa.strategies import STRATEGIES
-from lycosa.spaces.making import with_whole_paths
 from lycosa.judges import TOPICS
+from lycosa.spaces.making import with_whole_paths
+from lycosa.strategies import STRATEGIES
 from lycosa.web.urls import is_http
 
 EVERY = 0.25  # seconds between two pictures of a crawl

@@ -16,8 +16,8 @@ from lycosa.cli.printing import Part, give, listing, rest, right
 from lycosa.cli.progress import progress
 from lycosa.cli.train import likely
 from lycosa.core.errors import InputError
-from lycosa.strategies.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.judges.model import Model
+from lycosa.strategies.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.training import rules as training
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import check_out

@@ -30,15 +30,15 @@ from lycosa.core.protocols import Learner, Topic
 from lycosa.core.spec import parse
 from lycosa.core.state import Untold, check, restore
 from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit, settled
-from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
-from lycosa.store.directory import Directory, located
-from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
-from lycosa.store.snapshots import About, Snapshots, code
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges import DEFAULT, TOPICS
 from lycosa.judges.base import BETAS, Heard, InLanguage, heeding
 from lycosa.judges.examples import learned_from
 from lycosa.judges.making import SOURCES, fingerprint, judge_of, learning_key, make_topic
+from lycosa.store.directory import Directory, located
+from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
+from lycosa.store.snapshots import About, Snapshots, code
+from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import page_in
 from lycosa.web.inflate import source_of
 

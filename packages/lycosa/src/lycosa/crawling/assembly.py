@@ -24,15 +24,15 @@ from lycosa.crawling.files import Files, take_up
 from lycosa.crawling.request import Request
 from lycosa.crawling.requisites import Requisites
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
-from lycosa.strategies import strategy as strategy_by_name
+from lycosa.judges.base import InLanguage, ask, heeding
+from lycosa.judges.examples import learned_from
+from lycosa.judges.making import fingerprint, judge_of, read_terms
 from lycosa.revisit.keeper import Keeper
 from lycosa.revisit.ledger import REFRESHED
 from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
+from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.base import InLanguage, ask, heeding
-from lycosa.judges.examples import learned_from
-from lycosa.judges.making import fingerprint, judge_of, read_terms
 from lycosa.traps.warden import Warden
 from lycosa.web.html import page_in
 from lycosa.web.urls import check_seed, is_http

@@ -26,6 +26,7 @@ from lycosa.core.protocols import Log
 from lycosa.core.state import State, Untold
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
+from lycosa.judges.making import learning_key
 from lycosa.spaces.making import user_agent
 from lycosa.store.directory import Directory, shards_of
 from lycosa.store.log import NullLog, SqliteLog
@@ -33,7 +34,6 @@ from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.text.embeddings import digest
-from lycosa.judges.making import learning_key
 from lycosa.version import SOFTWARE
 
 COLD = "cold"  # rows that are not in memory: a cache, rebuilt from the log

@@ -18,16 +18,16 @@ from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.core.telling import Tell, silent
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
-from lycosa.strategies import STRATEGIES, TAXONOMY
-from lycosa.strategies import strategy as strategy_by_name
+from lycosa.judges import TOPICS
+from lycosa.judges.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.revisit.keeper import Keeping
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import located
+from lycosa.strategies import STRATEGIES, TAXONOMY
+from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.keywords import keywords
-from lycosa.judges import TOPICS
-from lycosa.judges.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.web.credentials import Credentials
 from lycosa.web.politeness import Authority
 from lycosa.web.urls import Scope

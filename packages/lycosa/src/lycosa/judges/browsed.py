@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.query import Query
 from lycosa.text.background import Background
 from lycosa.text.bags import idf, unit
 from lycosa.text.browsing import Browsing
-from lycosa.judges.query import Query
 
 
 class Browsed(Query):

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
-from lycosa.text.bags import Bags
-from lycosa.text.model_words import ModelWords
-from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.judges.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
 from lycosa.judges.model import Model
 from lycosa.judges.taxonomy import wanted
+from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
+from lycosa.text.vocabulary import Reading, Vocabulary
 
 
 class Classified(Judge):

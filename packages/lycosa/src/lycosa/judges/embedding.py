@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
+from lycosa.judges.base import Judge, facet_texts
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import Reading
-from lycosa.judges.base import Judge, facet_texts
 
 # For words alone, and with ten examples. Share of pages above it that are of the class, and of the class above it:
 # encyclopaedia 46 and 57 %, 40 and 68 %; test web 97 and 98 %, 64 % and all; universities 51 and 8 %, 71 and 10 %.

@@ -10,8 +10,8 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges import TOPICS
+from lycosa.text.vocabulary import Vocabulary
 
 TERMS = 60  # words kept of the centroid
 

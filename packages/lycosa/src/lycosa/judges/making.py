@@ -13,9 +13,9 @@ from lycosa.core.files import read_input
 from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import check_parts, parse
-from lycosa.text.background import Background
 from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
 from lycosa.judges.query import THRESHOLD, Query
+from lycosa.text.background import Background
 
 SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
 BROWSING = "browsing"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Judgement, Page
+from lycosa.judges.base import Judge, facet_texts
 from lycosa.text import nearness
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.expansion import Expansion
@@ -17,7 +18,6 @@ from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
-from lycosa.judges.base import Judge, facet_texts
 
 
 class Meaning(Judge):

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.state import Format, digest, from_texts, pack, to_texts
-from lycosa.text.bags import Bags
-from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.judges.classifiers import LinearSvm, Network, Tree
 from lycosa.judges.taxonomy import LONGEST, path_of
+from lycosa.text.bags import Bags
+from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.version import SOFTWARE
 
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")

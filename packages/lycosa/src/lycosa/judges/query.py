@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit, runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
+from lycosa.judges.base import Judge
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
 from lycosa.text.vocabulary import LinkTexts, Reading, Vocabulary
-from lycosa.judges.base import Judge
 
 # A compromise: cosines shrink with the length of pages (.06 would be best for the encyclopaedia of the benchmark,
 # 2,100 words a page; .2 for the test web, 500 words). Of pages above it two thirds are on the topic in both; of pages

@@ -11,10 +11,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Terms, Visit
+from lycosa.judges.taxonomy import spellings
 from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.taxonomy import spellings
 
 MOST_TERMS = 50_000  # terms of a model: those on most pages
 COMMON = 2  # pages that a term has to be on

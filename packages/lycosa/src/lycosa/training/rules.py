@@ -13,12 +13,12 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.strategies.rulebook import RuleBook
+from lycosa.judges.model import Model
 from lycosa.store.directory import CONFIG
+from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.model import Model
 from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
 

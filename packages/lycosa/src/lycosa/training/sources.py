@@ -14,10 +14,10 @@ from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Page, Visit
+from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog, labels_in
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Account, Corpus
 from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from synthetic_crawl import real
 
 

@@ -18,7 +18,6 @@ from typing import IO
 
 import pytest
 import surt as reference
-from synthetic_crawl import crawled, html, many, prose
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
@@ -26,6 +25,7 @@ from lycosa.collection.export import export, wacz
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, InputError, StoreError
+from synthetic_crawl import crawled, html, many, prose
 
 
 def records(path: Path) -> list[tuple[str, dict[str, str], bytes]]:

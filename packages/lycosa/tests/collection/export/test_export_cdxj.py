@@ -14,13 +14,13 @@ from random import Random
 
 import pytest
 import surt as reference
-from synthetic_crawl import crawled, html, prose
 
 from held_port import held_port
 from lycosa.collection.reading import Collection
 from lycosa.store import cdxj
 from lycosa.web.inflate import inflate
 from lycosa.web.urls import canonical
+from synthetic_crawl import crawled, html, prose
 
 WAYBACK = Path(sys.prefix) / "share" / "pywb" / "bin" / "wayback"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pyarrow
 import pytest
-from synthetic_crawl import many
 
 from lycosa.collection.export import export, tables, wacz
+from synthetic_crawl import many
 
 PAGES = 8
 """Of the smaller crawl; the larger one has ten times as many."""

@@ -12,11 +12,11 @@ from pathlib import Path
 import pandas
 import pyarrow.parquet
 import pytest
-from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
 from lycosa.collection.export import export, tables
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
+from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
 HOSTILE = [
     "=HYPERLINK(1)",

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
 from lycosa.collection.export import choose, export
 from lycosa.core.errors import InputError, StoreError
+from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
 NAMES = ["t.jsonl", "t.csv.gz", "t.parquet", "t.warc.gz", "t.wacz", "t.txt"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from synthetic_crawl import crawled, html, prose
-
 from lycosa.collection.export import export
 from lycosa.collection.export.text import Repeats
+from synthetic_crawl import crawled, html, prose
 
 MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a href="/fish">Fish</a></ul>'
 

@@ -7,8 +7,8 @@ import pytest
 
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.types import Label, Lesson, Links, Page, Seed, Visit
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.judges.probability import Probability
+from lycosa.text.vocabulary import Vocabulary
 
 SEA = "coral reef polyp atoll lagoon fish algae bleach ocean warm water diver sponge anemone shoal tide".split()
 RAIL = "steam engine rail locomotive signal boiler track carriage station whistle coal piston guard bogie axle".split()

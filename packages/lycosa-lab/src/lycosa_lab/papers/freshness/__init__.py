@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from lycosa.core.durations import spoken
+from lycosa.revisit.detectors import DEFAULT as TOGETHER
 from lycosa_lab.certainty import Difference, Interval, curve, interval, paired
 from lycosa_lab.findings import Cell, Figure, Findings, Ruling, Table, compare, joined, says
 from lycosa_lab.papers import OURS, Bench
@@ -20,7 +21,6 @@ from lycosa_lab.papers.freshness.detecting import DEFAULT, Detection, detect_wor
 from lycosa_lab.papers.freshness.measuring import Upkeep
 from lycosa_lab.papers.freshness.watching import AUTOMATIC, SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa_lab.pool import spread
-from lycosa.revisit.detectors import DEFAULT as TOGETHER
 
 SOURCE = "docs/freshness.md"
 FIRST = 100  # seed of the first web; those below it were developed on

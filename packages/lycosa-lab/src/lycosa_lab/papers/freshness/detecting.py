@@ -9,15 +9,15 @@ from pathlib import Path
 from random import Random
 
 from lycosa.core.types import Page, Visit
-from lycosa_lab.papers import kept
-from lycosa_lab.papers.freshness.watching import World
+from lycosa.judges.query import Query
 from lycosa.revisit.detectors import DETECTORS, detector, judge_change
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import ChangingWeb
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.query import Query
 from lycosa.version import SOFTWARE
 from lycosa.web.html import read_body
+from lycosa_lab.papers import kept
+from lycosa_lab.papers.freshness.watching import World
 
 DAY, HOUR = 86_400.0, 3600.0
 DEFAULT = "default"

@@ -14,8 +14,6 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Space
 from lycosa.crawling import Crawl, crawl
 from lycosa.crawling.request import Request
-from lycosa_lab.papers import kept
-from lycosa_lab.papers.freshness.measuring import DAY, Look, Upkeep, measure, timeline
 from lycosa.revisit.keeper import Keeping
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
@@ -24,6 +22,8 @@ from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testweb.web import Web
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
+from lycosa_lab.papers import kept
+from lycosa_lab.papers.freshness.measuring import DAY, Look, Upkeep, measure, timeline
 
 AUTOMATIC = "automatic"
 SCHEDULES = ("fixed", AUTOMATIC)

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
+from lycosa.judges.counting import WordFrequency
+from lycosa.judges.query import Query, WeightedContent
+from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.certainty import interval
 from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, worth
 from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
@@ -24,9 +27,6 @@ from lycosa_lab.measures import harvest
 from lycosa_lab.papers import Bench, remarks_of
 from lycosa_lab.papers.personalized import changes
 from lycosa_lab.subjects import Subject, chance
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.judges.counting import WordFrequency
-from lycosa.judges.query import Query, WeightedContent
 
 SOURCE = "Trivedi et al. 2014"
 

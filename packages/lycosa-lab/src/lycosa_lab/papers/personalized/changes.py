@@ -18,12 +18,12 @@ from typing import Literal
 from xml.etree.ElementTree import fromstring
 
 from lycosa.core.types import Page
-from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
-from lycosa_lab.index import Index
 from lycosa.revisit.detectors import checksum
 from lycosa.testweb import Web
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.tree import tree_of
+from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
+from lycosa_lab.index import Index
 
 # What a reader gets: nothing other, nothing other to see, another text, other parts too.
 Sort = Literal["none", "cosmetic", "content", "structure"]

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from lycosa.core.columns import Spilled, fit
 from lycosa.core.state import State, Texts, plain, put_back
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
+from lycosa.judges.embedding import STEPS
 from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import stems, words_of
-from lycosa.judges.embedding import STEPS
 
 ANSWERS = ("body", "head", "lead", "meaning")
 

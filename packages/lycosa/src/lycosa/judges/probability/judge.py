@@ -15,12 +15,6 @@ from lycosa.core.errors import InputError
 from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
-from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
-from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.quality import quality, repeats
-from lycosa.text.tokens import stems as stems_of
-from lycosa.text.tokens import words_of
-from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
 from lycosa.judges.counting import Phrases, folded
 from lycosa.judges.embedding import packed
 from lycosa.judges.examples import centroid
@@ -44,6 +38,12 @@ from lycosa.judges.probability.study import (
     usual_page,
 )
 from lycosa.judges.query import Query
+from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
+from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.quality import quality, repeats
+from lycosa.text.tokens import stems as stems_of
+from lycosa.text.tokens import words_of
+from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
 
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
 # names of the answers, for explanations

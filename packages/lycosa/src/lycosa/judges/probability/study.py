@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
 from lycosa.core.state import State
-from lycosa.text.embeddings import DIMENSIONS, unit
 from lycosa.judges.embedding import COMMON, STEPS
 from lycosa.judges.probability.evidence import AT_ONCE, PARTS, SHARES, SLOTS, VECTOR, Evidence, Pages, placed
 from lycosa.judges.probability.line import LARGE, expected, fitted, line, moved, sigmoid
+from lycosa.text.embeddings import DIMENSIONS, unit
 
 ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)  # log odds per unit of an answer (`evidence.ANSWERS`)
 # the same before the first model update, and the line then
