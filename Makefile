@@ -4,7 +4,7 @@
 # make size   lines, words, commands, options, calls per page: what tools/ceilings.toml limits
 # make golden whether default crawls still pick what they have picked before, or what AGAINST=COMMIT picks
 # make bench  what a page costs, part by part, beside a bare loop on the same pages
-# make wheel  build the wheel, install it into an empty environment, and run the demo from there
+# make wheel  build the wheels, install each into an empty environment, and use it there
 # make site   the documentation as a site, in site/
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
 .PHONY: demo test check golden fuzz install docs site size bench wheel clean
@@ -17,6 +17,8 @@ export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 STAMP := .venv/.installed
 BASE := .venv/.base
+FILES := pyproject.toml $(wildcard packages/*/pyproject.toml)
+PACKAGES := 'packages/lycosa[all]' packages/lycosa-lab 'packages/lycosa-server[postgres]' packages/lycosa-cluster packages/lycosa-scrapy
 
 demo: $(BASE)
 	@$(BIN)/lycosa demo
@@ -61,8 +63,15 @@ docs: install
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/items.py
 
-site: install
-	$(BIN)/python tools/site.py
+# Its own environment, with the group `site` only: neither Ray nor browsers.
+site: .venv-site/.installed
+	.venv-site/bin/python tools/site.py
+
+.venv-site/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	@touch $@
 
 wheel: install
 	PYTHON=$(BIN)/python tools/wheel
@@ -70,18 +79,18 @@ wheel: install
 install: $(STAMP)
 
 # Without the tools of the tests, and compiled when it is first used: what is waited for is the download.
-$(BASE): pyproject.toml
+$(BASE): $(FILES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	@tools/install
 	@touch $(BASE)
 
-$(STAMP): pyproject.toml
+$(STAMP): $(FILES)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --editable ,$(PACKAGES)) --group dev
 	@touch $(BASE) $(STAMP)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis demo
+	rm -rf .venv .venv-site .mypy_cache .pytest_cache .ruff_cache .hypothesis demo

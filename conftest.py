@@ -8,10 +8,8 @@ import re
 import resource
 import secrets
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
 from functools import cache
 from html import unescape
 from importlib.util import find_spec
@@ -22,27 +20,19 @@ from urllib.parse import urljoin
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
-from tools.entry_points import write as write_entry_points
 
 from lycosa.core.errors import InputError
 from lycosa.testweb import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import find_wordnet
-from lycosa_server.people.database import Database
-from lycosa_server.people.migrating import migrate
-from postgres_server import MISSING, WHEEL, PostgresServer, end_with
+from postgres_server import PLACE_VARIABLE, PostgresServer
 
 if TYPE_CHECKING:
     from commands import Command
-    from site_maker import SiteUnderTest
 
 _CACHE = tempfile.TemporaryDirectory(prefix="lycosa-cache-")  # indexes of WARC files, of this run only
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
-
-# Commands and runners of this tree's pyproject.toml, whatever was installed last; also for processes that tests start.
-sys.path.insert(0, write_entry_points(Path(_CACHE.name) / "site"))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -143,98 +133,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 # -- databases -------------------------------------------------------------------------------------------------
 
-POSTGRES = "LYCOSA_TEST_POSTGRES"
-"""Where the one PostgreSQL of this run lies: said by whoever starts the run, known to all workers."""
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose a place for PostgreSQL; the first test that needs one starts it there."""
     if not hasattr(config, "workerinput"):
-        os.environ[POSTGRES] = f"{tempfile.gettempdir()}/lycosa-postgres-{os.getpid()}-{secrets.token_hex(3)}"
+        os.environ[PLACE_VARIABLE] = f"{tempfile.gettempdir()}/lycosa-postgres-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End it, if it was started."""
-    if not hasattr(config, "workerinput") and Path(os.environ[POSTGRES]).exists():
-        PostgresServer(Path(os.environ[POSTGRES])).stop()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> str:
-    """The address of the PostgreSQL server that all tests share. Without the wheel: skipped, in CI a failure."""
-    if find_spec(WHEEL) is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    server = PostgresServer(Path(os.environ[POSTGRES]))
-    first = not server.directory.exists()
-    address = server.start()
-    if first:
-        starter = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
-        end_with(starter, server)
-    return address
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty database for one test: it runs once on either kind. What `Database` takes."""
-    if request.param == "sqlite":
-        yield str(tmp_path / "lycosa.sqlite")
-    else:
-        with _schema(request.getfixturevalue("postgres")) as address:
-            yield address
-
-
-@contextmanager
-def _schema(server: str) -> Iterator[str]:
-    """A schema of its own in a PostgreSQL server."""
-    import psycopg
-
-    schema = f"test_{secrets.token_hex(6)}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")
-    yield f"{server}&options=-csearch_path%3D{schema}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("SET client_min_messages = warning; SET lock_timeout = '5s'")
-        connection.execute(f"DROP SCHEMA {schema} CASCADE")
-
-
-@pytest.fixture(scope="session")
-def migrated_schema(postgres: str) -> Iterator[str]:
-    """A schema in PostgreSQL that has all tables: made once, emptied for each test."""
-    with _schema(postgres) as address:
-        made = Database(address)
-        migrate(made)
-        made.close()
-        yield address
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """An empty one of the newest schema: a test runs once on either kind."""
-    if request.param == "sqlite":
-        from site_maker import fresh_database
-
-        (tmp_path / "lycosa.sqlite").write_bytes(fresh_database())
-        made = Database(tmp_path / "lycosa.sqlite")
-        made.run("DELETE FROM catalogue")
-    else:
-        made = Database(request.getfixturevalue("migrated_schema"))
-        made.run(f"TRUNCATE {', '.join(table for table in made.tables() if table != 'alembic_version')}")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SiteUnderTest]:
-    """An empty site on SQLite; a test says other settings by `parametrize("site", [{...}], indirect=True)`. What the
-    kind of database matters for is tested with `database`, in tests/people.
-    """
-    from site_maker import make_site
-
-    made = make_site(tmp_path / "lycosa.sqlite", tmp_path, **getattr(request, "param", {}))
-    yield made
-    made.close()
+    if not hasattr(config, "workerinput") and Path(os.environ[PLACE_VARIABLE]).exists():
+        PostgresServer(Path(os.environ[PLACE_VARIABLE])).stop()
 
 
 # -- the command line ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog

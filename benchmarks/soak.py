@@ -22,7 +22,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # what tests of whole crawls check
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from soaking.checking import Checks
 from soaking.journal import Journal

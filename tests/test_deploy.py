@@ -28,8 +28,8 @@ def _instructions() -> list[tuple[str, str]]:
     return [(name, rest) for name, _, rest in (line.partition(" ") for line in lines if line)]
 
 
-def _told(instruction: str) -> str:
-    return [rest for name, rest in _instructions() if name == instruction][-1]
+def _told(instruction: str, first: bool = False) -> str:
+    return [rest for name, rest in _instructions() if name == instruction][0 if first else -1]
 
 
 def test_the_containerfile_is_linted() -> None:
@@ -42,25 +42,34 @@ def test_the_containerfile_is_linted() -> None:
 
 
 def test_what_is_copied_is_enough(tmp_path: Path) -> None:
-    """The files that the Containerfile copies, and that .dockerignore lets through, make the wheel with its extras."""
+    """The files that the Containerfile copies, and .dockerignore lets through, make the wheels that it installs."""
     let_through = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
-    copied = [rest.split()[:-1] for name, rest in _instructions() if name == "COPY" and not rest.startswith("--from")]
-    for name in (name for names in copied for name in names):
+    copied = [rest.split() for name, rest in _instructions() if name == "COPY" and not rest.startswith("--from")]
+    hidden = shutil.ignore_patterns("__pycache__", "tests", "word_vectors")  # a clone does not have the vectors
+    for name, place in copied:
         assert name in let_through
+        to = tmp_path / place.removeprefix("/")
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, to, symlinks=True, ignore=hidden)
         else:
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, tmp_path / name)
-    shutil.rmtree(tmp_path / "packages/lycosa/src/lycosa/text/word_vectors")  # a clone does not have them
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "dist", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
+            to.mkdir(parents=True)
+            shutil.copy(ROOT / name, to)
+    folder = tmp_path / _told("WORKDIR", first=True).removeprefix("/")
+    asked = dict(re.findall(r"\./([\w-]+)(?:\[(\w+)\])?", _told("ARG")))
+    assert {"lycosa": "", "lycosa-server": "postgres"} == asked
+    for package, extra in asked.items():
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "dist"]
+        subprocess.run([*command, folder / package], check=True, capture_output=True)
+        project = tomllib.loads((folder / package / "pyproject.toml").read_text("utf-8"))["project"]
+        assert not extra or extra in project["optional-dependencies"]
+    wheel = next((tmp_path / "dist").glob("lycosa-*.whl"))
     assert any(name.endswith("text/word_vectors/vectors.npy") for name in zipfile.ZipFile(wheel).namelist())
-    asked = re.search(r"\.\[([\w,]+)\]", " ".join(rest for name, rest in _instructions() if name == "RUN"))
-    assert asked is not None
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert set(asked[1].split(",")) <= set(extras)
+
+
+def test_the_python_of_the_container_is_the_one_of_ci() -> None:
+    """Its version is the lowest that the packages support, on which the tests run."""
+    project = tomllib.loads((ROOT / "packages" / "lycosa" / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"PYTHON={project['requires-python'].removeprefix('>=')}" == _told("ARG", first=True)
 
 
 def test_the_container_runs_as_it_says(tmp_path: Path) -> None:

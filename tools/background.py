@@ -1,4 +1,4 @@
-"""Make the word statistics that come with the package: document frequencies of English, in packages/lycosa/src/lycosa/text/.
+"""Make the word statistics that come with the package: document frequencies of English.
 
     python tools/background.py SOURCE... --source "what they are, and whose"
 
@@ -19,7 +19,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--source", required=True, help="what the file says it was computed from")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "src" / "lycosa" / "text" / SHIPPED)
+    root = Path(__file__).resolve().parent.parent
+    parser.add_argument("--out", type=Path, default=root / "packages/lycosa/src/lycosa/text" / SHIPPED)
     given = parser.parse_args()
     found = measure(given.sources, source=given.source)
     found.save(given.out)

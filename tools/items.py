@@ -103,7 +103,7 @@ def items(root: Path) -> list[Item]:
 
 def marked_tests(root: Path) -> Iterator[MarkedTest]:
     """Yield the tests with a marker, file by file."""
-    for path in sorted((root / "tests").rglob("test_*.py")):
+    for path in sorted([*(root / "tests").rglob("test_*.py"), *root.glob("packages/*/tests/**/test_*.py")]):
         source = path.read_text("utf-8")
         if MARKER not in source:
             continue

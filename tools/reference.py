@@ -18,7 +18,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
@@ -73,11 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is out of date")
     check = parser.parse_args().check
-    from entry_points import write as write_entry_points
-
-    with TemporaryDirectory() as directory:  # the commands of this tree, whatever is installed
-        sys.path[:] = [write_entry_points(Path(directory)), *sys.path]
-        text = reference()
+    text = reference()
     if not check:
         TARGET.write_text(text, "utf-8")
         return 0
@@ -201,7 +196,7 @@ def strategies() -> Iterator[str]:
     yield from ("[When to use which](strategies.md).", "")
     rows = []
     for name, entry in STRATEGIES.items():
-        is_package = (ROOT / "src" / "lycosa" / "estimators" / entry.module).is_dir()
+        is_package = (ROOT / "packages/lycosa/src/lycosa/strategies" / entry.module).is_dir()
         place = f"{entry.module}/__init__" if is_package else entry.module
         source = f"[`{entry.attribute}`](../packages/lycosa/src/lycosa/strategies/{place}.py)"
         rows.append((f"`{name}`", entry.summary, _told(parameters_of(name)), entry.needs, source, entry.paper))
@@ -213,7 +208,7 @@ def judges() -> Iterator[str]:
     yield from ("## Judges", "", "What `--judge` accepts, besides `module:Class`:", "")
     rows = []
     for name, entry in TOPICS.items():
-        is_package = (ROOT / "src" / "lycosa" / "topics" / entry.module).is_dir()
+        is_package = (ROOT / "packages/lycosa/src/lycosa/judges" / entry.module).is_dir()
         place = f"{entry.module}/judge" if is_package else entry.module
         source = f"[`{entry.attribute}`](../packages/lycosa/src/lycosa/judges/{place}.py)"
         rows.append((f"`{name}`", entry.summary, entry.needs, source, entry.paper))

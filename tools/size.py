@@ -21,7 +21,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +36,7 @@ import json, typer
 from lycosa.cli.main import app
 
 def leaves(group):
-    for name in group.list_commands(None):
+    for name in group.commands:
         command = group.load(name) if hasattr(group, "load") else group.commands[name]
         if hasattr(command, "commands"):
             yield from leaves(command)
@@ -67,16 +66,17 @@ def main() -> None:
 
 def size(root: Path) -> dict[str, float]:
     """Return all figures that need no crawl, but the lines by folder."""
-    sources = {path: path.read_text("utf-8") for path in python_files(root / "src")}
+    sources = {path: path.read_text("utf-8") for path in python_files(root, "packages/*/src")}
     trees = [ast.parse(source) for source in sources.values()]
     commands, options = count_commands(root)
+    project = root / "packages" / "lycosa" / "pyproject.toml"
     return {
         "modules": len(sources),
-        "tests_lines": sum(map(count_lines, python_files(root / "tests"))),
+        "tests_lines": sum(map(count_lines, python_files(root, "tests", "packages/*/tests"))),
         "docs_words": count_words(root),
         "commands": commands,
         "options": options,
-        "dependencies": len(tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]),
+        "dependencies": len(tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]),
         "module_constants": sum(1 for tree in trees for _ in constants(tree)),
         "dataclasses": sum(is_dataclass(node) for tree in trees for node in classes(tree)),
         "protocols": sum(is_protocol(node) for tree in trees for node in classes(tree)),
@@ -86,16 +86,20 @@ def size(root: Path) -> dict[str, float]:
 
 
 def lines_by_folder(root: Path) -> dict[str, int]:
-    """Return lines of Python in all, and by folder of the package; modules beside the folders are under `lycosa`."""
+    """Return lines of Python: in all, of each plugin, of each folder of the crawler and, as `lycosa`, beside these."""
     lines: Counter[str] = Counter()
-    for path in python_files(root / "src"):
-        parts = path.relative_to(root / "src").parts
-        lines[parts[1] if len(parts) > 2 else parts[0]] += count_lines(path)
+    for path in python_files(root, "packages/*/src"):
+        package, _, _, *rest = path.relative_to(root / "packages").parts
+        lines[rest[0] if package == "lycosa" and len(rest) > 1 else package] += count_lines(path)
     return {"total": lines.total(), **dict(sorted(lines.items()))}
 
 
-def python_files(directory: Path) -> list[Path]:
-    return sorted(directory.rglob("*.py"))
+def python_files(root: Path, *patterns: str) -> list[Path]:
+    return sorted(path for pattern in patterns for folder in root.glob(pattern) for path in folder.rglob("*.py"))
+
+
+def python_path(root: Path) -> str:
+    return os.pathsep.join(map(str, root.glob("packages/*/src")))
 
 
 def count_lines(path: Path) -> int:
@@ -111,11 +115,9 @@ def count_words(root: Path) -> int:
 
 def count_commands(root: Path) -> tuple[int, int]:
     """Return commands without groups, and the options of all of them, without --help."""
+    env = os.environ | {"PYTHONPATH": python_path(root)}
     command = [sys.executable, "-c", COUNT_COMMANDS]
-    with TemporaryDirectory() as directory:
-        subprocess.run([sys.executable, ROOT / "tools" / "entry_points.py", directory, root], check=True)
-        env = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{directory}"}
-        counts = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    counts = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return counts[0], counts[1]
 
 
@@ -140,7 +142,7 @@ def is_protocol(node: ast.ClassDef) -> bool:
 
 
 def repeated_names(trees: list[ast.Module]) -> list[str]:
-    """Return class names that occur more than once under src."""
+    """Return class names that occur more than once in the packages."""
     counts = Counter(node.name for tree in trees for node in classes(tree))
     return sorted(name for name, count in counts.items() if count > 1)
 
@@ -161,7 +163,7 @@ def docstrings(tree: ast.Module) -> Iterator[str]:
 def walk(root: Path) -> dict[str, Any]:
     """Return calls and files of one page, one revisit and one `lycosa show`: see tools/walk.py."""
     command = [sys.executable, str(ROOT / "tools" / "walk.py"), "--json"]
-    env = os.environ | {"PYTHONPATH": str(root / "src")}
+    env = os.environ | {"PYTHONPATH": python_path(root)}
     found = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
     return {f"{name}_{what}": count for name, counts in found.items() for what, count in counts.items()}
 

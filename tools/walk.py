@@ -8,8 +8,8 @@ imported meanwhile. A page's walk reaches from the end of the visit before to it
 record. The figures are medians over pages. `lycosa show` is run several times, and the least of
 the later ones counts.
 
-A call is a function of src/lycosa that starts, not one that resumes. Comprehensions and generator expressions are not
-counted, as later Pythons run some of them without a frame of their own; neither is the embedded web (lycosa/testing).
+A call is a function of Lycosa that starts, not one that resumes. Comprehensions and generator expressions are not
+counted, as later Pythons run some of them without a frame of their own; neither is the embedded web (lycosa/testweb).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from lycosa.cli import main as command_line
 from lycosa.testweb import Server, Web
 from lycosa.testweb.reply import Document
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
 from patient_loop import PatientLoop
 
 SOURCE = f"{Path(lycosa.__file__).parent}{os.sep}"
-EMBEDDED_WEB = f"{SOURCE}testing{os.sep}"
+EMBEDDED_WEB = f"{SOURCE}testweb{os.sep}"
 NOT_COUNTED = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>"}
 
 WARM_UP_VISITS = 20

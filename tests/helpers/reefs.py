@@ -6,7 +6,7 @@ from typing import Any
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.vocabulary import Vocabulary
 
-REEFS = str(Path(__file__).parent.parent / "reefs.tsv")
+REEFS = str(Path(__file__).with_name("reefs.tsv"))
 """land > reef > coral reef > atoll, land > island; coral is related to coral reef."""
 
 

@@ -4,7 +4,10 @@ import asyncio
 import base64
 import gzip
 import http.client
+import os
 import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.replay.certificates import Authority
+from lycosa.replay.live import Recorder, RecordingProxy
 from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
+from lycosa.spaces.making import wall_clock
+from lycosa.web.fetch import HttpTransport
+from lycosa.web.guard import Guard, Names
+from lycosa.web.politeness import Politeness
 
 JANUARY, MARCH, JUNE = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"
 
@@ -160,3 +168,72 @@ def _exchange(
     answer = client.getresponse()
     received = answer.read()
     return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, received, answer.reason)
+
+
+def command(home: Path, *arguments: object) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "NO_COLOR": "1",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "lycosa", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+@contextmanager
+def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command while it serves, and the address it has told."""
+    process = command(home, "replay", *arguments, "--port", 0)
+    try:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it still says until it ends, after its first line."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdout.read(), process.stderr.read()
+
+
+@contextmanager
+def recording(folder: Path, networks: tuple[str, ...] = ("127.0.0.0/8",)) -> Iterator[RecordingProxy]:
+    """The proxy at work."""
+    clock = wall_clock()
+    transport = HttpTransport(clock, Guard(networks), Names(clock), Politeness(clock, delay=0.0))
+    proxy = RecordingProxy(Recorder(folder / "record.jsonl", lambda: 1_800_000_000.0), transport, Authority(folder))
+    with running(proxy):
+        yield proxy
+
+
+NOBODY = 65534
+
+
+CLIENT = """
+import os, socket, sys
+address, port, own_port, user, sent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+if user:
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+mapped = ":" in address
+client = socket.socket(socket.AF_INET6 if mapped else socket.AF_INET)
+client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+client.settimeout(30)
+client.bind((address, own_port))
+client.connect(("::ffff:127.0.0.1" if mapped else "127.0.0.1", port))
+client.sendall(sent.encode())
+received = b""
+while piece := client.recv(65_536):
+    received += piece
+sys.stdout.buffer.write(received)
+"""

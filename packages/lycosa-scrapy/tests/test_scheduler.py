@@ -18,8 +18,9 @@ from lycosa.core.errors import InputError
 from lycosa.crawling import resume
 from lycosa.store.log import SqliteLog
 from lycosa.testweb import Web, serve
+from places import ROOT
 
-WALKER = Path(__file__).with_name("walker.py")
+WALKER = ROOT / "tests" / "helpers" / "walker.py"
 TOPIC = "marine biology/coral reefs"
 
 

@@ -34,7 +34,7 @@ from lycosa_lab.index import Index
 from lycosa_lab.measures import polite
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import Subject
-from places import CORPORA, ROOT
+from places import ROOT
 
 EXAMPLES = ROOT / "examples"
 

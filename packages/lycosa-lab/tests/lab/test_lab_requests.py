@@ -14,6 +14,7 @@ from lycosa.web.html import extract
 from lycosa_lab.indexing import Recorded, write_index
 from lycosa_lab.measures import found, harvest
 from lycosa_lab.subjects import Subject
+from places import ROOT
 
 S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
 

@@ -7,7 +7,7 @@
     sharer()                        who may end a share: the interest's owner, or who it is shared with
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
-`lycosa_server.people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
+`people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
 """
 
 from __future__ import annotations

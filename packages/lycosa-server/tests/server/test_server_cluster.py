@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_server_crawler import DELAY, Bench, events_of, on_bench, quick, rewish  # noqa: F401 - a fixture
 
 import lycosa
 from commands import Command
+from crawler_bench import DELAY, Bench, events_of, on_bench, quick, rewish  # noqa: F401 - a fixture
 from held_port import held_port
 from hosts_here import HostsHere
 from lycosa.core.types import Label, Lesson, Setting, Visit

@@ -8,8 +8,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from replay.test_peers import CLIENT, NOBODY
-
 from browser_helpers import Staged, answer, needs_browser, space_of
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
@@ -18,7 +16,7 @@ from lycosa.core.options import Options
 from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Rendered
-from replay_helpers import basic
+from replay_helpers import CLIENT, NOBODY, basic
 
 PAGE = "http://app.example/"
 ORIGINS = ("127.0.0.1", "127.0.0.2", "::ffff:127.0.0.1", "::ffff:127.0.0.2")

@@ -20,6 +20,7 @@ from lycosa.core.options import Options
 from lycosa.crawling import request
 from lycosa.web.politeness import Authority
 from lycosa.web.rendering import Asked, Rendered
+from places import ROOT
 from served import wait
 
 MUCH = """<div id=root></div><p id=host></p><p id=said></p>
@@ -113,7 +114,6 @@ from browser_helpers import Staged, answer, space_of
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
-from places import ROOT
 
 async def main():
     space, rendering = space_of(Staged({{}})), Rendering(Options(render="always"), find_chromium())

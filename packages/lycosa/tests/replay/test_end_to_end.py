@@ -1,11 +1,7 @@
 """Crawl a web, replay it, crawl the replay; and the command that serves it."""
 
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.request import ProxyHandler, build_opener
@@ -22,7 +18,7 @@ from lycosa.replay.recording import Recording
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.testweb import Web, serve
 from places import CORPORA
-from replay_helpers import ask, http_answer, record, serving, write
+from replay_helpers import ask, http_answer, record, replaying, rest, serving, write
 
 OPTIONS: dict[str, Any] = {
     "strategy": "breadth-first",
@@ -129,41 +125,6 @@ def test_a_proxy_that_dies_stops_the_crawl(crawled: tuple[Path, list[str], set[s
 
 
 # -- the command -----------------------------------------------------------------------------------------------
-
-
-def command(home: Path, *arguments: object) -> subprocess.Popen[str]:
-    environment = {
-        **os.environ,
-        "XDG_DATA_HOME": str(home / "data"),
-        "XDG_CACHE_HOME": str(home / "cache"),
-        "NO_COLOR": "1",
-    }
-    return subprocess.Popen(
-        [sys.executable, "-m", "lycosa", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-
-
-@contextmanager
-def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command while it serves, and the address it has told."""
-    process = command(home, "replay", *arguments, "--port", 0)
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.communicate(timeout=60)
-
-
-def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What it still says until it ends, after its first line."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    return process.stdout.read(), process.stderr.read()
 
 
 def fetched(address: str, url: str) -> bytes:

@@ -6,7 +6,6 @@ import gzip
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,10 @@ from chromium import chromium
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.replay import peers
-from lycosa.replay.certificates import Authority
-from lycosa.replay.live import Recorder, RecordingProxy
-from lycosa.spaces.making import wall_clock
+from lycosa.replay.live import Recorder
 from lycosa.training.browse import train_browse
 from lycosa.training.looking import fetched
-from lycosa.web.fetch import HttpTransport
-from lycosa.web.guard import Guard, Names
-from lycosa.web.politeness import Politeness
-from replay_helpers import ask, ask_all, basic, running
+from replay_helpers import ask, ask_all, basic, recording
 
 PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
 
@@ -92,16 +86,6 @@ def site() -> Iterator[int]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@contextmanager
-def recording(folder: Path, networks: tuple[str, ...] = ("127.0.0.0/8",)) -> Iterator[RecordingProxy]:
-    """The proxy at work."""
-    clock = wall_clock()
-    transport = HttpTransport(clock, Guard(networks), Names(clock), Politeness(clock, delay=0.0))
-    proxy = RecordingProxy(Recorder(folder / "record.jsonl", lambda: 1_800_000_000.0), transport, Authority(folder))
-    with running(proxy):
-        yield proxy
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:

@@ -15,40 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replay.test_end_to_end import replaying, rest
-from replay.test_live import recording
 
 from lycosa.replay import peers
 from lycosa.replay.pages import how_to
 from lycosa.replay.proxy import Proxy
-from replay_helpers import ask, ask_secure, basic, http_answer, record, serving, write
+from replay_helpers import (
+    CLIENT,
+    NOBODY,
+    ask,
+    ask_secure,
+    basic,
+    http_answer,
+    record,
+    recording,
+    replaying,
+    rest,
+    serving,
+    write,
+)
 
 A = "http://a.example/"
 ADDRESSES = ("127.0.0.1", "127.0.0.2", "127.255.255.254", "::ffff:127.0.0.1", "::ffff:127.0.0.3")
-NOBODY = 65534
 
 needs_linux = pytest.mark.skipif(not peers.users_are_known(), reason="this system does not say whose connections are")
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
-
-CLIENT = """
-import os, socket, sys
-address, port, own_port, user, sent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-if user:
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)
-mapped = ":" in address
-client = socket.socket(socket.AF_INET6 if mapped else socket.AF_INET)
-client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-client.settimeout(30)
-client.bind((address, own_port))
-client.connect(("::ffff:127.0.0.1" if mapped else "127.0.0.1", port))
-client.sendall(sent.encode())
-received = b""
-while piece := client.recv(65_536):
-    received += piece
-sys.stdout.buffer.write(received)
-"""
 
 
 def answer_to(port: int, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:

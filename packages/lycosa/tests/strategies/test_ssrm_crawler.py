@@ -4,12 +4,12 @@ from math import exp, log, sqrt, tanh
 from typing import Any
 
 import pytest
-from test_ehrig_crawler import REEFS, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.strategies.anchors import Ssrm
 from lycosa.text.vocabulary import Vocabulary
+from ontology_crawlers import REEFS, teach
 
 ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
 """Two links, under reef, which is one link below the root."""

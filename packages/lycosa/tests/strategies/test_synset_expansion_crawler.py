@@ -3,13 +3,13 @@
 from math import hypot, sqrt
 
 import pytest
-from test_ehrig_crawler import REEFS, teach
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.strategies.anchors import SynsetExpansion
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
+from ontology_crawlers import REEFS, teach
 
 
 def test_equation_10() -> None:

@@ -21,6 +21,7 @@ from lycosa.core.errors import InputError
 from lycosa.text import embeddings
 from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS, unit, vectors, word_vectors
+from places import ROOT
 
 
 @pytest.fixture
@@ -41,7 +42,6 @@ from lycosa.text.embeddings import vectors
 ours, imported = vectors(sys.argv[1:]), "wordllama" in sys.modules
 import wordllama
 from pathlib import Path
-from places import ROOT
 model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 print(json.dumps([imported, ours.tolist(), model.embed(sys.argv[1:]).tolist()]))
 """
@@ -151,8 +151,8 @@ def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fre
 
 
 def test_the_files_are_made_from_wordllama(tmp_path: Path) -> None:
-    """tools/vectors.py makes the same files again, so no more than rounding lies between them and their source."""
-    spec = spec_from_file_location("vectors", ROOT / "tools" / "vectors.py")
+    """hatch_build.py makes the same files again, so no more than rounding lies between them and their source."""
+    spec = spec_from_file_location("vectors", ROOT / "packages" / "lycosa" / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
     tool = module_from_spec(spec)

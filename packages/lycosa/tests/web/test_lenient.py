@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_fetch import HEADERS, HTML, Peer, Server, says, serve
 
 import lycosa
+from fetch_peer import HEADERS, HTML, Peer, Server, says, serve
 from lycosa.core.budget import BYTES_SPENT
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import resource
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -27,23 +28,20 @@ from lycosa.cli.printing import NARROW, Beside, Part, give, output
 from lycosa.drawing.formats import many
 from lycosa.version import __version__
 
-# packages of extras, and what they are for
+# what extras and the other packages of Lycosa need, and what they are for
 TASKS: dict[str, tuple[str, str]] = {
     "pandas": ("pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     "parquet": ("pyarrow", "lycosa export --format parquet"),
     "train": ("scikit-learn", "lycosa train --kind svm or nn"),
-    "scrapy": ("scrapy", "a frontier for Scrapy projects (lycosa_scrapy)"),
-    "lab": ("pyarrow scikit-learn", "experiments and their reports (lycosa lab)"),
     "browser": ("playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
-    "server": (
-        "alembic argon2-cffi fastapi prometheus-client python-multipart sqlalchemy uvicorn",
-        "a server for a team (lycosa serve)",
-    ),
-    "cluster": ("ray[data,default]", "crawls on many machines (lycosa crawl --cluster)"),
     "mcp": ("mcp", "collections for agents (lycosa mcp)"),
     "telemetry": ("opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     "notify": ("apprise", "messages about changes (lycosa watch --notify)"),
-    "postgres": ("psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
+    "lycosa-lab": ("lycosa-lab", "experiments and their reports (lycosa lab)"),
+    "lycosa-server": ("lycosa-server", "a server for a team (lycosa serve)"),
+    "lycosa-server[postgres]": ("psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
+    "lycosa-cluster": ("lycosa-cluster", "crawls on many machines (lycosa crawl --cluster)"),
+    "lycosa-scrapy": ("lycosa-scrapy", "a frontier for Scrapy projects"),
 }
 
 
@@ -118,7 +116,7 @@ def _packages() -> Iterator[Finding]:
         needed = [line.partition(";")[0].strip() for line in metadata.requires("lycosa") or [] if "extra" not in line]
     except metadata.PackageNotFoundError:
         told = "Lycosa runs from a directory that was not installed"
-        yield Finding("packages", told, "its dependencies are unknown", "pip install -e . in that directory")
+        yield Finding("packages", told, "its dependencies are unknown", "pip install -e packages/lycosa in a clone")
         return
     found: list[str] = []
     for wanted in needed:
@@ -136,7 +134,8 @@ def _extras() -> Iterator[Finding]:
         found = dict(map(_installed, packages.split()))
         missing = [name for name, version in found.items() if not version]
         if missing:
-            yield Finding(extra, f"without {', '.join(missing)}", f"no {purpose}", f"pip install 'lycosa[{extra}]'")
+            wanted = extra if extra.startswith("lycosa-") else f"lycosa[{extra}]"
+            yield Finding(extra, f"without {', '.join(missing)}", f"no {purpose}", f"pip install {shlex.quote(wanted)}")
         else:
             versions = ", ".join(f"{name} {version}" for name, version in found.items())
             yield Finding(extra, f"{versions}, for {purpose}")

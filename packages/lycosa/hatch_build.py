@@ -1,6 +1,6 @@
 """The word vectors of the package, made from those of wordllama when Lycosa is built or installed: a hook of Hatch.
 
-    python tools/vectors.py DIRECTORY      the same by hand
+    python hatch_build.py DIRECTORY      the same by hand
 
 wordllama has 32,000 pieces of words, each with 256 numbers of two bytes. Kept are the direction of each piece, a byte a
 number (whole parts of 1/STEPS of its length), and its length. wordllama is needed where Lycosa is built, not where it
@@ -21,7 +21,7 @@ import xxhash
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from safetensors import safe_open
 
-PLACE = "packages/lycosa/src/lycosa/text/word_vectors"
+PLACE = "src/lycosa/text/word_vectors"
 VECTORS, PIECES, LICENCE = "vectors.npy", "pieces.json", "LICENSE"
 SOURCES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 STEPS = 320

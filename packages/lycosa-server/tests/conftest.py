@@ -1,0 +1,98 @@
+"""Databases and sites for the tests of the server."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lycosa_server.people.database import Database
+from lycosa_server.people.migrating import migrate
+from postgres_server import MISSING, PLACE_VARIABLE, WHEEL, PostgresServer, end_with
+
+if TYPE_CHECKING:
+    from site_maker import SiteUnderTest
+
+
+@pytest.fixture(scope="session")
+def postgres() -> str:
+    """The address of the PostgreSQL server that all tests share. Without the wheel: skipped, in CI a failure."""
+    if find_spec(WHEEL) is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    server = PostgresServer(Path(os.environ[PLACE_VARIABLE]))
+    first = not server.directory.exists()
+    address = server.start()
+    if first:
+        starter = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+        end_with(starter, server)
+    return address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database for one test: it runs once on either kind. What `Database` takes."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "lycosa.sqlite")
+    else:
+        with _schema(request.getfixturevalue("postgres")) as address:
+            yield address
+
+
+@contextmanager
+def _schema(server: str) -> Iterator[str]:
+    """A schema of its own in a PostgreSQL server."""
+    import psycopg
+
+    schema = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    yield f"{server}&options=-csearch_path%3D{schema}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning; SET lock_timeout = '5s'")
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture(scope="session")
+def migrated_schema(postgres: str) -> Iterator[str]:
+    """A schema in PostgreSQL that has all tables: made once, emptied for each test."""
+    with _schema(postgres) as address:
+        made = Database(address)
+        migrate(made)
+        made.close()
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty one of the newest schema: a test runs once on either kind."""
+    if request.param == "sqlite":
+        from site_maker import fresh_database
+
+        (tmp_path / "lycosa.sqlite").write_bytes(fresh_database())
+        made = Database(tmp_path / "lycosa.sqlite")
+        made.run("DELETE FROM catalogue")
+    else:
+        made = Database(request.getfixturevalue("migrated_schema"))
+        made.run(f"TRUNCATE {', '.join(table for table in made.tables() if table != 'alembic_version')}")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SiteUnderTest]:
+    """An empty site on SQLite; a test says other settings by `parametrize("site", [{...}], indirect=True)`. What the
+    kind of database matters for is tested with `database`, in tests/people.
+    """
+    from site_maker import make_site
+
+    made = make_site(tmp_path / "lycosa.sqlite", tmp_path, **getattr(request, "param", {}))
+    yield made
+    made.close()

@@ -1,0 +1,175 @@
+"""The crawl process of a server in a test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.store.log import NAME, PAGES, SqliteLog
+from lycosa.testweb.reply import Response
+from lycosa.testweb.server import Server
+from lycosa_server.crawler.process import CrawlProcess
+from lycosa_server.people import crawls
+from lycosa_server.people.database import Database, Row
+from lycosa_server.people.migrating import migrate
+from lycosa_server.people.wishes import Wishes
+from lycosa_server.settings import Settings
+
+DELAY = 0.02
+
+
+HASH = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
+
+
+class Endless:
+    """A web whose every page links to three more, on the same host; all of them are about coral."""
+
+    port = 0
+
+    def __init__(self) -> None:
+        self.text = "coral reefs of the world"
+        self.slow = 0.0
+        self.heard: list[dict[str, str]] = []
+
+    def counts(self, url: str) -> bool:
+        """No page changes by being fetched."""
+        return False
+
+    def response(self, url: str, headers: Any = None, version: int = 0) -> Response:
+        """A page, or no rules."""
+        self.heard.append(dict(headers or {}))
+        found = re.search(r"/coral-(\d+)$", url)
+        if found is None:
+            return Response(404, [], b"")
+        number = int(found[1])
+        links = "".join(f'<a href="/coral-{3 * number + each}">coral reef {each}</a> ' for each in (1, 2, 3))
+        body = f"<html><head><title>Coral {number}</title></head><body><p>{self.text} {number}</p>{links}</body></html>"
+        return Response(200, [("Content-Type", "text/html")], body.encode(), delay=self.slow)
+
+
+class Bench:
+    """A server's data with people in it, a web, and a crawl process that can be started again."""
+
+    def __init__(self, path: Path, address: str, server: Server, web: Endless, **given: Any) -> None:
+        told: dict[str, Any] = {"delay": DELAY, "allow_network": ("127.0.0.0/8",), **given}
+        self.settings = Settings(path, address if "://" in address else "", **told)
+        self.database = Database(address)
+        migrate(self.database)
+        self.server, self.web = server, web
+        self.process: CrawlProcess | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **wishes: Any) -> str:
+        """An interest of a person, who is made if need be."""
+        if self.database.row("SELECT id FROM person WHERE id = :person", person=person) is None:
+            row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
+            self.database.insert("person", row)
+        told = {"seeds": [self.server.url(host, "/coral-0")], "judge": "vector", **wishes}
+        told = Wishes("coral reefs", strategy="breadth-first", **told).as_json()
+        key = f"{person}-{name}"
+        row = {"id": key, "owner": person, "name": name, "wishes": told, "created": 0.0, "changed": 0.0}
+        self.database.insert("interest", row)
+        return key
+
+    def crawl(self, person: str, name: str = "reefs", budget: int = 10_000, **given: Any) -> str:
+        """A queued crawl of a new interest."""
+        interest = self.interest(person, name, **given)
+        return str(crawls.create(self.database, time.time(), interest, budget)["id"])
+
+    def row(self, crawl: str) -> Row:
+        """How it is, by the database."""
+        return crawls.get(self.database, crawl)
+
+    def collected(self, crawl: str) -> list[str]:
+        """The pages that its log has."""
+        log = SqliteLog(self.settings.crawl_directory(crawl) / NAME, readonly=True)
+        try:
+            return [node for (node,) in log.rows("node", PAGES)]
+        finally:
+            log.close()
+
+    def start(self, clock: Callable[[], float] | None = None) -> None:
+        """Start a crawl process."""
+        self.process = CrawlProcess(self.settings, self.database, clock)
+        self._task = asyncio.create_task(self.process.run())
+
+    async def stop(self) -> None:
+        """End it gently."""
+        if self.process is not None and self._task is not None:
+            self.process.stop()
+            await self._task
+            self.process = None
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something; a crawl process that fails is heard of."""
+        for _ in range(6000):
+            assert self._task is not None
+            if self._task.done():
+                await self._task
+            if condition():
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("it did not happen within two minutes")
+
+    async def until_state(self, crawl: str, state: str) -> Row:
+        """Wait until a crawl is so."""
+        await self.until(lambda: self.row(crawl)["state"] == state)
+        return self.row(crawl)
+
+
+@asynccontextmanager
+async def bench_at(path: Path, address: str = "", **given: Any) -> AsyncIterator[Bench]:
+    """A bench, and its end."""
+    web = Endless()
+    async with Server(web) as server:  # type: ignore[arg-type]
+        bench = Bench(path, address or str(path / "lycosa.sqlite"), server, web, **given)
+        try:
+            yield bench
+        finally:
+            await bench.stop()
+            bench.database.close()
+
+
+def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], address: str = "", **given: Any) -> None:
+    """Do something on a bench."""
+
+    async def doing() -> None:
+        async with bench_at(path, address, **given) as bench:
+            await work(bench)
+
+    asyncio.run(doing())
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look often, say little."""
+    monkeypatch.setattr("lycosa_server.crawler.process.TICK", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.BEAT", 0.02)
+    monkeypatch.setattr("lycosa_server.crawler.process.SCHEDULE", 0.02)
+    monkeypatch.setenv("LYCOSA_LOG", "quiet")
+
+
+def rewish(bench: Bench, interest: str, **wishes: Any) -> None:
+    """Change what an interest wishes."""
+    row = bench.database.row("SELECT wishes FROM interest WHERE id = :interest", interest=interest)
+    assert row is not None
+    told = json.dumps({**json.loads(row["wishes"]), **wishes})
+    bench.database.run("UPDATE interest SET wishes = :told WHERE id = :interest", told=told, interest=interest)
+
+
+def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:
+    """Some events of its log."""
+    log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
+    try:
+        return list(log.events(where))
+    finally:
+        log.close()
