@@ -47,9 +47,9 @@ class Where:
         return cls(name, int(shards or 0))
 
 
-def check_cluster(text: str) -> None:
+def check_cluster(where: Where) -> None:
     """Refuse now what could not be used later: a cluster that is misspelt, that Ray is missing for, or not there."""
-    address = Where.read(text).address
+    address = where.address
     if find_spec("ray") is None:
         raise InputError(MISSING)
     if address in ("local", "auto"):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from lycosa.crawling.request import Request
+from lycosa_cluster.hosting import Hosts
 from lycosa_cluster.hosts_on_ray import RayHosts
-from lycosa_cluster.reaching import Where
+from lycosa_cluster.reaching import Where, check_cluster
 from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.splitting import join, shards_before
+from lycosa_cluster.splitting import bring_together, join, shards_before
 
 
 class RayRunner:
@@ -18,11 +20,25 @@ class RayRunner:
     def __init__(self, where: str) -> None:
         self.where = Where.read(where)
 
-    def crawl(self, request: Request) -> ClusterCrawl:
+    def check(self) -> None:
+        """Refuse a cluster that is not there, or that Ray is missing for."""
+        check_cluster(self.where)
+
+    def hosts(self, most: int, note: Callable[[str], None]) -> RayHosts:
+        """Return hosts for all crawls of a server."""
+        return RayHosts(self.where, most, note)
+
+    def crawl(self, request: Request, hosts: Hosts | None = None) -> ClusterCrawl:
         """Return the crawl; without a number of shards it has as many as before."""
+        if hosts is not None:
+            return ClusterCrawl(request, hosts)
         shards = self.where.shards or (shards_before(request.path) if request.path else 0)
-        hosts = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
-        return ClusterCrawl(request, hosts, hosts.gone)
+        own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
+        return ClusterCrawl(request, own, own.gone)
+
+    def bring_together(self, directory: Path) -> None:
+        """Bring the log of a crawl that does not run up to where its shards are."""
+        bring_together(directory)
 
     def join(self, directory: Path) -> None:
         """Make a plain crawl of one that has shards."""

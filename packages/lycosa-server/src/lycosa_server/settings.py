@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from lycosa.browser.finding import what_is_missing
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.crawling.runners import runner
 from lycosa.revisit.notify import channels_of
 from lycosa.web.signing import Identity
-from lycosa_cluster.reaching import check_cluster
 from lycosa_server.people.ids import is_id
 
 # an environment variable: the database's address may hold a password, and anyone may read command lines
@@ -126,7 +126,7 @@ class Settings:
         self._check_browser()
         channels_of(self.notify)
         if self.cluster:
-            check_cluster(self.cluster)
+            runner(self.cluster).check()
 
     def _check_numbers(self) -> None:
         for name in ("crawls", "crawls_per_person", "max_budget"):

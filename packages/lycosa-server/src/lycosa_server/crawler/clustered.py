@@ -8,7 +8,7 @@ from typing import Any
 
 from lycosa.core.budget import requests_for
 from lycosa.crawling.request import Request
-from lycosa_cluster.running import ClusterCrawl
+from lycosa.crawling.runners import RemoteCrawl, runner
 from lycosa_server.crawler import live
 from lycosa_server.crawler.running import Running
 from lycosa_server.logs import log
@@ -17,12 +17,12 @@ from lycosa_server.logs import log
 class RunningOnCluster(Running):
     """A crawl whose shards are hosted by a cluster. What differs from one in this process is how it is reached."""
 
-    _crawl: ClusterCrawl | None = None
+    _crawl: RemoteCrawl | None = None
     on_cluster = True
 
-    async def _made(self, request: Request) -> ClusterCrawl:
+    async def _made(self, request: Request) -> RemoteCrawl:
         assert self._around.hosts is not None
-        return ClusterCrawl(request, self._around.hosts)
+        return runner(self._around.settings.cluster).crawl(request, self._around.hosts)
 
     async def _follow(self, turn: Mapping[str, Any]) -> None:
         """Once a second: how far it is, what people have said, and what it does just now."""

@@ -24,13 +24,11 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
+from lycosa.crawling.runners import RemoteHosts, bring_shards_together, runner
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.politeness import Authority
-from lycosa_cluster.hosting import Hosts
-from lycosa_cluster.reaching import Where
-from lycosa_cluster.splitting import bring_together
 from lycosa_server.crawler import live
 from lycosa_server.crawler.clustered import RunningOnCluster
 from lycosa_server.crawler.operator import OperatorMessages
@@ -66,7 +64,7 @@ class CrawlProcess:
     """All crawls of one server. `run()` goes on until `stop()`."""
 
     def __init__(
-        self, settings: Settings, database: Database, clock: Clock | None = None, hosts: Hosts | None = None
+        self, settings: Settings, database: Database, clock: Clock | None = None, hosts: RemoteHosts | None = None
     ) -> None:
         self.settings = settings
         self.database = database
@@ -272,7 +270,7 @@ class CrawlProcess:
         directory = self.settings.crawl_directory(row["id"])
         live.remove(directory)
         try:
-            bring_together(directory)
+            bring_shards_together(directory)
             return recorded(directory, row)
         except LycosaError as error:  # it is not to run: whoever opens it is told
             log("cannot count", "warning", crawl=row["id"], why=str(error))
@@ -405,16 +403,14 @@ class CrawlProcess:
         return {crawl: (each.pages, each.found) for crawl, each in self.running.items()}
 
 
-def _hosts(settings: Settings) -> Hosts | None:
+def _hosts(settings: Settings) -> RemoteHosts | None:
     """The cluster that crawls run on, if the operator has named one."""
     if not settings.cluster:
         return None
-    from lycosa_cluster.hosts_on_ray import RayHosts
-
-    return RayHosts(Where.read(settings.cluster), MOST_REQUESTS, lambda text: log("cluster", why=text))
+    return runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
 
 
-async def _open_hosts(hosts: Hosts) -> None:
+async def _open_hosts(hosts: RemoteHosts) -> None:
     """Before the first crawl waits for it. If it fails, each crawl tries, and its owner is told."""
     try:
         await hosts.open()

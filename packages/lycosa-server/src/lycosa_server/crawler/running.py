@@ -24,15 +24,13 @@ from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
+from lycosa.crawling.runners import RemoteCrawl, RemoteHosts, bring_shards_together, join_shards
 from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
 from lycosa.revisit.keeper import Keeping
 from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
 from lycosa.web.politeness import Authority
-from lycosa_cluster.hosting import Hosts
-from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.splitting import bring_together, join
 from lycosa_server import messages
 from lycosa_server.crawler import live
 from lycosa_server.logs import log
@@ -60,7 +58,7 @@ class Surroundings:
     wall: Clock = time.time  # the time of day, which may be set at any moment: what others in this machine compare with
     # logs are read one after the other, so that the first is soon ready
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    hosts: Hosts | None = None  # hosts of the shards of crawls that run on a cluster
+    hosts: RemoteHosts | None = None  # hosts of the shards of crawls that run on a cluster
 
 
 class Running:
@@ -97,7 +95,7 @@ class Running:
         self._files = files  # where the owner's models lie that the wishes name
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
-        self._crawl: Crawl | ClusterCrawl | None = None
+        self._crawl: Crawl | RemoteCrawl | None = None
         self._reopening = self._cancelled = False
         self._shown = 0.0
         self._changes = 0
@@ -170,7 +168,7 @@ class Running:
                 return reason
         return STOPPED
 
-    async def _open(self) -> Crawl | ClusterCrawl | None:
+    async def _open(self) -> Crawl | RemoteCrawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
         begun = (self._directory / CONFIG).exists()  # else never, or killed before there was anything to go on with
@@ -180,7 +178,7 @@ class Running:
             now = around.clock()
             if begun:
                 if not self.on_cluster:
-                    await uninterrupted(join, self._directory)  # it may have run there before
+                    await uninterrupted(join_shards, self._directory)  # it may have run there before
                 await self._judge(now)
             else:
                 self._was_judged([], self.asked)
@@ -191,7 +189,7 @@ class Running:
         self._count()
         return crawl
 
-    async def _made(self, request: Request) -> Crawl | ClusterCrawl:
+    async def _made(self, request: Request) -> Crawl | RemoteCrawl:
         crawl = Crawl(request)
         self.engine = await crawl.open()
         return crawl
@@ -365,7 +363,7 @@ def judge_again(
     """
     if not (directory / NAME).exists():
         return None
-    bring_together(directory)
+    bring_shards_together(directory)
     what, wishes = row["judging"], Wishes.of_json(row["wishes"])
     if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):

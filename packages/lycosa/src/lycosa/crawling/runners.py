@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from lycosa.core.budget import Budget
 from lycosa.core.errors import InputError
 from lycosa.core.plugins import missing, named
+from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.store.directory import SHARDS, shards_of
+
+T = TypeVar("T")
 
 RAY = "ray"  # runs crawls where WHERE names no other runner
 
@@ -22,6 +26,10 @@ class RemoteCrawl(Protocol):
     notes: list[str]
     progress: dict[str, Any]
     """So far: pages, relevant, requests."""
+    budget: Budget
+    """May grow while the crawl runs."""
+    told: dict[str, Any]
+    """How the run ended, as in the log."""
     shards: int
     """Parts that run at the same time; 0 until they are started."""
     ending: str
@@ -31,10 +39,29 @@ class RemoteCrawl(Protocol):
     def stop(self) -> None:
         """End after what is in flight has arrived."""
 
-    def __aiter__(self) -> AsyncIterator[Any]: ...
+    def __aiter__(self) -> AsyncGenerator[Any, None]: ...
+
+    async def hear(self, labels: Sequence[Label]) -> bool:
+        """Pass labels on to all parts; False if some of them could not take them."""
+
+    async def tell(self, look: Callable[[Any], T]) -> list[T]:
+        """Call a function with the engine of each part, and return the results."""
 
     async def close(self) -> None:
         """Let go of where it ran."""
+
+
+class RemoteHosts(Protocol):
+    """Processes that run parts of many crawls, as a server needs."""
+
+    count: int
+    """Of processes; 0 until they are open."""
+
+    async def open(self) -> None:
+        """Start them, unless they run; an error says why that can't be done."""
+
+    async def close(self) -> None:
+        """End them."""
 
 
 class Runner(Protocol):
@@ -42,11 +69,20 @@ class Runner(Protocol):
 
     def __init__(self, where: str) -> None: ...
 
-    def crawl(self, request: Request) -> RemoteCrawl:
-        """Return a crawl, new or resumed. What can't run there is an InputError."""
+    def check(self) -> None:
+        """Refuse now what could not be used later."""
+
+    def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
+        """Return hosts for many crawls, each with so many requests in flight; an operator should see the notes."""
+
+    def crawl(self, request: Request, hosts: Any = None) -> RemoteCrawl:
+        """Return a crawl, new or resumed, on these hosts or its own. What can't run there is an InputError."""
+
+    def bring_together(self, directory: Path) -> None:
+        """Bring the directory's own log up to where its shards are."""
 
     def join(self, directory: Path) -> None:
-        """Bring all that shards have recorded into the directory's own log, which is a plain crawl's then."""
+        """The same, and then make it a plain crawl, without shards."""
 
 
 def runner(where: str, what: str = "--cluster") -> Runner:
@@ -66,5 +102,15 @@ def runner_of(directory: Path) -> Runner:
 
 def join_shards(directory: Path) -> None:
     """Make a plain crawl of one that ran on a cluster, perhaps broken off while it was shared out."""
-    if shards_of(directory) or (directory / f"{SHARDS}.old").exists():
+    if _has_shards(directory):
         runner_of(directory).join(directory)
+
+
+def bring_shards_together(directory: Path) -> None:
+    """Bring the log of a crawl that does not run up to where its shards are, if it has any."""
+    if _has_shards(directory):
+        runner_of(directory).bring_together(directory)
+
+
+def _has_shards(directory: Path) -> bool:
+    return bool(shards_of(directory)) or (directory / f"{SHARDS}.old").exists()
