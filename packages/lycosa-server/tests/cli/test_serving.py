@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
-from lycosa.cli import serve as serving
+from lycosa_server import commands as serving
 from lycosa_server.commands import orphaned
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tools.entry_points import write
 
 from commands import Command
 from lycosa.checks import check_estimator
@@ -37,12 +36,13 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             directory = tmp_path / "packages" / package
             directory.mkdir(parents=True)
             (directory / f"{package}.py").write_text(code)
-            lines = [f'[project]\nname = "{package}"\nversion = "2.0"']
+            lines: list[str] = []
             for group, names in groups.items():
-                lines.append(f'[project.entry-points."lycosa.{group}"]')
-                lines += [f'{name} = "{package}:{attribute}"' for name, attribute in names.items()]
-            (directory / "pyproject.toml").write_text("\n".join(lines))
-            write(directory, directory)
+                lines += [f"[lycosa.{group}]", *(f"{name} = {package}:{place}" for name, place in names.items())]
+            metadata = directory / f"{package}-2.0.dist-info"
+            metadata.mkdir()
+            (metadata / "entry_points.txt").write_text("\n".join(lines))
+            (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 2.0\n")
         look(directory)
 
     yield made
