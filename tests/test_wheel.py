@@ -1,13 +1,16 @@
-"""The wheel: complete, small, fit to be published, and enough for a demo where only its dependencies are there."""
+"""The wheels: complete, small, fit to be published, each enough for its work where only its dependencies are there."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
+import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -15,9 +18,15 @@ import pytest
 from packaging.requirements import Requirement
 from zlib_ng import zlib_ng
 
-ROOT = Path(__file__).resolve().parent.parent
+from lycosa.testweb import Web, serve
+from places import ROOT
+from served import wait
+
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 LARGEST, BASE_LARGEST, BASE_DISK = 10_000_000, 60_000_000, 190_000_000
 """Bytes of the wheel, and of the base install: to download, and on disk. `make wheel` weighs what the index has."""
+
+Environment = Callable[[str], Path]
 
 
 def _run(*command: str | Path, **more: object) -> str:
@@ -27,26 +36,62 @@ def _run(*command: str | Path, **more: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the wheels of all packages."""
     out = tmp_path_factory.mktemp("dist")
-    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT)
-    (made,) = out.glob("lycosa-*.whl")
+    for package in PACKAGES:
+        _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT / "packages" / package)
+    return out
+
+
+def _wheel_of(dist: Path, package: str) -> Path:
+    (made,) = dist.glob(f"{package.replace('-', '_')}-*.whl")
     return made
 
 
-def test_it_is_complete_and_small(wheel: Path) -> None:
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    return _wheel_of(dist, "lycosa")
+
+
+@pytest.fixture
+def environment(dist: Path, tmp_path: Path) -> Environment:
+    """Make an empty environment with one package and its dependencies; return the directory of its programs."""
+
+    def made(package: str) -> Path:
+        _run(sys.executable, "-m", "venv", tmp_path / "env")
+        pip = tmp_path / "env" / "bin" / "pip"
+        wheels = dict.fromkeys((_wheel_of(dist, "lycosa"), _wheel_of(dist, package)))
+        _run(pip, "install", "--quiet", "--no-compile", "--find-links", dist, *wheels)
+        return pip.parent
+
+    return made
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wheel_is_complete(dist: Path, package: str) -> None:
     """Every file of the package is in it and nothing else is; `twine check` finds nothing to complain of."""
-    packed = set(zipfile.ZipFile(wheel).namelist())
-    source = ROOT / "src"
+    made, module, source = _wheel_of(dist, package), package.replace("-", "_"), ROOT / "packages" / package / "src"
+    packed = set(zipfile.ZipFile(made).namelist())
     files = (file for file in source.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    wanted = {str(file.relative_to(source)) for file in files if file.suffix != ".pyc"}
-    assert {name for name in packed if name.startswith("lycosa/")} == wanted
-    assert all(name.startswith(("lycosa/", "lycosa-")) for name in packed)
-    assert wheel.stat().st_size < LARGEST
-    assert "PASSED" in _run(sys.executable, "-m", "twine", "check", "--strict", wheel)
-    told = zipfile.ZipFile(wheel).read(next(name for name in packed if name.endswith("METADATA"))).decode()
-    extras = set(re.findall(r"^Provides-Extra: (.+)$", told, re.MULTILINE))
-    assert {"all", "server", "lab"} <= extras
+    assert {name for name in packed if name.startswith(f"{module}/")} == {
+        str(file.relative_to(source)) for file in files if file.suffix != ".pyc"
+    }
+    assert all(name.startswith((f"{module}/", f"{module}-")) for name in packed)
+    assert any(name.endswith("/LICENSE") for name in packed)
+    assert made.stat().st_size < LARGEST
+    assert "PASSED" in _run(sys.executable, "-m", "twine", "check", "--strict", made)
+
+
+def test_packages_have_one_version() -> None:
+    """All packages have the version of `lycosa`, and need just that one."""
+    projects = [tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text("utf-8")) for name in PACKAGES]
+    (version,) = {each["project"]["version"] for each in projects}
+    assert f'__version__ = "{version}"' in (ROOT / "packages/lycosa/src/lycosa/version.py").read_text("utf-8")
+    for each in (each["project"] for each in projects if each["project"]["name"] != "lycosa"):
+        assert f"lycosa=={version}" in [
+            line.partition("[")[0] + line[line.rfind("==") :] for line in each["dependencies"]
+        ]
 
 
 def _needed(name: str, seen: set[str], extras: tuple[str, ...] = ("",)) -> Iterator[metadata.Distribution]:
@@ -97,9 +142,12 @@ def test_a_demo_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
     )
     assert re.search(r"scent +\S+ +\d+, then +\d+ +harvest rate", told), told
     assert "bleaching" in _run(*alone, "search", tmp_path / "demo" / "scent", "bleaching", cwd=tmp_path)
+    seed = ["--seed", "http://a.test/"]
     for command, words in (
         (["mcp"], "pip install 'lycosa[mcp]'"),
         (["serve", "data"], "pip install lycosa-server"),
+        (["lab", "run"], "pip install lycosa-lab"),
+        (["crawl", "reefs", *seed, "--out", "a", "--cluster", "local:2"], "pip install lycosa-cluster"),
         (["export", str(tmp_path / "demo" / "scent"), "--out", "a.parquet"], "pip install 'lycosa[parquet]'"),
     ):
         failed = subprocess.run([*alone, *command], capture_output=True, text=True, check=False, cwd=tmp_path)
@@ -120,3 +168,79 @@ def _base(wheel: Path) -> list[str]:
     packed = zipfile.ZipFile(wheel)
     told = packed.read(next(name for name in packed.namelist() if name.endswith("METADATA"))).decode()
     return [line for line in re.findall(r"^Requires-Dist: (.+)$", told, re.MULTILINE) if "extra ==" not in line]
+
+
+# -- each package in an environment of its own ---------------------------------------------------------------------
+
+
+def test_crawler_alone(environment: Environment, tmp_path: Path) -> None:
+    """It runs the demo; no plugin is there."""
+    lycosa = environment("lycosa") / "lycosa"
+    assert "harvest rate" in _run(lycosa, "demo", "--budget", "30", cwd=tmp_path)
+    assert [] == json.loads(_run(lycosa, "plugins", "--json", cwd=tmp_path))
+
+
+def test_lab_alone(environment: Environment, tmp_path: Path) -> None:
+    """It indexes an embedded web and compares two strategies on it."""
+    lycosa = environment("lycosa-lab") / "lycosa"
+    _run(lycosa, "lab", "index", "embedded:pages=300,seed=7", "--out", "web", cwd=tmp_path)
+    strategies = ["--strategy", "best-first", "--strategy", "breadth-first"]
+    _run(
+        lycosa,
+        "lab",
+        "run",
+        "--corpus",
+        "web",
+        *strategies,
+        "--topics",
+        "2",
+        "--budget",
+        "30",
+        "--out",
+        "lab",
+        cwd=tmp_path,
+    )
+    assert (tmp_path / "lab" / "report" / "index.html").is_file()
+
+
+def test_server_alone(environment: Environment, tmp_path: Path) -> None:
+    """It starts, says that it is well, and ends."""
+    command = [environment("lycosa-server") / "lycosa", "serve", "data", "--port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = next(found[0] for line in server.stdout if (found := re.search(r"http://[^/\s]+:\d+", line)))
+            check = f"{address}/api/v1/health"
+            wait(
+                lambda: json.load(urllib.request.urlopen(check, timeout=8))["status"] == "ok", "the server is not well"
+            )
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
+    assert 0 == server.returncode
+
+
+def test_cluster_alone(environment: Environment, tmp_path: Path) -> None:
+    """It crawls on Ray, with two shards."""
+    lycosa = environment("lycosa-cluster") / "lycosa"
+    with serve(Web(pages=200, hosts=10, traps=()), record=False) as server:
+        words = ["coral reef", "--seed", next(server.web.urls()), "--allow-network", "127.0.0.0/8", "--delay", "0"]
+        run = [lycosa, "crawl", *words, "--budget", "20", "--out", "reefs", "--cluster", "local:2", "--json"]
+        told = json.loads(_run(*run, cwd=tmp_path).strip().splitlines()[-1])
+    assert (20, 2) == (told["pages"], told["shards"])
+
+
+def test_scrapy_alone(environment: Environment, tmp_path: Path) -> None:
+    """A spider crawls with its scheduler, and `lycosa show` reads the crawl."""
+    programs = environment("lycosa-scrapy")
+    settings = {
+        "SCHEDULER": "lycosa_scrapy.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa_scrapy.relevance.Relevance": 20},
+        "JOBDIR": "job",
+        "LYCOSA_TOPIC": "coral reef",
+        "CLOSESPIDER_PAGECOUNT": 20,
+    }
+    with serve(Web(pages=200, hosts=10, traps=()), record=False) as server:
+        walker = ROOT / "tests" / "helpers" / "walker.py"
+        _run(programs / "python", walker, json.dumps(settings), next(server.web.urls()), cwd=tmp_path)
+    assert "pages" in _run(programs / "lycosa", "show", "job/lycosa", cwd=tmp_path)
