@@ -254,7 +254,7 @@ def python() -> Iterator[str]:
     """The public API."""
     yield from ("## Python", "")
     yield from ("[Lycosa in Python](python.md) shows how these go together. All names are in `lycosa`.", "")
-    for name in ("crawl", "resume", "revisit", "watch"):
+    for name in ("crawl", "resume", "refresh", "watch"):
         yield from _function("lycosa.crawling", name, shown=f"lycosa.{name}")
     yield from _class("lycosa.crawling", "Crawl", shown="lycosa.Crawl", methods=("stop",))
     yield from _function("lycosa.api", "open", shown="lycosa.open")

@@ -152,7 +152,7 @@ async def revisited(directory: Path, port: int) -> Walk:
     """Revisit all pages of a directory; return the median walk of those that changed."""
     time = asyncio.get_running_loop().time
     async with Server(ChangedWeb(traps=()), port=port, record=False):
-        return await median(lycosa.revisit(directory, everything=True, clock=lambda: START + DAY + time()))
+        return await median(lycosa.refresh(directory, everything=True, clock=lambda: START + DAY + time()))
 
 
 async def median(crawl: lycosa.Crawl) -> Walk:

@@ -250,7 +250,7 @@ coral	synonym	coral animal
 # -- crawls in processes of their own ----------------------------------------------------------------------
 
 _FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload(["crawl.saboteur", "pytest"])
+_FORKING.set_forkserver_preload(["saboteur", "pytest"])
 
 
 @cache

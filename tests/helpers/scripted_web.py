@@ -194,4 +194,4 @@ def refresh(
     """Look at all again, `days` days after the moment before."""
     script.moment = moment
     given: dict[str, Any] = {"everything": True, "clock": clock, **options}
-    return run(lambda: lycosa.revisit(path, space=script.space(**(space or {})), **given), start=moment * days * DAY)
+    return run(lambda: lycosa.refresh(path, space=script.space(**(space or {})), **given), start=moment * days * DAY)

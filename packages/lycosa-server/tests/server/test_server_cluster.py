@@ -97,7 +97,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
             assert 1 == most_at_once(bench.server.log)[host]
 
         assert SHARDS == shards_in(directory)
-        looks = [visit async for visit in lycosa.revisit(directory, everything=True, requests=6) if visit.follows]
+        looks = [visit async for visit in lycosa.refresh(directory, everything=True, requests=6) if visit.follows]
         assert looks
         assert 0 == shards_in(directory)
         bench.start()

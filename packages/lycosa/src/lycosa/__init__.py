@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from lycosa.api import crawl as crawl
     from lycosa.api import judge as judge
     from lycosa.api import open as open
+    from lycosa.api import refresh as refresh
     from lycosa.api import resume as resume
-    from lycosa.api import revisit as revisit
     from lycosa.api import watch as watch
     from lycosa.api import why as why
     from lycosa.collection.opened import CollectedPage as CollectedPage
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from lycosa.revisit.change import change_of as change_of
 
 _PLACES = {
-    "api": "crawl judge open resume revisit watch why",
+    "api": "crawl judge open resume refresh watch why",
     "collection.opened": "CollectedPage Collection",
     "core.errors": "InputError LycosaError",
     "core.protocols": "Estimator Space Topic",
@@ -57,7 +57,7 @@ _MODULES = {name: f"lycosa.{module}" for module, names in _PLACES.items() for na
 
 # `open` is not among them: `from lycosa import *` must not hide Python's own.
 __all__ = [  # noqa: RUF022 - what one calls, then what one is given or brings
-    "__version__", "change_of", "crawl", "judge", "resume", "revisit", "watch", "why",
+    "__version__", "change_of", "crawl", "judge", "refresh", "resume", "watch", "why",
     "Change", "CollectedPage", "Collection", "Crawl", "Estimator", "InputError", "Judgement", "Link", "Links",
     "LycosaError", "Page", "Space", "Task", "Topic", "Visit",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from lycosa.collection.opened import Collection
 
 crawl = crawling.crawl
 resume = crawling.resume
-revisit = crawling.revisit
+refresh = crawling.refresh
 watch = crawling.watch
 judge = judging.judge
 why = explaining.why

@@ -13,7 +13,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise
-from lycosa.crawling import revisit
+from lycosa.crawling import refresh
 from lycosa.replay.recording import Recording
 from lycosa.spaces.web import WebSpace
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
@@ -35,7 +35,7 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
         await asyncio.sleep(10 * 86_400)  # of virtual time
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)
         space = WebSpace(SimTransport(Pages(now), seed=1, latency=(0.01, 0.02)), politeness, clock)
-        async for _ in revisit(path, space=space, clock=clock, everything=True):
+        async for _ in refresh(path, space=space, clock=clock, everything=True):
             pass
 
     run_virtual(look_again())

@@ -142,7 +142,7 @@ def test_learn_with_a_snapshot_that_does_not_fit(crawled: Path, tmp_path: Path) 
 # -- refused commands leave crawl.toml alone -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("again", [lycosa.resume, lycosa.revisit, lycosa.watch])
+@pytest.mark.parametrize("again", [lycosa.resume, lycosa.refresh, lycosa.watch])
 def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path: Path, again: Any) -> None:
     """Options that are refused as such, and good ones of a crawl that can't be opened."""
     out = shutil.copytree(crawled, tmp_path / "crawl")
@@ -163,7 +163,7 @@ def test_revisit_of_another_space_writes_nothing(tmp_path: Path) -> None:
     list(lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first", out=out))
     config = (out / CONFIG).read_bytes()
     with pytest.raises(InputError, match="not a crawl of the web"):
-        list(lycosa.revisit(out, topic=Given(), space=graph, max_depth=5))
+        list(lycosa.refresh(out, topic=Given(), space=graph, max_depth=5))
     assert config == (out / CONFIG).read_bytes()
 
 

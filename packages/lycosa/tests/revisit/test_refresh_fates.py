@@ -38,7 +38,7 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
             pass
 
     async def looked() -> list[Visit]:
-        crawl = lycosa.revisit(tmp_path / "c", everything=True, watch_all=True, space=space(), clock=clock)
+        crawl = lycosa.refresh(tmp_path / "c", everything=True, watch_all=True, space=space(), clock=clock)
         return [visit async for visit in crawl]
 
     run_virtual(crawled())
@@ -74,7 +74,7 @@ def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path)
 
     def looked(start: float, **options: Any) -> int:
         async def looking() -> int:
-            crawl = lycosa.revisit(out, space=space(), clock=clock, **options)
+            crawl = lycosa.refresh(out, space=space(), clock=clock, **options)
             return len([visit async for visit in crawl if visit.kind == "revisit"])
 
         return int(run_virtual(looking(), start=start))

@@ -101,7 +101,7 @@ def test_a_graph_is_not_refreshed(tmp_path: Path) -> None:
     space = GraphSpace({"a": ["b"]}, beta={"b": 1})
     list(lycosa.crawl(Given(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
     with pytest.raises(InputError, match="not a crawl of the web"):
-        list(lycosa.revisit(tmp_path / "c", topic=Given(), space=space))
+        list(lycosa.refresh(tmp_path / "c", topic=Given(), space=space))
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_behaviours(tmp_path: Path) -> None:
     assert "4" == seen[0]
     assert ["1", "2", "4"] == sorted(seen)
     script.moment = 0
-    again = run(lambda: lycosa.revisit(tmp_path / "c", space=script.space(), clock=clock), start=2 * DAY + HOUR)
+    again = run(lambda: lycosa.refresh(tmp_path / "c", space=script.space(), clock=clock), start=2 * DAY + HOUR)
     assert ["1"] == [visit.node[-1] for visit in again.visits if visit.follows]
     uncached = {"Cache-Control": "no-cache"}
     assert [{}, uncached, uncached] == script.asked("http://reef.test/coral-1")

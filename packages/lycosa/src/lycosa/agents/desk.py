@@ -110,7 +110,7 @@ class Desk:
         if self._runs(handle):
             raise InputError(f"{handle} is busy: check its status, and try again when it is done")
         self._room(new=False)
-        again = crawling.revisit(
+        again = crawling.refresh(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
         )
         self._start(handle, again, "revisiting")

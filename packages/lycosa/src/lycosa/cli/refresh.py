@@ -52,7 +52,7 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
-    _run(crawling.revisit(directory, everything=everything, **_chosen(options)), quiet=quiet, json=json)
+    _run(crawling.refresh(directory, everything=everything, **_chosen(options)), quiet=quiet, json=json)
 
 
 @with_more(OPTIONS)

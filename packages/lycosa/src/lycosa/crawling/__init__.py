@@ -1,4 +1,4 @@
-"""Put a crawl together and run it: `lycosa.crawl(...)`, `resume`, `revisit`, `watch`. The command line is a skin over
+"""Put a crawl together and run it: `lycosa.crawl(...)`, `resume`, `refresh`, `watch`. The command line is a skin over
 this.
 
 request.py    what is asked for, checked
@@ -111,7 +111,7 @@ def resume(
     return _again(out, "resume()", changes, clock, topic=topic, strategy=strategy, space=space, authority=authority)
 
 
-def revisit(
+def refresh(
     out: str | Path,
     *,
     everything: bool = False,
@@ -132,7 +132,7 @@ def revisit(
     """
     keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests, began=began)
     own = {"topic": topic, "space": space, "authority": authority}
-    return _again(out, "revisit()", changes, clock, keeping=keeping, **own)
+    return _again(out, "refresh()", changes, clock, keeping=keeping, **own)
 
 
 def watch(
