@@ -36,7 +36,7 @@ import json, typer
 from lycosa.cli.main import app
 
 def leaves(group):
-    for name in group.commands:
+    for name in group.list_commands(None):
         command = group.load(name) if hasattr(group, "load") else group.commands[name]
         if hasattr(command, "commands"):
             yield from leaves(command)
