@@ -51,7 +51,7 @@ _PLACES = {
     "core.types": "Judgement Links Page Task Visit",
     "crawling": "Crawl",
     "crawling.functions": "Link",
-    "refresh.change": "Change change_of",
+    "revisit.change": "Change change_of",
 }
 _MODULES = {name: f"lycosa.{module}" for module, names in _PLACES.items() for name in names.split()}
 
