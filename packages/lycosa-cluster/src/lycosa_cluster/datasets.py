@@ -5,8 +5,7 @@
     pages = lycosa_cluster.datasets.read_crawl("reefs")                # the relevant pages, a row each
     answers = lycosa_cluster.datasets.read_warc("archive/*.warc.gz")   # anybody's WARC files, a row for each answer
 
-Whoever reads has to reach the files: on a cluster they lie on a shared file system. Needs `pip install
-'lycosa[cluster]'`.
+Whoever reads has to reach the files: on a cluster they lie on a shared file system.
 """
 
 from __future__ import annotations

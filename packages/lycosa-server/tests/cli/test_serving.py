@@ -42,7 +42,7 @@ def test_what_cannot_be_served_is_one_line(command: Command, tmp_path: Path) -> 
 def test_without_its_packages_it_says_which(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has installed Lycosa alone is told how to get the rest."""
     monkeypatch.setattr(serving, "NEEDED", ("no_such_package",))
-    assert "lycosa[server]" in command.complaint("serve", tmp_path)
+    assert "pip install lycosa-server" in command.complaint("serve", tmp_path)
 
 
 def test_there_and_back(command: Command, tmp_path: Path) -> None:
