@@ -13,7 +13,7 @@ bare loops.
 `--whole` then serves the directory over HTTP from another process (benchmarks/serve_pages.py) and lets `lycosa crawl`
 and the focused Scrapy spider in benchmarks/scrapy_focused.py do the same job (fetch, parse, tf-idf, score every link,
 best first), Lycosa with its WARC files and its log, Scrapy with neither; CPU of each crawler's process alone, start-up
-included. Needs `pip install --group bench` for Scrapy.
+included. Scrapy comes with `make install`.
 """
 
 from __future__ import annotations
