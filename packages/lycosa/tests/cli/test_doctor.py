@@ -78,17 +78,24 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         Finding("yarl", "not installed", "it is needed", "pip install 'yarl>=1.20'", essential=True),
         Finding("packages", "1 of 3: rich 15.0.0"),
     ] == list(doctor._packages())[1:]
-    for finding in doctor._extras():
-        assert (f"pip install 'lycosa[{finding.what}]'", True) == (finding.remedy, finding.cost.startswith("no "))
+    remedies = {finding.what: finding.remedy for finding in doctor._extras()}
+    assert "pip install 'lycosa[train]'" == remedies["train"]
+    assert "pip install lycosa-lab" == remedies["lycosa-lab"]
+    assert "pip install 'lycosa-server[postgres]'" == remedies["lycosa-server[postgres]"]
 
 
 def test_every_extra_is_known() -> None:
     """Each extra of the project has its purpose in the doctor's list, and its package there is the right one."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "packages" / "lycosa" / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
     (everything,) = extras.pop("all")
     assert everything == f"lycosa[{','.join(extras)}]"
     packages = {extra: sorted(need.split(">")[0] for need in needs) for extra, needs in extras.items()}
-    assert packages == {extra: sorted(names.split()) for extra, (names, _) in doctor.TASKS.items()}
+    listed = {extra: sorted(names.split()) for extra, (names, _) in doctor.TASKS.items()}
+    assert packages == {extra: names for extra, names in listed.items() if not extra.startswith("lycosa-")}
+    plugins = {path.name for path in (ROOT / "packages").iterdir()} - {"lycosa"}
+    assert plugins == {extra for extra in listed if extra.startswith("lycosa-") and "[" not in extra}
 
 
 def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

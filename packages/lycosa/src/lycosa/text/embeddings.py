@@ -238,7 +238,7 @@ def _model() -> _Model:
 
 # Pieces of words and their vectors, as they come with the package: 32,000 pieces, 256 numbers each.
 #
-# The files are made from those of the package wordllama when Lycosa is built or installed (tools/vectors.py). A word is
+# The files are made from those of the package wordllama when Lycosa is built or installed (hatch_build.py). A word is
 # cut as the vectors were made for: by byte-pair encoding, where the pair is joined first that makes the earliest piece
 # of the list.
 
