@@ -349,7 +349,7 @@ def test_every_table_is_on_the_privacy_page() -> None:
 def test_tests_that_the_docs_name_exist() -> None:
     """Every test that the architecture page names for an invariant is there, in the file that it names."""
     for row in (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n"):
-        for file, names in re.findall(r"\]\(\.\./(tests/\S+\.py)\)((?::? ?,? ?`test_\w+`)*)", row):
+        for file, names in re.findall(r"\]\(\.\./((?:packages/\S+/)?tests/\S+\.py)\)((?::? ?,? ?`test_\w+`)*)", row):
             source = (ROOT / file).read_text("utf-8")
             for name in re.findall(r"`(test_\w+)`", names):
                 assert f"def {name}(" in source, f"{file} has no {name}: name the test that holds this now"

@@ -15,7 +15,7 @@ from lycosa.core.state import State, Untold
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
 # Default requests per page, and for all pages together. Ordinary crawls need 1.0 to 1.3 a page; where every page lies
-# on a host of its own that redirects to https 5, in recordings whose links lead outside 2 to 6 (docs/architecture.md).
+# on a host of its own that redirects to https 5, in recordings whose links lead outside 2 to 6.
 PER_PAGE = 10
 SPARE = 100
 
