@@ -66,7 +66,7 @@ class Addresses:
         hashes, which = np.unique(np.fromiter(map(_hash, nodes), np.uint64, len(nodes)), return_inverse=True)
         numbers = self._sorted(hashes)
         for at in np.flatnonzero(numbers < 0).tolist():
-            numbers[at] = self._unsorted.setdefault(hashes.item(at), len(self))
+            numbers[at] = self._unsorted.setdefault(hashes.item(at), len(self._hashes) + len(self._unsorted))
         if len(self._unsorted) > max(4_096, len(self._hashes) // 8):
             self._sort()
         return numbers[which]
