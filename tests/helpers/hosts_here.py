@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lycosa.crawling.request import Request
 from lycosa_cluster.driving import COORDINATOR
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
+from lycosa_cluster.running import ClusterCrawl
 
 
 class HostsHere:
@@ -23,6 +25,9 @@ class HostsHere:
     async def call(self, number: int, method: str, *given: Any) -> Any:
         """Have a host do something."""
         return await getattr(self.places[number], method)(*given)
+
+    def crawl(self, request: Request) -> ClusterCrawl:
+        return ClusterCrawl(request, self)
 
     async def close(self) -> None:
         pass

@@ -14,10 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 from lycosa.core.errors import LycosaError, StoreError
+from lycosa.crawling.request import Request
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
 from lycosa_cluster.reaching import MOST_SHARDS, Where
+from lycosa_cluster.running import ClusterCrawl
 
 
 class Actors:
@@ -120,6 +122,9 @@ class RayHosts:
         if self._reached is None:
             raise Unreachable("there is no cluster yet")
         return await self._reached.call(number, method, *given)
+
+    def crawl(self, request: Request) -> ClusterCrawl:
+        return ClusterCrawl(request, self)
 
     async def close(self) -> None:
         async with self._opening:

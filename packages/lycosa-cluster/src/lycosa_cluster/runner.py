@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from lycosa.crawling.request import Request
-from lycosa_cluster.hosting import Hosts
 from lycosa_cluster.hosts_on_ray import RayHosts
 from lycosa_cluster.reaching import Where, check_cluster
 from lycosa_cluster.running import ClusterCrawl
@@ -28,10 +27,8 @@ class RayRunner:
         """Return hosts for all crawls of a server."""
         return RayHosts(self.where, most, note)
 
-    def crawl(self, request: Request, hosts: Hosts | None = None) -> ClusterCrawl:
+    def crawl(self, request: Request) -> ClusterCrawl:
         """Return the crawl; without a number of shards it has as many as before."""
-        if hosts is not None:
-            return ClusterCrawl(request, hosts)
         shards = self.where.shards or (shards_before(request.path) if request.path else 0)
         own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)
         return ClusterCrawl(request, own, own.gone)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lycosa.core.budget import requests_for
 from lycosa.crawling.request import Request
-from lycosa.crawling.runners import RemoteCrawl, runner
+from lycosa.crawling.runners import RemoteCrawl
 from lycosa_server.crawler import live
 from lycosa_server.crawler.running import Running
 from lycosa_server.logs import log
@@ -22,7 +22,7 @@ class RunningOnCluster(Running):
 
     async def _made(self, request: Request) -> RemoteCrawl:
         assert self._around.hosts is not None
-        return runner(self._around.settings.cluster).crawl(request, self._around.hosts)
+        return self._around.hosts.crawl(request)
 
     async def _follow(self, turn: Mapping[str, Any]) -> None:
         """Once a second: how far it is, what people have said, and what it does just now."""

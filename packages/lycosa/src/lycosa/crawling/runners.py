@@ -60,6 +60,9 @@ class RemoteHosts(Protocol):
     async def open(self) -> None:
         """Start them, unless they run; an error says why that can't be done."""
 
+    def crawl(self, request: Request) -> RemoteCrawl:
+        """Return a crawl, new or resumed, that runs there."""
+
     async def close(self) -> None:
         """End them."""
 
@@ -75,8 +78,8 @@ class Runner(Protocol):
     def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
         """Return hosts for many crawls, each with so many requests in flight; an operator should see the notes."""
 
-    def crawl(self, request: Request, hosts: Any = None) -> RemoteCrawl:
-        """Return a crawl, new or resumed, on these hosts or its own. What can't run there is an InputError."""
+    def crawl(self, request: Request) -> RemoteCrawl:
+        """Return a crawl, new or resumed, on hosts of its own. What can't run there is an InputError."""
 
     def bring_together(self, directory: Path) -> None:
         """Bring the directory's own log up to where its shards are."""
