@@ -78,7 +78,7 @@ def exists(way: str) -> bool:
         return _is_command(way.split()[1:])
     if re.match(r"[A-Z]+ /", way):
         return f"| `{way}` |" in (ROOT / "docs" / "api.md").read_text("utf-8")
-    if way.startswith("lycosa."):
+    if re.match(r"lycosa(_\w+)?\.", way):
         module, _, name = way.rpartition(".")
         return hasattr(importlib.import_module(module), name)
     option, _, spec = way.partition(" ")
@@ -121,11 +121,11 @@ TEST = "@pytest.mark.paper({})\ndef test_shares() -> None: ...\n"
 
 def _toy(root: Path, listed: str, marker: str) -> None:
     """A list, and a test whose marker names these items."""
-    for place in ("tools", "tests/core"):
+    for place in ("tools", "packages/lycosa/tests/core"):
         (root / place).mkdir(parents=True)
     (root / "tools" / "items.tsv").write_text(HEAD + listed, "utf-8")
     source = TEST.format(marker) if marker else "def test_shares() -> None: ...\n"
-    (root / "tests" / "core" / "test_cash.py").write_text(source, "utf-8")
+    (root / "packages" / "lycosa" / "tests" / "core" / "test_cash.py").write_text(source, "utf-8")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_page_links_parametrized_methods(tmp_path: Path) -> None:
     """Markers of methods, below other decorators and of coroutines count; those of helpers do not."""
     _toy(tmp_path, BUILT, "")
     marker = "@pytest.mark.paper('otie-eq1')"
-    (tmp_path / "tests" / "test_ways.py").write_text(
+    (tmp_path / "packages" / "lycosa" / "tests" / "test_ways.py").write_text(
         f"class TestWays:\n    @other\n    {marker}\n    def test_method(self): ...\n"
         f"{marker}\nasync def test_coroutine(): ...\n{marker}\ndef helper(): ...\n",
         "utf-8",

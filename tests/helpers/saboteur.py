@@ -102,8 +102,6 @@ def sabotage(point: str, number: int) -> None:
             after_the(number, archive, "_next_file")
         case "log-line":  # half a line of crawl.log
             before_the(number, crawl_log.CrawlLog, "_write", half_a_line)
-        case "log-renamed":  # crawl.log is full and has its other name, the next one is not there
-            before_the(number + 1, crawl_log.CrawlLog, "_open", lambda _: die())
         case "aside":  # the tail has been copied, the file not yet cut
             before_the(number, warc.os, "truncate", lambda *_: die())
         case "full-archive":

@@ -130,15 +130,19 @@ def test_what_was_judged_once_is_not_judged_again(
         ("test_lab_guiding:Learner", "learns from the pages it sees"),
     ],
 )
-def test_judges_that_learn_as_they_go_are_refused(reefs: tuple[Index, Subject], judge: str, reason: str) -> None:
+def test_judges_that_learn_as_they_go_are_refused(
+    reefs: tuple[Index, Subject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Their word depends on what was crawled before."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     with pytest.raises(InputError, match=reason):
         guide_for(*reefs, "words", judge)
 
 
 @pytest.mark.parametrize("judge", ["vector,idf=none", "keyword", "word-frequency", "model", "test_lab_guiding:Steady"])
-def test_judges_that_do_not_learn_are_let_in(judge: str) -> None:
+def test_judges_that_do_not_learn_are_let_in(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the package, and one's own."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert "" == learning(judge)
 
 

@@ -96,8 +96,9 @@ def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guid
     assert scent.estimator.exact  # type: ignore[attr-defined]  # what the graph says of its nodes is the truth
 
 
-def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide]) -> None:
+def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide], monkeypatch: pytest.MonkeyPatch) -> None:
     """As module:Class."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert picked(graph, "breadth-first") == picked(graph, "test_lab_hunters:Own")
     with pytest.raises(InputError, match="did you mean best-first"):
         picked(graph, "bestfirst")

@@ -95,7 +95,7 @@ def arrange(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order)
     """The places of the pages in an order; equal ones by score, then as they were fetched.
 
     frequency: by how often the words of the topic are on the page, all counted alike. That is the ranking of Trivedi et
-    al. 2014 (III, Relevance Calculation; `topics/counting.py`), with each word of the topic as a search string,
+    al. 2014 (III, Relevance Calculation; `judges/counting.py`), with each word of the topic as a search string,
     and by stems, as the log keeps those: corals and coral are the same.
     date: by when it last changed in what matters or, if it never has, was first fetched, the newest first.
     """

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from lycosa.browser.finding import what_is_missing
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.crawling.runners import runner
 from lycosa.revisit.notify import channels_of
 from lycosa.web.signing import Identity
 from lycosa_server.people.ids import is_id
@@ -126,6 +125,8 @@ class Settings:
         self._check_browser()
         channels_of(self.notify)
         if self.cluster:
+            from lycosa.crawling.runners import runner  # which loads what a crawl needs
+
             runner(self.cluster).check()
 
     def _check_numbers(self) -> None:

@@ -45,7 +45,7 @@ def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None
     """A seed, or the first page or redirect with a link to it; also for what was never fetched."""
     with Collection(made) as collection:
         found = collection.view().origin(collection.log, node)
-    assert (origin.kind, origin.parent, origin.title) == (found.kind, found.parent, found.title)
+    assert (origin.kind, origin.parent, origin.parent_title) == (found.kind, found.parent, found.parent_title)
     assert origin.anchor.split() == found.anchor.split()
 
 

@@ -13,6 +13,7 @@ from document_files import files
 from lycosa.web.documents.kinds import by_address, chosen, kind_of
 from lycosa.web.html import Document
 from lycosa.web.reading import Readers, Unreadable, read_page
+from places import ROOT
 
 WORD = re.compile("[\u3040-\u9fff]|[^\\W_]+")
 
@@ -95,7 +96,9 @@ def test_native_code_never_runs_here() -> None:
         "body = pdf(CATALOG, ONE, PAGE, stream(b'BT /F 12 Tf 50 700 Td (Reefs) Tj ET'));"
         "print(read_page(body, 'http://a.test/', 'application/pdf').text, 'pypdfium2' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="tests")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "tests" / "helpers"
+    )
     assert "Reefs False" == done.stdout.strip()
 
 

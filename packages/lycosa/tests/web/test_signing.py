@@ -54,8 +54,8 @@ def test_verified_by_another_implementation(tmp_path: Path) -> None:
 
     file = tmp_path / "me.json"
     lycosa = [sys.executable, "-m", "lycosa", "identity"]
-    subprocess.run([*lycosa, "new", str(file), "https://Crawler.example.org/"], check=True, capture_output=True)
-    shown = subprocess.run([*lycosa, "show", str(file)], check=True, capture_output=True, text=True).stdout
+    subprocess.run([*lycosa, str(file), "--new", "https://Crawler.example.org/"], check=True, capture_output=True)
+    shown = subprocess.run([*lycosa, str(file)], check=True, capture_output=True, text=True).stdout
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.read_text())["d"] not in shown, "the private key is printed"
     identity = Identity.load(file)

@@ -73,8 +73,8 @@ def network_options(**given: Any) -> Options:
 
 
 BUILT_IN = {
-    "judges": ("topics", "TOPICS"),
-    "strategies": ("estimators", "STRATEGIES"),
+    "judges": ("judges", "TOPICS"),
+    "strategies": ("strategies", "STRATEGIES"),
     "spaces": ("spaces", "SPACES"),
     "exporters": ("collection.export", "FORMATS"),
 }

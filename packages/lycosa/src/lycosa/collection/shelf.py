@@ -34,7 +34,7 @@ WORTH_IT = 5_000  # events that a view has to take in before it is written down:
 # code that makes a view
 _CODE = """
     collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/words.py
-    collection/causes.py core/types.py core/budget.py refresh/change.py store/codec.py web/robots.py
+    collection/causes.py core/types.py core/budget.py revisit/change.py store/codec.py web/robots.py
 """.split()
 
 

@@ -7,7 +7,7 @@ Learner    a topic that gets better       (lessons, labels)
 Estimator  says what a node is worth      (learn, score)
 Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
 Warden     says what to hold back         (traps/)
-Keeper     says what to visit again       (refresh/)
+Keeper     says what to visit again       (revisit/)
 Archive    keeps the bytes                (WARC)
 Log        keeps the events               (SQLite, memory)
 """

@@ -38,7 +38,8 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[31mb\u202ec \x01d\x02")
     'a [31mb c d'
     """
-    return clean(re.sub("[\x01\x02\xad]", "", text), " ")
+    text = re.sub("[\x01\x02\xad]", "", text)
+    return text.translate({ord(c): " " for c in set(text) if not c.isprintable() and c not in "\n" + _JOINERS})
 
 
 def clip(text: str, most: int = 300) -> str:

@@ -67,7 +67,7 @@ def code() -> str:
     others = f"{np.__version__} {Stemmer.version()} {sys.version} {sys.byteorder}"
     summed = xxhash.xxh3_128(f"{__version__} {others}".encode())
     home = Path(__file__).parents[1]
-    for room in ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling"):
+    for room in ("core", "text", "judges", "strategies", "web", "store", "spaces", "traps", "crawling"):
         for file in sorted((home / room).rglob("*.py")):
             summed.update(str(file.relative_to(home)).encode())
             summed.update(file.read_bytes())

@@ -74,7 +74,7 @@ def train_browse(
 
     A page whose words can't be had stays on the paths, and is in no cluster.
 
-    Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighed as the strategies do it: see estimators/neighbours.py.
+    Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighed as the strategies do it: see strategies/neighbours.py.
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
     record = _read(source, language, tell)  # 1
