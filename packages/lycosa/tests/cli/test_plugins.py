@@ -47,7 +47,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
     yield made
     for name in set(sys.modules) - before:
-        if not name.startswith(("lycosa.", "rich.")):
+        if not name.startswith(("lycosa", "rich.")):
             del sys.modules[name]
     plugins.installed.cache_clear()
 
