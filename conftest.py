@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import re
 import resource
@@ -58,8 +59,13 @@ collect_ignore = [path for path, package in NEEDS.items() if find_spec(package) 
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Files without examples are not looked through for doctests: some would load a large library for nothing."""
     found = yield
-    none = file_path.suffix == ".py" and b">>> " not in file_path.read_bytes()
-    return [node for node in found if not (none and isinstance(node, DoctestModule))]
+    if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():
+        return [node for node in found if not isinstance(node, DoctestModule)]
+    if file_path.suffix == ".py" and "src" in file_path.parts:
+        # By its name: pytest would make a second module of a file that the __init__ of its package imports.
+        parts = file_path.with_suffix("").parts
+        importlib.import_module(".".join(parts[parts.index("src") + 1 :]).removesuffix(".__init__"))
+    return found
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
