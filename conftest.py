@@ -63,8 +63,8 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
         return [node for node in found if not isinstance(node, DoctestModule)]
     if file_path.suffix == ".py" and "src" in file_path.parts:
         # By its name: pytest would make a second module of a file that the __init__ of its package imports.
-        parts = file_path.with_suffix("").parts
-        importlib.import_module(".".join(parts[parts.index("src") + 1 :]).removesuffix(".__init__"))
+        _, _, inner = file_path.with_suffix("").as_posix().rpartition("/src/")
+        importlib.import_module(inner.replace("/", ".").removesuffix(".__init__"))
     return found
 
 
