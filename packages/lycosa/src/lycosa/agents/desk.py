@@ -117,7 +117,6 @@ class Desk:
         return {"handle": handle, "state": "running", "next": "Ask for changes when its status is finished."}
 
     async def stop(self, handle: str) -> Answer:
-        """End a collection early; what it has stays."""
         self._path(handle)
         job = self._jobs.get(handle)
         if job is None or not job.runs:
@@ -142,7 +141,6 @@ class Desk:
     # -- what only looks ---------------------------------------------------------------------------------------
 
     async def status(self, handle: str = "") -> Answer:
-        """How a collection goes, or all of them."""
         if handle:
             path = self._path(handle)
             return await self._read(handle, lambda: self._status(handle, path))
@@ -420,7 +418,6 @@ def short(text: str, most: int = 300) -> str:  # characters of a title or an anc
 
 
 def untrusted(told: Any) -> dict[str, Any]:
-    """Words of pages as a part of an answer."""
     return {"notice": NOTICE, "untrusted": told}
 
 

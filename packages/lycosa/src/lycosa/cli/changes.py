@@ -36,8 +36,6 @@ PAGE, LIST = Group("With URL"), Group("Without URL")
 
 @dataclass
 class _Asked:
-    """Which part of the log is asked for."""
-
     after: int
     upto: int
     since: float
@@ -120,7 +118,6 @@ def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Asked:
 
 
 def _remembered(directory: Path) -> tuple[int, float]:
-    """Return the last event that was listed, and when that was."""
     try:
         kept = jsonlib.loads(read_whole(directory / MARK, 1_000))
         day_and_time(kept["at"])  # is it a time at all?
@@ -202,7 +199,6 @@ def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked, *, ex
 
 
 def magnitude(change: Change) -> str:
-    """Return the kind of a change and how much changed."""
     if change.what != "changed":
         return ""
     return f"{change.kind:<9} {bar(change.magnitude)} {share(change.magnitude):>5}"

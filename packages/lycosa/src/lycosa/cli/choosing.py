@@ -107,7 +107,6 @@ def _facts(kind: str, name: str, entry: Entry) -> dict[str, Any]:
 
 
 def _lists(known: Mapping[str, Mapping[str, Entry]]) -> Iterator[Part]:
-    """Yield a line for each, under headings if there are any."""
     for kind, entries in known.items():
         registry, label = KINDS[kind]
         one = _singular(kind)
@@ -133,7 +132,6 @@ def _summary(name: str, entry: Entry) -> Text:
 
 
 def _parameters(kind: str, name: str) -> dict[str, Mapping[str, tuple[Any, Any]]]:
-    """Return the parameters of one, by heading."""
     if kind != "strategies":
         return {"parameter": (describe_topic if kind == "judges" else describe_space)(name)}
     groups: dict[str, Mapping[str, tuple[Any, Any]]] = {"parameter": describe_strategy(name)}
@@ -162,7 +160,6 @@ def _setting(takes: Mapping[str, tuple[Any, Any]]) -> str:
 def _one(
     kind: str, name: str, entry: Entry, about: list[str], groups: Mapping[str, Mapping[str, tuple[Any, Any]]]
 ) -> Iterator[Part]:
-    """Yield what it does, its parameters by group, and an example of how to ask for it."""
     yield Text.assemble((name, "bold"), f": {entry.summary}")
     yield {KINDS[kind][1]: entry.needs, "paper": entry.paper}
     for paragraph in about:
@@ -185,7 +182,6 @@ def _is_required(default: Any) -> bool:
 
 
 def _typed(default: Any) -> str:
-    """Return a default as it would be typed."""
     if _is_required(default):
         return "required"
     if isinstance(default, bool):

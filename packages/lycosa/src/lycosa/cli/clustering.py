@@ -13,7 +13,6 @@ from lycosa.crawling.runners import RemoteCrawl
 
 
 def hunt_together(crawl: RemoteCrawl, *, quiet: bool = False, json: bool = False) -> None:
-    """Run a crawl to its end, or until Ctrl-C."""
     try:
         asyncio.run(_run(crawl, None if quiet or json else ClusterLine(crawl)))
     except StoreError as error:
@@ -36,8 +35,6 @@ async def _run(crawl: RemoteCrawl, line: ClusterLine | None) -> None:
 
 
 class ClusterLine(Onlooker):
-    """One line for all shards."""
-
     def __init__(self, crawl: RemoteCrawl) -> None:
         super().__init__(StatusLine(patience=0.0))
         self.crawl = crawl

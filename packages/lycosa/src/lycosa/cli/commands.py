@@ -77,12 +77,10 @@ def as_command(name: str, known: Any) -> Any:
 
 
 def optional(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
-    """Return an option as a parameter."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _for_typer(one: inspect.Parameter) -> inspect.Parameter:
-    """Return a keyword parameter whose annotation typer understands."""
     about = getattr(one.annotation, "__metadata__", ())
     kind = getattr(one.annotation, "__origin__", None)
     texts = [text for text in about if type(text) is str]

@@ -37,7 +37,6 @@ _SIGNS = {
 
 
 def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whole_text: bool, json: bool) -> None:
-    """Compare two versions of a page, the last two by default."""
     with Collection(directory, whole_text=whole_text) as collection:
         versions = versions_of(known(collection, url))
         if len(versions) == 1:

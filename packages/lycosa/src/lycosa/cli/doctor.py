@@ -70,7 +70,6 @@ def doctor(*, json: Json = False) -> None:
 
 
 def _parts(findings: list[Finding]) -> Iterator[Part]:
-    """Yield a line for each thing; what it costs and what to do below it."""
     margin = 2 + max(len(finding.what) for finding in findings)
     stacked = output().width < NARROW  # too narrow for two columns
     for finding in findings:
@@ -109,7 +108,6 @@ def examine() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    """Yield what Lycosa needs, by its own metadata."""
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     yield Finding("versions", f"Lycosa {__version__}, {system}")
     try:
@@ -142,7 +140,6 @@ def _extras() -> Iterator[Finding]:
 
 
 def _installed(requirement: str) -> tuple[str, str]:
-    """Return a package's name and its installed version."""
     name = re.split(r"[^\w.-]", requirement)[0]
     try:
         return name, metadata.version(name)

@@ -112,7 +112,6 @@ class Onlooker(ABC):
         self.line.clear()
 
     def say(self, text: str) -> None:
-        """Print a line of its own."""
         self.line.clear()
         self.line.console.print(text)
 

@@ -57,7 +57,6 @@ class Progress(Onlooker):
             self._live.stop()
 
     def update(self, visit: Visit) -> None:
-        """Take in a visit; draw if it is time."""
         engine = self.crawl.engine
         assert engine is not None
         if self._pages_before < 0:
@@ -70,7 +69,6 @@ class Progress(Onlooker):
         self.draw()
 
     def _tell(self, what: str, done: int, total: int) -> None:
-        """Note how much of an earlier run was read."""
         spent = time.monotonic() - self._begun
         left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
         self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
@@ -121,7 +119,6 @@ class Progress(Onlooker):
         return Group(lines)
 
     def farewell(self) -> None:
-        """Print what came of it, and what to do next."""
         if self.crawl.engine is not None:
             show(self._came(self.crawl.engine))
 

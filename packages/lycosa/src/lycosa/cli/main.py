@@ -61,7 +61,6 @@ class Lycosa(Commands):
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return all names, in the order of the sections."""
         self._look_up()
         listed = " ".join(self.sections.values()).split()
         return sorted(self.commands, key=lambda name: listed.index(name) if name in listed else len(listed))

@@ -82,7 +82,6 @@ def page(
 
 
 def versions_of(visits: Sequence[Visit]) -> list[Visit]:
-    """Return the visits that brought a version of a page."""
     if versions := [visit for visit in visits if visit.is_version]:
         return versions
     raise InputError(f"there is no version of {visits[0].node}: its visit brought none ({visits[-1].outcome})")
@@ -143,7 +142,6 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
 
 
 def _body(collection: Collection, visit: Visit) -> bytes:
-    """Return the body of an answer, its content encoding undone."""
     exchange = collection.exchange(visit)
     if exchange is None:
         why = f"the visit brought none ({visit.outcome})" if collection.options.archive else _UNKEPT
@@ -226,7 +224,6 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
 
 
 def title_of(title: str, url: str) -> list[Part]:
-    """Return a page's title and address."""
     return [Text(squeezed(title) or url, "bold"), Text(url, "cyan")]
 
 
@@ -271,14 +268,12 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
 
 
 def _stands(standing: dict[str, Any]) -> str:
-    """Return what has become of a page that was revisited."""
     state = "unchanged" if standing["state"] == "stands" else standing["state"]
     times = "once" if standing["looks"] == 1 else f"{standing['looks']:,} times"
     return f"{state} since {standing['since']}; looked at again {times}, last {standing['seen']}"
 
 
 def _why(why: dict[str, Any]) -> Part:
-    """Return what led to a page, and how promising it looked when it was picked."""
     if why["kind"] == "seed":
         return "it is a seed"
     if not why["kind"]:
@@ -293,7 +288,6 @@ def _why(why: dict[str, Any]) -> Part:
 
 
 def _visit(row: dict[str, Any]) -> list[str]:
-    """Return a visit of the page, and what came of it."""
     what = row["kind"] if row["kind"] == row["outcome"] else f"{row['kind']} {row['outcome']}"
     content = {"same": "same content", "changed": "content changed"}.get(row["content"], "")
     size = f"{row['size']:,} bytes" if row["size"] else ""

@@ -64,7 +64,6 @@ def network_parameters(*names: str) -> list[inspect.Parameter]:
 
 
 def network_options(**given: Any) -> Options:
-    """Return a crawl's options with those that were given."""
     from lycosa.core.options import Options
 
     options = Options(**{name: value for name, value in given.items() if value is not None}, traps=False)
@@ -81,7 +80,6 @@ BUILT_IN = {
 
 
 def built_in(group: str) -> Iterable[str]:
-    """Return the names of a group that come with Lycosa."""
     module, registry = BUILT_IN[group]
     names: Iterable[str] = getattr(import_module(f"lycosa.{module}"), registry)
     return names

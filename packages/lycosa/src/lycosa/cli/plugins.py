@@ -40,7 +40,6 @@ def _facts(plugin: Plugin) -> dict[str, Any]:
 
 
 def _hidden(plugin: Plugin) -> str:
-    """Return why a plugin is not used; empty if it is."""
     taken = (
         built_in(plugin.group) if plugin.group in BUILT_IN else Lycosa.built_in if plugin.group == "commands" else ()
     )

@@ -91,7 +91,6 @@ def lively(console: Console) -> bool:
 
 
 def print_json(result: object) -> None:
-    """Print one value, of dataclasses and whatever JSON knows."""
     print(jsonlib.dumps(result, default=_as_data), flush=True)
 
 
@@ -106,7 +105,6 @@ def _as_data(value: Any) -> Any:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print remarks to the error output."""
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
@@ -115,7 +113,6 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def heading(text: str) -> list[Part]:
-    """Return an empty line and a title."""
     return ["", Text(text, "bold")]
 
 

@@ -100,7 +100,6 @@ class Telling(Onlooker):
             super().say(text)
 
     def update(self, visit: Visit) -> None:
-        """Take in a visit; print what has become of its page."""
         change = change_of(visit)
         if visit.follows:
             self.looks += 1
@@ -136,14 +135,12 @@ class Telling(Onlooker):
         return f"{line}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else line
 
     def notes(self) -> None:
-        """Print remarks that were not printed yet."""
         if not self.quiet and self.crawl.notes[self._notes :]:
             self.line.clear()
             print_notes(self.crawl.notes[self._notes :])
             self._notes = len(self.crawl.notes)
 
     def farewell(self) -> None:
-        """Print what came of it, and what to do next."""
         engine = self.crawl.engine
         if engine is not None and refresher_of(engine.keeper) is not None:
             facts = {name: getattr(self, name) for name in ("looks", "unchanged", "cosmetic", "failed")}

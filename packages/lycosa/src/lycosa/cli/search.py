@@ -86,7 +86,6 @@ def _parts(results: Results, query: Query, filtered: bool) -> Iterator[Part]:
 
 
 def _hit(hit: Hit) -> Iterator[Part]:
-    """Yield number and title, address, what is known of it, the passage with its words in bold."""
     yield ""
     yield Beside(Text(f"{hit.rank:>2}. "), Text(squeezed(hit.title) or hit.url, "bold"))
     yield Beside("    ", Text(hit.url, "cyan"))

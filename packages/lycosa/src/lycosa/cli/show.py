@@ -77,7 +77,6 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
 
 
 def _hosts(summary: Summary) -> Iterator[Part]:
-    """Yield where the pages are from, and what was held back."""
     hosts = Counter(summary.hosts)
     most = ", ".join(f"{host} ({count})" for host, count in hosts.most_common(5))
     if not hosts:
@@ -114,7 +113,6 @@ def _again(again: Again) -> Iterator[Part]:
 
 
 def _curve(summary: Summary) -> Iterator[Part]:
-    """Yield the harvest rate over the crawl, a column for each slice of pages."""
     hits, height = summary.is_relevant, 6
     width = max(10, min(60, output().width - 12, len(hits)))
     slices = (hits[at * len(hits) // width : (at + 1) * len(hits) // width] or [False] for at in range(width))

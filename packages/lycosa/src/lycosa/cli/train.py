@@ -134,7 +134,6 @@ def pages(
 
 
 def _parts(done: Trained) -> Iterator[Part]:
-    """Yield what was learned from what, how good it is, and what to do with it."""
     model, pages = done.model, sum(done.model.counts)
     learned = f": {model.classifier.name}, {len(model.classes)} classes, {pages:,} pages, {len(model.terms):,} terms"
     yield Text.assemble((str(done.out), "bold"), learned)

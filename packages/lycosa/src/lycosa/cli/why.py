@@ -206,7 +206,6 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
 
 
 def _way(way: list[Stop]) -> Iterator[Part]:
-    """Yield the pages from a seed to a link."""
     for place, stop in enumerate(way):
         text, anchor = squeezed(stop.title), squeezed(stop.anchor)
         if anchor and anchor != text:

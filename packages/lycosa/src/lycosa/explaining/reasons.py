@@ -462,7 +462,6 @@ class Reasons:
 
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
-    """Words and alpha of the most promising link from a page to a node."""
     links, best = visit.links, best_link(visit, node)
     alpha = float(links.alphas[best]) if best >= 0 and len(links.alphas) else 0.0
     return (clean(links.anchors[best]) if best >= 0 else "", alpha)

@@ -55,7 +55,6 @@ class Authority:
         return base64.b64encode(hashlib.sha256(key).digest()).decode()
 
     def _new_context(self, host: str) -> ssl.SSLContext:
-        """How to speak TLS as this host."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
         # The ssl module takes certificates from files only.

@@ -42,8 +42,6 @@ _TITLE = re.compile(r"<title[^>]*>([^<]{0,1000})", re.IGNORECASE)
 
 @dataclass
 class Opened:
-    """A page that was visited."""
-
     url: str
     title: str
     relevant: bool | None = None
@@ -124,8 +122,6 @@ class RecordingProxy(LocalProxy):
 
 
 class _Live(Connection):
-    """Answers from the web."""
-
     proxy: RecordingProxy
 
     def __init__(self, proxy: RecordingProxy) -> None:

@@ -92,7 +92,6 @@ def _said(number: int, token: str, relevant: bool | None) -> str:
 
 
 def start(proxy: Proxy) -> bytes:
-    """What is recorded, and how to look at it."""
     recording, certificate = proxy.recording, str(proxy.authority.path)
     hosts = recording.hosts()
     rows = "\n".join(

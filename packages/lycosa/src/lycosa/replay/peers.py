@@ -13,7 +13,6 @@ TABLES = Path("/proc/net")  # has the tables `tcp` and `tcp6`; other systems do 
 
 
 def users_are_known() -> bool:
-    """Return whether this system says whose connections are."""
     return (TABLES / "tcp").exists()
 
 

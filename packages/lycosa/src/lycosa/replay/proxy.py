@@ -108,8 +108,6 @@ class LocalProxy:
 
 
 class Proxy(LocalProxy):
-    """Serves a recording."""
-
     def __init__(self, recording: Recording, authority: Authority, port: int = 0) -> None:
         super().__init__(authority, port)
         self.recording = recording
@@ -268,8 +266,6 @@ class Connection(asyncio.Protocol):
 
 
 class _Replaying(Connection):
-    """Answers from a recording."""
-
     proxy: Proxy
 
     def _answer(self, request: Request) -> None:

@@ -31,8 +31,6 @@ from lycosa.web.urls import canonical, resolve
 
 
 class Spot(NamedTuple):
-    """Where a capture lies."""
-
     archive: Archive
     row: int
 
@@ -44,8 +42,6 @@ class Spot(NamedTuple):
 
 
 class Archive:
-    """One WARC file and its index."""
-
     def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
         self.path = path
         self.index = open_index(path, tell)
@@ -69,8 +65,6 @@ class Archive:
 
 @dataclass(slots=True)
 class Host:
-    """What is recorded of a host."""
-
     name: str
     pages: int = 0
     start: str = ""

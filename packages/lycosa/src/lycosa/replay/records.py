@@ -35,8 +35,6 @@ class Damaged(Exception):
 
 @dataclass(slots=True)
 class Answer:
-    """A recorded answer."""
-
     url: str
     date: int  # microseconds since 1970
     status: int = 200
@@ -54,7 +52,6 @@ class Answer:
 
 
 def read(data: bytes) -> Answer:
-    """The answer in a record, given as its bytes in the file."""
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
         if record is None:

@@ -82,8 +82,6 @@ class _Part:
 
 
 class _Walk:
-    """A walk through one segment."""
-
     def __init__(self, part: _Part, path: Path, begin: int, into: Captures, tell: Tell) -> None:
         self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
         self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
@@ -135,7 +133,6 @@ class _Walk:
         return at + 4 if at >= 0 else -1
 
     def _end_of(self, start: int) -> int:
-        """Where a record ends; -1 if not all of it is there."""
         return _end_of_plain(self.part, start) if self.magic == PLAIN else _end_of_packed(self.part, start)
 
 

@@ -13,7 +13,6 @@ Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"  # a word (work), severa
 
 
 def read_traits(file: str) -> dict[str, dict[str, Trait]]:
-    """What is known of each person, from a file."""
     traits: dict[str, dict[str, Trait]] = {}
     for person, name, value in read_rows(file, "a person, a tab, a trait, a tab, and its value", 3):
         traits.setdefault(person, {})[name] = _trait(value)
@@ -105,7 +104,6 @@ class AcquaintanceSpace(GraphSpace):
         return page
 
     def assessment(self, holder: str, person: str) -> float:
-        """How near a person is to the receiver in the holder's eyes."""
         if person == self.receiver:
             return 1.0
         error = self.misjudged * (2.0 * draw(self.seed, holder, person) - 1.0) if self.misjudged else 0.0

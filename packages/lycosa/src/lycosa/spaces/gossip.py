@@ -74,7 +74,6 @@ class GossipSpace(GraphSpace):
         return page
 
     def remembered(self, holder: str, peer: str) -> str:
-        """What a peer remembers of its neighbour's documents."""
         lines = []
         for number, document in enumerate(self.documents.get(peer, ())):
             key = (self.seed, holder, peer, number)

@@ -118,7 +118,6 @@ class GraphFile(Mapping[str, Sequence[str]]):
         return node in self.number
 
     def alphas(self, node: str) -> list[float]:
-        """The alphas of a node's links, in their order."""
         return self._alphas[self._span(node)].tolist() if node in self.number else []
 
 
@@ -132,7 +131,6 @@ def draw(*key: object) -> float:
 
 
 def read_scores(file: str) -> dict[str, float]:
-    """The scores of nodes, from a file of them."""
     scores: dict[str, float] = {}
     for line, (node, score) in _rows(file, "a node, a tab, and its score", 2, 2):
         if node in scores:

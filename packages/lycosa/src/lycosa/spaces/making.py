@@ -133,7 +133,6 @@ def signer_of(options: Options) -> Signer | None:
 
 
 def guard_of(options: Options) -> Guard:
-    """Which addresses may be dialled."""
     try:
         return Guard(options.allow_network)
     except ValueError as error:

@@ -149,7 +149,6 @@ class Person:
 
     @property
     def title(self) -> str:
-        """The name, and the one to call by."""
         return f"{self.name} (@{self.acct})" if self.name else f"@{self.acct}"
 
     def stored(self) -> dict[str, str]:
@@ -158,8 +157,6 @@ class Person:
 
 @dataclass(slots=True)
 class Status:
-    """What someone wrote, or passed on."""
-
     author: Person
     text: str
     language: str
@@ -316,7 +313,6 @@ def _text(status: Any, node: str) -> str:
 
 
 def _plain(html: str, node: str) -> str:
-    """What a reader sees of some markup."""
     marked = extract(html.encode(), node, "utf-8").marked if html else ""
     return marked.replace(OPEN, "").replace(CLOSE, "").strip()
 

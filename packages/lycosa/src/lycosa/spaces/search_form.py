@@ -131,7 +131,6 @@ class SearchFormSpace(OverWeb):
     # -- names -------------------------------------------------------------------------------------------------
 
     def node(self, text: str) -> str | None:
-        """The address of the results for a keyword."""
         keyword = " ".join(text.lower().split())
         try:
             return self._address(keyword) if keyword and "://" not in keyword else None
@@ -143,7 +142,6 @@ class SearchFormSpace(OverWeb):
         return canonical(address) or address
 
     def place(self, node: str) -> Place:
-        """Which page of results for which keyword an address is."""
         known = self._places.get(node)
         if known is not None:
             return known

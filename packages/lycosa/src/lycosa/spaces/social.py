@@ -147,7 +147,6 @@ class SocialSpace(OverWeb):
     # -- answers as pages --------------------------------------------------------------------------------------
 
     def _understand(self, task: Task, page: Page) -> None:
-        """Read what came, be it what it may."""
         if page.exchange is None:
             return
         if page.exchange.header("content-type").partition(";")[0].strip().lower() in HTML:

@@ -44,8 +44,6 @@ WALLS = frozenset(get_args(Wall))
 
 
 class Stage:
-    """Where pages are shown."""
-
     def __init__(
         self, clock: Clock, fetch: Fetch, read: Callable[[Task, Response, Page], Awaitable[None]], inflated: int
     ) -> None:
@@ -162,7 +160,6 @@ def _leave_out(page: Page, shown: Page) -> None:
 
 
 def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
-    """What the log keeps of a rendering."""
     told: dict[str, Any] = {
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],

@@ -154,7 +154,6 @@ class WebSpace(Space):
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
     def scope(self, options: Options) -> Scope:
-        """Hosts, domains, patterns of addresses and the depth set limits."""
         return Scope.of(options)
 
     def node(self, text: str) -> str | None:
@@ -174,14 +173,12 @@ class WebSpace(Space):
         return 1 if self.politeness.delay else self.politeness.at_once
 
     def ready(self, lane: str) -> tuple[float, str]:
-        """When the host may be asked next."""
         if lane in self._asking:
             return float("inf"), "robots.txt"
         address = self.names.peek(_name(lane)) if self.names is not None else ""
         return self.politeness.ready(lane, address)
 
     def expect(self, lanes: Iterable[str]) -> None:
-        """Resolve the names of the hosts that come next."""
         if self.names is not None:
             for lane in lanes:
                 self.names.ahead(_name(lane))
@@ -435,7 +432,6 @@ class WebSpace(Space):
             self._fill(task, response, page, document, directives)
 
     def _fill(self, task: Task, response: Response, page: Page, document: Document, directives: frozenset[str]) -> None:
-        """Put what a document says into the page."""
         fields = response.fields
         (document.whole() if self.whole_text else document).fill(page)
         if page.exchange is not None:

@@ -31,8 +31,6 @@ class Labelled:
 
 @dataclass
 class Account:
-    """Why something was left out, and what should be said."""
-
     left_out: Counter[str] = field(default_factory=Counter, kw_only=True)
     notes: list[str] = field(default_factory=list, kw_only=True)
 

@@ -87,7 +87,6 @@ def fetched(options: Options) -> Look:
 
 
 async def _fetch_all(urls: Sequence[str], tell: Tell, options: Options) -> tuple[dict[str, Page], dict[str, str]]:
-    """The pages, and why others could not be had."""
     space = web_space(options, wall_clock())
     hosts: dict[str, list[str]] = {}
     for url in urls:

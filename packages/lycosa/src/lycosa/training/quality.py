@@ -14,8 +14,6 @@ from lycosa.text.folds import log_loss
 
 @dataclass
 class Quality:
-    """What the held-out pages say."""
-
     pages: int  # held out
     accuracy: float
     majority: float  # accuracy of always answering the largest class

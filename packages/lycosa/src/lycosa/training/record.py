@@ -184,7 +184,6 @@ def _label(value: Any) -> bool | None:
 
 
 def _page(known: Mapping[str, Any], url: str, record: Record) -> Page | None:
-    """The content that an entry has; None if it has none."""
     if url in record.row_of:
         return None
     html, text = known.get("html"), known.get("text")

@@ -37,8 +37,6 @@ See: TypeAlias = "Callable[[Sequence[str], Learned], dict[str, Seen]]"
 
 
 class Reader:
-    """The likeliest class of a page."""
-
     def __init__(self, model: Model) -> None:
         self.model = model
         self.words = Vocabulary(str(model.facts.get("language", "en")))

@@ -65,7 +65,6 @@ def _way(
 
 
 def _walk(links: Callable[[str], Sequence[str]], way: list[str], chance: Random, detours: float) -> Iterator[PageView]:
-    """All pages of the way, and some beside it."""
     before: str | None = None
     for page in way:
         yield PageView(page, before)

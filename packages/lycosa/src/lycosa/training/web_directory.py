@@ -185,8 +185,6 @@ def read_web_directory(
 
 
 class _Gathered:
-    """What the files of a dump say, added up."""
-
     def __init__(self, below: str, most: int, most_entries: int) -> None:
         self.below = below.removeprefix(f"{ROOT}/")
         self.most, self.most_entries = most, most_entries

@@ -35,8 +35,6 @@ from lycosa.store.log import NAME
 
 @dataclass(frozen=True)
 class Format:
-    """A form to write pages in."""
-
     name: str
     write: Callable[[Selection, IO[bytes]], Written]
     suffixes: tuple[str, ...]
@@ -147,7 +145,6 @@ def _missing(pages: Selection, everything: bool) -> list[str]:
 
 
 def _versions(asked: str, kind: Format) -> str:
-    """Which versions are written."""
     if asked not in ("", "current", "all"):
         raise InputError(f"--versions {asked!r} is unknown: choose all or current")
     if asked and asked != kind.versions and not kind.either:
@@ -168,7 +165,6 @@ def choose(form: str, name: str) -> Format:
 
 
 def _of_plugin(form: str) -> Format:
-    """The format that an installed package adds."""
     added = named("exporters")
     if form not in added:
         raise InputError(f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}")

@@ -48,5 +48,4 @@ def moment(at: float) -> datetime | None:
 
 
 def iso(at: datetime | None, digits: str = "milliseconds") -> str | None:
-    """A time as ISO 8601 writes it."""
     return None if at is None else at.isoformat(timespec=digits).replace("+00:00", "Z")

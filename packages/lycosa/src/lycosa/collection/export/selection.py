@@ -32,8 +32,6 @@ LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 
 @dataclass(slots=True)
 class Written:
-    """What came of an export."""
-
     pages: int = 0
     remarks: list[str] = field(default_factory=list)  # pages left out and why
 
@@ -86,7 +84,6 @@ class Selection:
         self.total = len(self._numbers)
 
     def _leave_out(self, respect: str) -> int:
-        """Choose no page whose owner has opted out."""
         if respect not in CHOICES:
             raise InputError(f"--respect-opt-outs is {respect!r}: choose training or all")
         left_out = 0
@@ -132,7 +129,6 @@ class Selection:
                 yield seq, visit
 
     def names(self) -> list[str]:
-        """The pages' nodes alone."""
         return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._chosen)]
 
     def holds(self, seq: int) -> bool:
@@ -155,7 +151,6 @@ class ExportedPage:
 
     @cached_property
     def document(self) -> tuple[Document, str]:
-        """What it says, and the content type."""
         return self.pages.read(self.visit)
 
     @cached_property

@@ -88,7 +88,6 @@ def written(pages: Selection) -> Written:
 
 
 def write_jsonl(pages: Selection, out: IO[bytes]) -> Written:
-    """Write a line for each page."""
     for row in rows(pages):
         row["fetched"], row["changed"] = iso(row["fetched"]), iso(row["changed"])
         out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
@@ -96,7 +95,6 @@ def write_jsonl(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def write_csv(pages: Selection, out: IO[bytes]) -> Written:
-    """Write a header and a row for each page."""
     table = csv.writer(getwriter("utf-8")(out), lineterminator="\r\n")
     table.writerow(COLUMNS)
     cut = 0
@@ -126,7 +124,6 @@ def cell(value: Any) -> Any:
 
 
 def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
-    """Write a row for each page."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped]  # it ships no types
         import pyarrow.parquet as pq  # type: ignore[import-untyped]

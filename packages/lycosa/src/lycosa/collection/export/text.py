@@ -34,7 +34,6 @@ _SPECIAL = re.compile(r"[\\`*_\[\]<]|^[#>|~]|^[-+=](?=\s|[-=])|(?<=^\d)[.)]|(?<=
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
-    """Write all texts into one file."""
     done = Written()
     for _, _, text in _texts(pages, done):
         out.write((b"\n" if done.pages > 1 else b"") + text.encode() + b"\n")
@@ -42,7 +41,6 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def write_markdown(pages: Selection, out: IO[bytes]) -> Written:
-    """Write all pages into one file of Markdown."""
     done = Written()
     for visit, document, text in _texts(pages, done):
         out.write((b"\n---\n\n" if done.pages > 1 else b"") + markdown(visit, document, text).encode())

@@ -34,7 +34,6 @@ _ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
-    """Write the package."""
     copied, index = 0, list[bytes]()
     with ZipFile(out, "w") as zipped:
         package = _Package(zipped)
@@ -101,7 +100,6 @@ class _Package:
         self._resources.append(resource)
 
     def seal(self, title: str) -> None:
-        """Write what the package says of itself."""
         about: dict[str, Any] = {
             "profile": "data-package",
             "wacz_version": "1.1.1",
@@ -119,7 +117,6 @@ class _Package:
 
 
 def _cdx(copied: warc.Copied) -> bytes:
-    """Where a page is, as a line of the index."""
     visit = copied.visit
     fields = {
         "url": visit.node,

@@ -53,7 +53,6 @@ def _templates() -> Environment:
 
 
 def render(report: Report) -> str:
-    """The whole page."""
     templates = _templates()
     script = templates.get_template("page.js").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -210,14 +209,12 @@ def _options(options: Options) -> list[tuple[str, str, str]]:
 
 
 def _told(value: Any) -> str:
-    """An option's value as one would write it."""
     if isinstance(value, list):
         return ", ".join(value[:20]) + (f" and {len(value) - 20} more" if len(value) > 20 else "")
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _steps(report: Report) -> list[tuple[str, str]]:
-    """What to do next, as command lines."""
     name = report.place
     steps = []
     if report.running:

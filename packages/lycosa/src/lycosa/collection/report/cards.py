@@ -38,11 +38,9 @@ class Cards:
         self.read = lru_cache(maxsize=512)(collection.log.visit)
 
     def visit(self, vertex: int) -> Visit:
-        """The visit that first brought a vertex."""
         return self.read(self.view.columns["first"].item(vertex))
 
     def card(self, vertex: int, *, excerpt: bool = False) -> Card:
-        """What a person may want to know of a page."""
         visit = self.visit(vertex)
         card = Card(
             visit.node,

@@ -23,8 +23,6 @@ from lycosa.revisit.ledger import Told
 
 @dataclass(slots=True)
 class Card:
-    """One page, and why it was fetched."""
-
     node: str
     title: str
     number: int  # place in the order in which pages were fetched, from 1
@@ -88,8 +86,6 @@ class Branch:
 
 @dataclass(slots=True)
 class Copies:
-    """A page, and how many others repeat its content."""
-
     node: str
     title: str
     count: int
@@ -98,8 +94,6 @@ class Copies:
 
 @dataclass(slots=True)
 class Term:
-    """A part of a score."""
-
     name: str
     value: float
     share: float  # of the largest part that is shown: the length of its bar
@@ -121,22 +115,17 @@ class Upcoming:
 
 @dataclass(slots=True)
 class Outlook:
-    """What would be fetched next."""
-
     waiting: int
     arm: str = ""  # of a bandit: the arm whose order it is
     links: list[Upcoming] = field(default_factory=list)
 
     @property
     def explained(self) -> bool:
-        """Whether the strategy gives reasons."""
         return any(link.terms for link in self.links)
 
 
 @dataclass(slots=True)
 class Gone:
-    """A page that is not where it was."""
-
     node: str
     title: str
     what: str
@@ -146,8 +135,6 @@ class Gone:
 
 @dataclass(slots=True)
 class Restless:
-    """A page that changes often."""
-
     node: str
     title: str
     times: int
@@ -157,8 +144,6 @@ class Restless:
 
 @dataclass(slots=True)
 class Freshness:
-    """What looking again has brought."""
-
     looks: int
     last: float
     sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes, and how often each was met
@@ -176,14 +161,11 @@ class Freshness:
         return sum(count for sort, count in self.sorts if sort not in ("vanished", "moved", "cosmetic"))
 
     def count(self, sort: str) -> int:
-        """How often a kind was met."""
         return dict(self.sorts).get(sort, 0)
 
 
 @dataclass(kw_only=True)
 class Report(Figures):
-    """All of it."""
-
     directory: str
     subject: str
     strategy: str
@@ -247,7 +229,6 @@ class Report(Figures):
 
     @property
     def hosts_left(self) -> int:
-        """Hosts that are not in the table."""
         return max(0, self.host_count - sum(host.pages > 0 for host in self.hosts))
 
     def figure(self, name: str) -> int:
@@ -372,7 +353,6 @@ def _stacked(
     looks: list[int],
     **more: Any,
 ) -> Histogram:
-    """A histogram of the kinds that there are."""
     there = [(Curve(kind, (), counts.tolist()), look) for (kind, counts), look in zip(kinds.items(), looks, strict=True)
              if counts.any()]  # fmt: skip
     curves, places = [curve for curve, _ in there], [look for _, look in there]
