@@ -13,43 +13,31 @@ import sys
 import threading
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import (
-        CompressionParameter,
-        DecompressionParameter,
-        ZstdCompressor,
-        ZstdDecompressor,
-        ZstdDict,
-        ZstdError,
-        ZstdFile,
-    )
+    from compression import zstd
 else:
-    from backports.zstd import (
-        CompressionParameter,
-        DecompressionParameter,
-        ZstdCompressor,
-        ZstdDecompressor,
-        ZstdDict,
-        ZstdError,
-        ZstdFile,
-    )
+    from backports import zstd
 
-__all__ = ["DecompressionParameter", "ZstdDecompressor", "ZstdDict", "ZstdError", "ZstdFile", "compress", "decompress"]
+DecompressionParameter = zstd.DecompressionParameter
+ZstdDecompressor = zstd.ZstdDecompressor
+ZstdDict = zstd.ZstdDict
+ZstdError = zstd.ZstdError
+ZstdFile = zstd.ZstdFile
 
 
 class _Compressors(threading.local):
     """One of each level for every thread: they let others run while they work, and must not be shared."""
 
     def __init__(self) -> None:
-        self.at: dict[int, ZstdCompressor] = {}
+        self.at: dict[int, zstd.ZstdCompressor] = {}
 
-    def get(self, level: int) -> ZstdCompressor:
+    def get(self, level: int) -> zstd.ZstdCompressor:
         made = self.at.get(level)
         if made is None:
             options: dict[int, int] = {
-                CompressionParameter.compression_level: level,
-                CompressionParameter.checksum_flag: 1,
+                zstd.CompressionParameter.compression_level: level,
+                zstd.CompressionParameter.checksum_flag: 1,
             }
-            made = self.at[level] = ZstdCompressor(options=options)
+            made = self.at[level] = zstd.ZstdCompressor(options=options)
         return made
 
 
