@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.report.figures import Outlook, Term, Upcoming
+from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.view import best_link
 from lycosa.collection.words import clean
@@ -160,7 +160,8 @@ class Reasons:
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
-            self._check()
+            if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
+                raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
             self._request = self._recalled()
         except BaseException:
             self.close()
@@ -174,10 +175,6 @@ class Reasons:
     @property
     def _has_own(self) -> bool:
         return self._own["topic"] is not None or self._own["strategy"] is not None
-
-    def _check(self) -> None:
-        if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
-            raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
 
     def __enter__(self) -> Self:
         return self
@@ -503,7 +500,7 @@ def outlook(directory: Path) -> Outlook | None:
 def _upcoming(why: Why, largest: float) -> Upcoming:
     assert why.view is not None
     parent = why.parents[0] if why.parents else None
-    terms = [Term(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
+    terms = [(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
     if math.isinf(why.view.score):  # a seed: no term has a say
         terms = []
     return Upcoming(

@@ -51,10 +51,10 @@ def test_changes_are_told(told: Report) -> None:
     assert [(A, "text"), (C, "moved"), (B, "vanished"), (A, "topic")] == latest
     assert 1 == fresh.new
     assert [("C", "moved", "http://b.test/c"), ("B", "vanished", "")] == [
-        (g.title, g.what, g.target) for g in fresh.gone
+        (title, what, target) for _, title, what, _, target in fresh.gone
     ]
-    assert [EPOCH + 7 * DAY, EPOCH + 6 * DAY] == [page.since for page in fresh.gone]
-    assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [(r.title, r.times, r.looks, r.last) for r in fresh.restless]
+    assert [EPOCH + 7 * DAY, EPOCH + 6 * DAY] == [since for *_, since, _ in fresh.gone]
+    assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.restless]
 
 
 def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:

@@ -29,8 +29,8 @@ from lycosa.collection.estimate import at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import figures
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
-from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
-from lycosa.collection.tally import SORTS, Tally
+from lycosa.collection.report.figures import Freshness, Report
+from lycosa.collection.tally import SORTS
 from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
@@ -98,7 +98,9 @@ def gather(collection: Collection) -> Report:
     report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
     report.spent = spending(tally.spent)
     report.scoreless = int((worths == 0).sum())
-    _tell_time(report, tally)
+    report.runs = len(tally.crawls)
+    report.began = tally.crawls[0][0] if tally.crawls else 0.0
+    report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
     report.curve = figures.harvest(relevant[pages], relevant[order])
     report.scores = figures.scores(worths, copies, report.threshold)
     report.pace = figures.pace(
@@ -134,14 +136,6 @@ def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[i
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
-def _tell_time(report: Report, tally: Tally) -> None:
-    runs = tally.crawls
-    report.runs = len(runs)
-    if runs:
-        report.began = runs[0][0]
-        report.seconds = sum(end - start for start, end in runs)
-
-
 def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
     view, tally = collection.view(), collection.view().tally
     report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
@@ -164,7 +158,7 @@ def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
         original = view.page(node)
         if original is not None:
             card = cards.card(original.number)
-            report.copies.append(Copies(card.node, card.title, count, cards.read(example).node))
+            report.copies.append((card.node, card.title, count, cards.read(example).node))
 
 
 def _freshness(collection: Collection) -> Freshness | None:
@@ -182,12 +176,12 @@ def _freshness(collection: Collection) -> Freshness | None:
     gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
     fresh.gone_count = len(gone)
     for node, fate in sorted(gone, key=lambda item: -item[1].since)[:30]:
-        fresh.gone.append(Gone(node, _title(collection, node), fate.state, fate.since, fate.target))
+        fresh.gone.append((node, _title(collection, node), fate.state, fate.since, fate.target))
     for node, times in looks.restless.most_common(10):
         page = view.page(node)
         if page is not None and page.fate is not None:
             title = _title(collection, node)
-            fresh.restless.append(Restless(node, title, times, page.fate.looks, page.fate.changed))
+            fresh.restless.append((node, title, times, page.fate.looks, page.fate.changed))
     return fresh
 
 

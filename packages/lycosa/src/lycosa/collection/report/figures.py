@@ -85,27 +85,13 @@ class Branch:
 
 
 @dataclass(slots=True)
-class Copies:
-    node: str
-    title: str
-    count: int
-    example: str
-
-
-@dataclass(slots=True)
-class Term:
-    name: str
-    value: float
-    share: float  # of the largest part that is shown: the length of its bar
-
-
-@dataclass(slots=True)
 class Upcoming:
     """A link that waits, near the top."""
 
     node: str
     score: float
-    terms: list[Term] = field(default_factory=list)
+    # name, value, and share of the largest part that is shown: the length of its bar
+    terms: list[tuple[str, float, float]] = field(default_factory=list)
     rest: int = 0  # smaller terms that are not shown
     parent: str = ""
     parent_title: str = ""
@@ -125,24 +111,6 @@ class Outlook:
 
 
 @dataclass(slots=True)
-class Gone:
-    node: str
-    title: str
-    what: str
-    since: float
-    target: str
-
-
-@dataclass(slots=True)
-class Restless:
-    node: str
-    title: str
-    times: int
-    looks: int
-    last: float
-
-
-@dataclass(slots=True)
 class Freshness:
     looks: int
     last: float
@@ -151,9 +119,11 @@ class Freshness:
     new: int = 0  # pages that were fetched for the first time meanwhile
     chart: Histogram | None = None
     latest: list[Told] = field(default_factory=list)
-    gone: list[Gone] = field(default_factory=list)
+    # address, title, what became of it, since when, and where it is now
+    gone: list[tuple[str, str, str, float, str]] = field(default_factory=list)
     gone_count: int = 0
-    restless: list[Restless] = field(default_factory=list)
+    # address, title, changes, looks, and the last change
+    restless: list[tuple[str, str, int, int, float]] = field(default_factory=list)
 
     @property
     def changed(self) -> int:
@@ -193,7 +163,8 @@ class Report(Figures):
     kinds: list[tuple[str, int, int]] = field(default_factory=list)
     languages: list[tuple[str, int, int]] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    copies: list[Copies] = field(default_factory=list)
+    # address and title of a page that others repeat, how many, and one of them
+    copies: list[tuple[str, str, int, str]] = field(default_factory=list)
     traps: bool = True
     outlook: Outlook | None = None  # None where nothing waits, or it was not asked for
     freshness: Freshness | None = None  # None where no page was looked at again
