@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,7 +17,7 @@ from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described
-from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
+from lycosa.training.corpus import COMMON, MOST_TERMS, Account, Corpus
 from lycosa.training.pages import check_out
 from lycosa.training.record import Record, Visited, read_crawl, read_record
 from lycosa.training.sources import Look
@@ -28,11 +27,9 @@ FEW = 10  # fewer relevant pages get a warning
 
 
 @dataclass
-class Browsed:
+class Browsed(Account):
     browsing: Browsing
     out: Path
-    left_out: Counter[str]
-    notes: list[str]
     # of each clustering: pages, relevant pages and words per cluster
     clusters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -126,7 +123,7 @@ def train_browse(
     for kind in KINDS:  # 5
         browsing.clusterings[kind] = clusters_of(browsing, kind, worded & (role >= 0), clusters, seed)
     browsing.save(out)  # 6
-    done = Browsed(browsing, out, record.left_out, record.notes)
+    done = Browsed(browsing, out, left_out=record.left_out, notes=record.notes)
     done.clusters = {kind: described(browsing, kind) for kind in KINDS}
     record.notes.extend(_remarks(done, trail, distance[rows], worded, wordless))
     return done

@@ -91,7 +91,8 @@ class Corpus(Account):
         best = spellings(counts)
         changed = sorted(path for path in counts if best[path] != path)
         if changed:
-            self.notes.append(f"{changed[0]} is taken for {best[changed[0]]}" + _more(len(changed) - 1))
+            more = f", and {len(changed) - 1} more paths are spelt in one way, too" if changed[1:] else ""
+            self.notes.append(f"{changed[0]} is taken for {best[changed[0]]}{more}")
         for page in self.pages:
             page.label = best[page.label]
 
@@ -145,7 +146,3 @@ class Corpus(Account):
                         leader[find(row)] = find(other)
                 others.append(row)
         return np.array([find(row) for row in range(len(self.pages))], np.intp)
-
-
-def _more(count: int) -> str:
-    return f", and {count} more paths are spelt in one way, too" if count else ""

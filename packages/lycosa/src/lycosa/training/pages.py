@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.judges.model import KINDS, MAGIC, Model, fitted
 from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
-from lycosa.training.corpus import Corpus
+from lycosa.training.corpus import Account, Corpus
 from lycosa.training.quality import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
 
@@ -24,12 +24,10 @@ FEW = 20  # a class of fewer different pages gets a warning
 
 
 @dataclass
-class Trained:
+class Trained(Account):
     model: Model
     out: Path
     quality: Quality | None  # None where nothing was held out
-    left_out: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
 
 
 def train(
@@ -83,7 +81,7 @@ def train(
     rows = np.arange(len(labels))
     model = _fitted(corpus, rows, labels, classes, kind, seed, facts)  # 4
     model.save(out)
-    return Trained(model, out, quality, corpus.left_out, notes)
+    return Trained(model, out, quality, left_out=corpus.left_out, notes=notes)
 
 
 def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:

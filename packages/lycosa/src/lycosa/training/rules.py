@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -101,7 +102,7 @@ def train_rules(
         account = Account()
         rows = read_table(path, account, column)
         if walk:
-            learned = _from_walks([url for url, _ in rows], _seen_by(Reader(model), look, tell), walk, seed)
+            learned = _from_walks([url for url, _ in rows], partial(_see, Reader(model), look, tell), walk, seed)
         else:
             learned = _from_pages(rows, Reader(model), look, most, seed, tell)
         learned.left_out.update(account.left_out)
@@ -198,11 +199,8 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
 # -- topic-citation matrix ------------------------------------------------------------------------------------------
 
 
-def _seen_by(reader: Reader, look: Look, tell: Tell) -> See:
-    def see(urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
-        return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
-
-    return see
+def _see(reader: Reader, look: Look, tell: Tell, urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
+    return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
 
 
 def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learned:

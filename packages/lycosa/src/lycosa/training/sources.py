@@ -103,32 +103,25 @@ def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
 def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
     """Files and the directories they are in, in alphabetical order; each directory once, however links lead to it."""
     seen: set[tuple[int, int]] = set()
-    waiting = [root]
-    while waiting:
-        directory = waiting.pop()
-        try:
-            about = directory.stat()
-            with os.scandir(directory) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError as error:
-            if directory == root:
-                raise InputError(f"cannot read {root}: {error.strerror}") from error
-            corpus.left_out["directories that can't be read"] += 1
-            continue
+
+    def unread(error: OSError) -> None:
+        if error.filename == str(root):
+            raise InputError(f"cannot read {root}: {error.strerror}") from error
+        corpus.left_out["directories that can't be read"] += 1
+
+    for directory, below, names in os.walk(str(root), onerror=unread, followlinks=True):
+        about = os.stat(directory)
+        below[:] = sorted(name for name in below if not name.startswith("."))
         if (about.st_dev, about.st_ino) in seen:
             corpus.left_out["directories that were read before (links)"] += 1
+            below.clear()
             continue
         seen.add((about.st_dev, about.st_ino))
-        inside = [entry for entry in entries if not entry.name.startswith(".")]
-        below: list[Path] = []
-        for entry in inside:
-            if os.path.isdir(entry.path):
-                below.append(Path(entry.path))
-            elif os.path.isfile(entry.path):
-                yield directory, Path(entry.path)
+        for path in (Path(directory, name) for name in sorted(names) if not name.startswith(".")):
+            if path.is_file():
+                yield Path(directory), path
             else:
                 corpus.left_out["neither files nor directories"] += 1
-        waiting += reversed(below)
 
 
 # -- tables ----------------------------------------------------------------------------------------------------

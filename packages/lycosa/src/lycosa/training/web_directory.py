@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
@@ -184,12 +185,12 @@ def read_web_directory(
     return gathered.directory()
 
 
-class _Gathered:
+class _Gathered(Account):
     def __init__(self, below: str, most: int, most_entries: int) -> None:
+        super().__init__()
         self.below = below.removeprefix(f"{ROOT}/")
         self.most, self.most_entries = most, most_entries
         self.entries = 0  # topics and pages met
-        self.account = Account()
         self.pages: dict[str, list[str]] = {}
         self.listed: Counter[str] = Counter()
         self.marked: dict[str, None] = {}
@@ -218,11 +219,11 @@ class _Gathered:
         self.count()
         path = self.path(written)
         if not path:
-            self.account.left_out["pages of other branches" if self.below else "pages without a topic"] += 1
+            self.left_out["pages of other branches" if self.below else "pages without a topic"] += 1
             return
         address = canonical(url.strip())
         if address is None:
-            self.account.left_out["addresses that are not of the web"] += 1
+            self.left_out["addresses that are not of the web"] += 1
             return
         self._keep(self.pages.setdefault(path, []), path, address)
 
@@ -248,13 +249,13 @@ class _Gathered:
 
     def directory(self) -> WebDirectory:
         if not any(self.pages.values()):
-            why = self.account.why() or "topics only: give the file with the pages, too"
+            why = self.why() or "topics only: give the file with the pages, too"
             raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
         listed = Counter({path: count for path, count in self.listed.items() if count > len(self.pages[path])})
         paths = sorted(f"{path}/" for path in self.pages) if self.marked else []
-        marks = [mark for mark in self.marked if "".join(_from(paths, f"{mark}/")).startswith(f"{mark}/")]
-        left_out, notes = self.account.left_out, self.account.notes
-        return WebDirectory(self.pages, listed, marks, left_out=left_out, notes=notes)
+        # "0" comes right after "/": between the two are the paths of a branch
+        marks = [mark for mark in self.marked if bisect_left(paths, f"{mark}/") < bisect_left(paths, f"{mark}0")]
+        return WebDirectory(self.pages, listed, marks, left_out=self.left_out, notes=self.notes)
 
 
 def _mark(path: str, marked: Set[str]) -> str:
@@ -262,15 +263,8 @@ def _mark(path: str, marked: Set[str]) -> str:
     return next((branch for branch in reversed(_branches(path)) if branch in marked), "") if marked else ""
 
 
-def _from(paths: list[str], start: str) -> list[str]:
-    """The first of some sorted paths that does not come before a start; none if all do."""
-    at = bisect_left(paths, start)
-    return paths[at : at + 1]
-
-
 def _branches(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    return list(accumulate(path.split("/"), "{}/{}".format))
 
 
 # -- files -----------------------------------------------------------------------------------------------------
@@ -402,6 +396,6 @@ def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> Non
             if 0 < mark < len(row) and (marked := gathered.path(row[mark])):
                 gathered.marked[marked] = None
         elif text.strip():
-            gathered.account.left_out["rows that are too short"] += 1
+            gathered.left_out["rows that are too short"] += 1
         if not number % 10_000:
             tell(f"reading {path.name}", number, 0)
