@@ -17,7 +17,7 @@ from rich.text import Text
 from lycosa.cli.hunting import EVERY, Onlooker
 from lycosa.cli.printing import Part, lively, show
 from lycosa.cli.progress import StatusLine
-from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.estimate import estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import weakness
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
@@ -123,7 +123,9 @@ class Progress(Onlooker):
             show(self._came(self.crawl.engine))
 
     def _came(self, engine: Engine) -> Iterator[Part]:
-        tally, path, found = engine.tally, self.crawl.path, self._estimate(engine)
+        tally, path = engine.tally, self.crawl.path
+        probability = bool(tally.settings.get("probability", False))
+        found = estimate(engine.lessons.worths(), engine.topic.threshold, tally.pages, probability)
         spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
         yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."
@@ -159,7 +161,3 @@ class Progress(Onlooker):
         if reasons:
             most = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
             yield f"Held back as likely traps: {reasons.total():,} addresses ({most})."
-
-    def _estimate(self, engine: Engine) -> Estimate:
-        probability = bool(engine.tally.settings.get("probability", False))
-        return estimate(engine.lessons.worths(), engine.topic.threshold, engine.tally.pages, probability)

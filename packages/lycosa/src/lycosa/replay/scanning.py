@@ -96,7 +96,7 @@ class _Walk:
                     self.into.note(record, here)
             except OSError:
                 pass  # damaged or torn: is there more behind it?
-            whole = self._end_of(last)
+            whole = (_end_of_plain if self.magic == PLAIN else _end_of_packed)(self.part, last)
             if whole == self.part.end:
                 break
             place = self._next(max(whole, last + 1, place + 1))
@@ -132,11 +132,9 @@ class _Walk:
         at = self.part.find(b"\r\n\r\nWARC/", max(0, place - 4))
         return at + 4 if at >= 0 else -1
 
-    def _end_of(self, start: int) -> int:
-        return _end_of_plain(self.part, start) if self.magic == PLAIN else _end_of_packed(self.part, start)
-
 
 def _end_of_plain(part: _Part, start: int) -> int:
+    """Where a record ends; -1 if not all of it is there."""
     begun = part.read(start, BLOCK)
     head = _BLANK_LINE.search(begun)
     length = _LENGTH.search(begun, 0, head.start()) if head is not None else None

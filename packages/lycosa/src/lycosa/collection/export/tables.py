@@ -65,18 +65,12 @@ def _number(told: str) -> int | None:
     return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
 
 
-def _nothing(name: str) -> Callable[[ExportedPage], Any]:
-    unknown = "" if COLUMNS[name][0] is str else None
-    return lambda page: unknown
-
-
 def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """A row for each page, or for each version; columns of text that nobody wants are empty."""
-    wanted = {name: _nothing(name) if name in without else of for name, (_, of) in COLUMNS.items()}
+    unknown = {name: "" if COLUMNS[name][0] is str else None for name in without}
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
-        row = {name: of(page) for name, of in wanted.items()}
-        yield row
+        yield {name: unknown[name] if name in unknown else of(page) for name, (_, of) in COLUMNS.items()}
 
 
 def written(pages: Selection) -> Written:

@@ -130,13 +130,8 @@ def _as_response(head: bytes, http: bytes, body: bytes) -> bytes:
     if b"\r\nWARC-Block-Digest: " not in fields:
         fields += b"Content-Type: application/http; msgtype=response\r\nWARC-Block-Digest: x\r\n"
     fields = re.sub(rb"(?<=\r\nWARC-Block-Digest: )[^\r\n]+", digest, fields)
-    return _packed(fields + b"\r\n" + block)
-
-
-def _packed(record: bytes) -> bytes:
-    """A record as a gzip member of its own."""
     member = zlib.compressobj(6, zlib.DEFLATED, 31)
-    return member.compress(record + b"\r\n\r\n") + member.flush()
+    return member.compress(fields + b"\r\n" + block + b"\r\n\r\n") + member.flush()
 
 
 def _content_type(content: bytes) -> str:
