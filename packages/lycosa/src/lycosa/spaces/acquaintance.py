@@ -14,7 +14,7 @@ Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"  # a word (work), severa
 
 def read_traits(file: str) -> dict[str, dict[str, Trait]]:
     traits: dict[str, dict[str, Trait]] = {}
-    for person, name, value in read_rows(file, "a person, a tab, a trait, a tab, and its value", 3):
+    for _, (person, name, value) in read_rows(file, "a person, a tab, a trait, a tab, and its value", 3, 3):
         traits.setdefault(person, {})[name] = _trait(value)
     return traits
 

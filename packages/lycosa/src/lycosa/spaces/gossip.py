@@ -56,7 +56,7 @@ class GossipSpace(GraphSpace):
             raise ValueError(f"known is {known} and stale is {stale}: both are shares, from 0 to 1")
         if isinstance(documents, str):
             read: dict[str, list[str]] = {}
-            for peer, text in read_rows(documents, "a peer, a tab, and the text of a document", 2):
+            for _, (peer, text) in read_rows(documents, "a peer, a tab, and the text of a document", 2, 2):
                 read.setdefault(peer, []).append(text)
             documents = read
         self.documents = documents

@@ -79,7 +79,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
         self.names: list[str] = []
         self.number: dict[str, int] = {}
         sources, targets, alphas = array("i"), array("i"), array("f")
-        for line, (source, target, *rest) in _rows(file, "a node, a tab, and the node that it links to", 2, 3):
+        for line, (source, target, *rest) in read_rows(file, "a node, a tab, and the node that it links to", 2, 3):
             sources.append(self._of(source))
             targets.append(self._of(target))
             alphas.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
@@ -132,21 +132,15 @@ def draw(*key: object) -> float:
 
 def read_scores(file: str) -> dict[str, float]:
     scores: dict[str, float] = {}
-    for line, (node, score) in _rows(file, "a node, a tab, and its score", 2, 2):
+    for line, (node, score) in read_rows(file, "a node, a tab, and its score", 2, 2):
         if node in scores:
             raise InputError(f"{file}, line {line}: {node!r} has a score already; keep one of them")
         scores[node] = _number(score, "the score", file, line)
     return scores
 
 
-def read_rows(file: str, wanted: str, columns: int) -> Iterator[list[str]]:
-    """The lines of a table of so many columns, cut at tabs; `wanted` says in words what a line has."""
-    for _, fields in _rows(file, wanted, columns, columns):
-        yield fields
-
-
-def _rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a table with their numbers, cut at tabs."""
+def read_rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a table with their numbers, cut at tabs; `wanted` says in words what a line has."""
     for line, text in enumerate(_lines(file), 1):
         text = text.rstrip("\r\n")
         if not text or text[0] == "#":

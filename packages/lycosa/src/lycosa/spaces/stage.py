@@ -164,13 +164,8 @@ def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],
     }  # fmt: skip
-    if rendered.asked:
-        told["resources"] = rendered.asked
-    if rendered.left_out:
-        told["left_out"] = rendered.left_out
-    if rendered.failed:
-        told["failed"] = rendered.failed
-    return told
+    more = {"resources": rendered.asked, "left_out": rendered.left_out, "failed": rendered.failed}
+    return told | {name: what for name, what in more.items() if what}
 
 
 def _add(links: Links, urls: list[str]) -> None:

@@ -711,12 +711,8 @@ def source_page(source: Source, now: float) -> Page:
 
 
 def _fill(page: Page, source: Source) -> None:
-    page.title, page.marked, page.links, page.note = (
-        source.title or source.form,
-        source.marked,
-        source.links,
-        source.note,
-    )
+    page.title, page.marked = source.title or source.form, source.marked
+    page.links, page.note = source.links, source.note
     page.data["sources"] = source.nested[:MOST_SOURCES]
     page.data["form"] = source.form
     if any(source.modified):
