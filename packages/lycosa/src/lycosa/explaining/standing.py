@@ -42,18 +42,16 @@ class View:
     """For an arm of a bandit: what its pages were worth on the average."""
 
 
+@dataclass(eq=False)
 class Ranking:
     """The order of what waits, by one estimator. A bandit has several."""
 
-    def __init__(
-        self, name: str, estimator: object, frontier: Frontier, table: Table, reward: float, witness: Witness | None
-    ) -> None:
-        self.name = name
-        self.estimator = estimator
-        self.frontier = frontier
-        self.table = table
-        self.reward = reward
-        self.witness = witness
+    name: str
+    estimator: object
+    frontier: Frontier
+    table: Table
+    reward: float
+    witness: Witness | None
 
     @cached_property
     def score(self) -> Scores:

@@ -242,8 +242,7 @@ def open_log(path: Path) -> SqliteLog:
 
 def events_of(path: Path, stems: list[str], tell: Tell) -> Iterator[Event]:
     """The events of a crawl; `stems` grows by the words that each visit brings, before the visit is given."""
-    log = open_log(path)
-    try:
+    with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
             if isinstance(event, Visit):
                 stems += event.terms.new
@@ -253,8 +252,6 @@ def events_of(path: Path, stems: list[str], tell: Tell) -> Iterator[Event]:
                     )
             yield event
             tell("reading the crawl", number, 0)
-    finally:
-        log.close()
 
 
 def end_of(target: str, moved: Mapping[str, str]) -> str:
