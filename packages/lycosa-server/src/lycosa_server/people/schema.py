@@ -6,172 +6,146 @@ kept. The first revision in `migrations/versions` makes them.
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-)
-from sqlalchemy.schema import SchemaItem
+from typing import Any
+
+from sqlalchemy import Column, Double, ForeignKey, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
+from sqlalchemy.schema import SchemaItem, UniqueConstraint
 
 metadata = MetaData()
 
 
-def _table(name: str, *parts: SchemaItem) -> None:
-    Table(name, metadata, *parts)
+def _table(name: str, *parts: SchemaItem, key: tuple[str, ...] = ()) -> None:
+    """A table with an `id`, or with a key of several columns."""
+    ids = [] if key else [Column("id", Text)]
+    Table(name, metadata, *ids, *parts, PrimaryKeyConstraint(*(key or ("id",))))
 
 
-# Accounts. A name is kept as it was typed; `folded` is what makes it unique.
+def _texts(*names: str, default: str | None = None, **how: Any) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False, server_default=default, **how) for name in names]
+
+
+def _numbers(*names: str, default: str | None = None) -> list[Column[int]]:
+    return [Column(name, Integer, nullable=False, server_default=default) for name in names]
+
+
+def _times(*names: str, **how: Any) -> list[Column[float]]:
+    return [Column(name, Double, **{"nullable": False, **how}) for name in names]
+
+
+def _of(table: str, name: str = "", *, ends: str = "CASCADE", nullable: bool = False) -> Column[str]:
+    """The id of a row of another table, and what comes of this one when that ends."""
+    return Column(name or table, Text, ForeignKey(f"{table}.id", ondelete=ends), nullable=nullable)
+
+
+# Accounts. A name is kept as it was typed; `folded` is what makes it unique. A password is a hash of argon2id, a role
+# admin, member or reader.
 _table(
     "person",
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("folded", Text, unique=True, nullable=False),
-    Column("password", Text, nullable=False),  # argon2id
-    Column("role", Text, nullable=False),  # admin, member, reader
-    Column("disabled", Integer, nullable=False, server_default="0"),
-    Column("preferences", Text, nullable=False, server_default="{}"),
-    Column("created", Double, nullable=False),
+    *_texts("name", "password", "role"),
+    *_texts("folded", unique=True),
+    *_numbers("disabled", default="0"),
+    *_texts("preferences", default="{}"),
+    *_times("created"),
 )
 
 # A link that makes an account, once, or lets its owner choose a new password. Only a digest of its code is kept, as of
-# every secret here.
+# every secret here. `person`: whose password it changes, null for a new account.
 _table(
     "invitation",
-    Column("id", Text, primary_key=True),
-    Column("digest", Text, unique=True, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("note", Text, nullable=False, server_default=""),
-    Column("made_by", Text, ForeignKey("person.id", ondelete="SET NULL")),
-    # whose password it changes, null for a new account
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE")),
-    Column("created", Double, nullable=False),
-    Column("expires", Double, nullable=False),
-    Column("used", Double),
+    *_texts("digest", unique=True),
+    *_texts("role"),
+    *_texts("note", default=""),
+    _of("person", "made_by", ends="SET NULL", nullable=True),
+    _of("person", nullable=True),
+    *_times("created", "expires"),
+    *_times("used", nullable=True),
 )
 
+# `previous`: the digest before the last rotation, good for a moment longer.
 _table(
     "session",
-    Column("id", Text, primary_key=True),
-    Column("digest", Text, unique=True, nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("created", Double, nullable=False),
-    Column("rotated", Double, nullable=False),
-    Column("seen", Double, nullable=False),
-    Column("expires", Double, nullable=False),
-    # digest before the last rotation: good for a moment longer
-    Column("previous", Text, nullable=False, server_default=""),
-    Column("agent", Text, nullable=False, server_default=""),
+    *_texts("digest", unique=True),
+    _of("person"),
+    *_times("created", "rotated", "seen", "expires"),
+    *_texts("previous", "agent", default=""),
     Index("session_person", "person"),
     Index("session_previous", "previous"),
 )
 
+# `scopes` are words.
 _table(
     "token",
-    Column("id", Text, primary_key=True),
-    Column("digest", Text, unique=True, nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("scopes", Text, nullable=False),  # words
-    Column("created", Double, nullable=False),
-    Column("expires", Double),
-    Column("used", Double),
-    Column("revoked", Double),
+    *_texts("digest", unique=True),
+    _of("person"),
+    *_texts("name", "scopes"),
+    *_times("created"),
+    *_times("expires", "used", "revoked", nullable=True),
     Index("token_person", "person"),
 )
 
-# Failed attempts to sign in, by name and by address.
-_table(
-    "attempt",
-    Column("id", Text, primary_key=True),
-    Column("source", Text, nullable=False),  # kind and digest: what was typed may have been a password
-    Column("at", Double, nullable=False),
-    Index("attempt_source", "source", "at"),
-)
+# Failed attempts to sign in, by name and by address: kind and digest, as what was typed may have been a password.
+_table("attempt", *_texts("source"), *_times("at"), Index("attempt_source", "source", "at"))
 
 # What was done, by whom. Outlives the person: the name is kept as it was.
 _table(
     "audit",
-    Column("id", Text, primary_key=True),
-    Column("at", Double, nullable=False),
-    Column("person", Text, nullable=False, server_default=""),
-    Column("name", Text, nullable=False, server_default=""),
-    Column("action", Text, nullable=False),
-    Column("subject", Text, nullable=False, server_default=""),
-    Column("detail", Text, nullable=False, server_default=""),
-    Column("address", Text, nullable=False, server_default=""),
+    *_times("at"),
+    *_texts("action"),
+    *_texts("person", "name", "subject", "detail", "address", default=""),
     Index("audit_at", "at"),
 )
 
 # Seeds that the admin keeps, by preference: what a person who likes it may start from.
 _table(
     "catalogue",
-    Column("id", Text, primary_key=True),
-    Column("preference", Text, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("title", Text, nullable=False, server_default=""),
-    Column("note", Text, nullable=False, server_default=""),
-    Column("created", Double, nullable=False),
+    *_texts("preference", "url"),
+    *_texts("title", "note", default=""),
+    *_times("created"),
     UniqueConstraint("preference", "url"),
 )
 
+# `wishes` are JSON: words, examples, seeds, strategy, budget, ...; `look_again` says how often finished crawls are
+# refreshed: 1d, 6h; empty: never.
 _table(
     "interest",
-    Column("id", Text, primary_key=True),
-    Column("owner", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("wishes", Text, nullable=False),  # JSON: words, examples, seeds, strategy, budget, ...
-    # how often finished crawls are refreshed: 1d, 6h; empty: never
-    Column("look_again", Text, nullable=False, server_default=""),
-    Column("created", Double, nullable=False),
-    Column("changed", Double, nullable=False),
+    _of("person", "owner"),
+    *_texts("name", "wishes"),
+    *_texts("look_again", default=""),
+    *_times("created", "changed"),
     Index("interest_owner", "owner"),
 )
 
+# `mode`: read, edit.
 _table(
     "share",
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("mode", Text, nullable=False),  # read, edit
-    Column("created", Double, nullable=False),
-    PrimaryKeyConstraint("interest", "person"),
+    _of("interest"),
+    _of("person"),
+    *_texts("mode"),
+    *_times("created"),
     Index("share_person", "person"),
+    key=("interest", "person"),
 )
 
 # One crawl: a directory, and what is wanted of it. `state` is the crawl process's word, `wanted` people's.
 _table(
     "crawl",
-    Column("id", Text, primary_key=True),
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("task", Text, nullable=False),  # crawl, refresh
-    Column("wanted", Text, nullable=False),  # run, pause, stop
-    Column("state", Text, nullable=False),  # queued, running, paused, stopped, finished, failed
-    Column("reason", Text, nullable=False, server_default=""),
-    Column("budget", Integer, nullable=False),
-    Column("pages", Integer, nullable=False, server_default="0"),
-    Column("found", Integer, nullable=False, server_default="0"),
-    Column("lessons", Integer, nullable=False, server_default="0"),  # how much feedback its judge has learned from
-    Column("created", Double, nullable=False),
-    Column("queued", Double, nullable=False),
-    Column("started", Double),
-    Column("ended", Double),
-    Column("due", Double),  # when it is to be looked at again
-    # judge its pages again after a change of: labels, threshold, topic
-    Column("judging", Text, nullable=False, server_default=""),
-    Column("asked", Integer, nullable=False, server_default="0"),  # how often that was requested
-    Column("heard", Integer, nullable=False, server_default="0"),  # number of the last label that its log has
-    Column("judging_failed", Text, nullable=False, server_default=""),
-    # a refresh visits all pages, or only those that are due
-    Column("everything", Integer, nullable=False, server_default="1"),
-    # JSON list: parts of addresses that a refresh visits first
-    Column("look_first", Text, nullable=False, server_default="[]"),
+    _of("interest"),
+    *_numbers("number", "budget"),
+    *_texts("task"),  # crawl, refresh
+    *_texts("wanted"),  # run, pause, stop
+    *_texts("state"),  # queued, running, paused, stopped, finished, failed
+    *_texts("reason", default=""),
+    *_numbers("pages", "found", default="0"),
+    *_numbers("lessons", default="0"),  # how much feedback its judge has learned from
+    *_times("created", "queued"),
+    *_times("started", "ended", nullable=True),
+    *_times("due", nullable=True),  # when it is to be looked at again
+    *_texts("judging", default=""),  # judge its pages again after a change of: labels, threshold, topic
+    *_numbers("asked", default="0"),  # how often that was requested
+    *_numbers("heard", default="0"),  # number of the last label that its log has
+    *_texts("judging_failed", default=""),
+    *_numbers("everything", default="1"),  # a refresh visits all pages, or only those that are due
+    *_texts("look_first", default="[]"),  # JSON list: parts of addresses that a refresh visits first
     UniqueConstraint("interest", "number"),
     Index("crawl_state", "state"),
 )
@@ -181,95 +155,86 @@ _table(
 # here while that process is away, and goes into each log once. Logs know no names.
 _table(
     "feedback",
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("url", Text, nullable=False),
-    Column("number", Integer, nullable=False, server_default="0"),  # grows with every label of an interest
+    _of("interest"),
+    *_texts("url"),
+    *_numbers("number", default="0"),  # grows with every label of an interest
     Column("relevant", Integer),  # null: taken back
-    Column("title", Text, nullable=False, server_default=""),
-    Column("person", Text, ForeignKey("person.id", ondelete="SET NULL")),
-    Column("at", Double, nullable=False),
+    *_texts("title", default=""),
+    _of("person", ends="SET NULL", nullable=True),
+    *_times("at"),
     Column("worth", Double),  # the page's score just before, and the threshold of that time
     Column("threshold", Double),
-    PrimaryKeyConstraint("interest", "url"),
+    key=("interest", "url"),
 )
 
 # Results that a person opened; kept only while the person's preferences allow it.
 _table(
     "opened",
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("url", Text, nullable=False),
-    Column("times", Integer, nullable=False, server_default="1"),
-    Column("at", Double, nullable=False),
-    PrimaryKeyConstraint("interest", "person", "url"),
+    _of("interest"),
+    _of("person"),
+    *_texts("url"),
+    *_numbers("times", default="1"),
+    *_times("at"),
+    key=("interest", "person", "url"),
 )
 
-# What became of a suggestion.
+# What became of a suggestion. `kind`: seed, term; `answer`: accepted, dismissed.
 _table(
     "suggestion",
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("kind", Text, nullable=False),  # seed, term
-    Column("value", Text, nullable=False),
-    Column("answer", Text, nullable=False),  # accepted, dismissed
-    Column("at", Double, nullable=False),
-    PrimaryKeyConstraint("interest", "person", "kind", "value"),
+    _of("interest"),
+    _of("person"),
+    *_texts("kind", "value", "answer"),
+    *_times("at"),
+    key=("interest", "person", "kind", "value"),
 )
 
 # Up to where a person has seen the changes of an interest; and the secret address of its feed, if there is one.
 _table(
     "seen",
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("at", Double, nullable=False, server_default="0"),
+    _of("interest"),
+    _of("person"),
+    *_times("at", server_default="0"),
     Column("feed", Text, unique=True),  # digest of the feed's key
-    PrimaryKeyConstraint("interest", "person"),
+    key=("interest", "person"),
 )
 
+# `kind`: finished, failed, changes, shared, account.
 _table(
     "notice",
-    Column("id", Text, primary_key=True),
-    Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE")),
-    Column("kind", Text, nullable=False),  # finished, failed, changes, shared, account
-    Column("text", Text, nullable=False),
-    Column("at", Double, nullable=False),
-    Column("read", Double),
+    _of("person"),
+    _of("interest", nullable=True),
+    *_texts("kind", "text"),
+    *_times("at"),
+    *_times("read", nullable=True),
     Index("notice_person", "person", "at"),
 )
 
 # Trained or uploaded models. The content is a file of its own.
 _table(
     "model",
-    Column("id", Text, primary_key=True),
-    Column("owner", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("kind", Text, nullable=False),  # classifier, rules, browsing, directory
-    Column("state", Text, nullable=False),  # queued, training, ready, failed
-    Column("reason", Text, nullable=False, server_default=""),
-    # JSON: what it is trained from; empty if it was uploaded
-    Column("sources", Text, nullable=False, server_default="{}"),
-    Column("about", Text, nullable=False, server_default="{}"),  # JSON: classes, pages, how good it is
-    Column("size", Integer, nullable=False, server_default="0"),  # bytes of the file
+    _of("person", "owner"),
+    *_texts("name"),
+    *_texts("kind"),  # classifier, rules, browsing, directory
+    *_texts("state"),  # queued, training, ready, failed
+    *_texts("reason", default=""),
+    *_texts("sources", default="{}"),  # JSON: what it is trained from; empty if it was uploaded
+    *_texts("about", default="{}"),  # JSON: classes, pages, how good it is
+    *_numbers("size", default="0"),  # bytes of the file
     Column("digest", Text),  # SHA-256 of the file; null as long as there is none
-    Column("created", Double, nullable=False),
-    Column("ended", Double),
+    *_times("created"),
+    *_times("ended", nullable=True),
     Index("model_owner", "owner", "created"),
 )
 
 # Directories whose rows are gone and that are still to be removed: also after a crash.
-_table(
-    "rubbish",
-    Column("crawl", Text, primary_key=True),
-    Column("at", Double, nullable=False),
-)
+_table("rubbish", *_texts("crawl"), *_times("at"), key=("crawl",))
 
 # The processes, and when they were last heard of.
 _table(
     "process",
-    Column("name", Text, primary_key=True),
-    Column("pid", Integer, nullable=False),
-    Column("started", Double, nullable=False),
-    Column("beat", Double, nullable=False),
-    Column("told", Text, nullable=False, server_default="{}"),
+    *_texts("name"),
+    *_numbers("pid"),
+    *_times("started", "beat"),
+    *_texts("told", default="{}"),
+    key=("name",),
 )
