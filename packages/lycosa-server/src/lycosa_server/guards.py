@@ -21,7 +21,7 @@ from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa_server.people import audit, feedback, permissions, sessions, tokens
+from lycosa_server.people import audit, crawls, feedback, permissions, sessions, tokens
 from lycosa_server.people.credentials import Passwords, same
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.permissions import ROLES, SCOPES, Mode
@@ -145,7 +145,8 @@ def model_to(scope: str) -> Any:
 
     def guard(request: Request, model: str) -> ModelAccess:
         person = _with_scope(request, scope)
-        return ModelAccess(person, permissions.model_for(person.site.database, person.id, model))
+        row = person.site.database.find("model", id=model, owner=person.id)
+        return ModelAccess(person, permissions.found(row, "model"))
 
     return _guard(guard, "model", "own", scope)
 
@@ -251,9 +252,7 @@ class Site:
 
     def views_of(self, interest: str) -> Iterator[CachedView]:
         """The views of an interest's crawls that have begun, the newest first."""
-        for row in self.database.rows(
-            "SELECT id FROM crawl WHERE interest = :interest ORDER BY number DESC", interest=interest
-        ):
+        for row in crawls.of_interest(self.database, interest):
             path = self.settings.crawl_directory(row["id"])
             if path.is_dir():
                 yield self.views.get(path)

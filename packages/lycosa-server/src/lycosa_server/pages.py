@@ -67,7 +67,8 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
         try:  # while the database is away nobody is sent to sign in: it would fail
             person = identify(request)
         except HTTPException:
-            return to_sign_in(request)
+            path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)
         about = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
             raise HTTPException(403)
@@ -182,8 +183,3 @@ def local_path(path: str) -> str:
     """
     safe = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
     return path if safe and not path.startswith((SIGN_IN, "/api/", "/static/")) else "/"
-
-
-def to_sign_in(request: Request) -> Response:
-    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)

@@ -67,7 +67,7 @@ class Training:
             self._tidied = time.monotonic()
         if not started:
             shutil.rmtree(self.place, ignore_errors=True)
-            models.requeue(self.database)
+            self.database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
         row = models.take(self.database)
         if row is not None:
             self.do(row)

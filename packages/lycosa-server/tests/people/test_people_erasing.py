@@ -89,7 +89,7 @@ def test_rubbish_is_kept_until_it_is_removed(database: Database) -> None:
     erasing.erase_crawl(database, one)
     assert [two] == erasing.erase_interest(database, reefs)
     assert {one, two} == set(erasing.rubbish(database))
-    erasing.removed(database, one)
+    database.delete("rubbish", crawl=one)
     assert [two] == erasing.rubbish(database)
 
 

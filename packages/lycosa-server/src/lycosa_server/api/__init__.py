@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from lycosa_server.people.database import as_dict
 
 RESOURCES = (
     "session me people interests catalogue strategies models crawls live pages search feedback suggestions changes "
     "exports health"
 ).split()
+
+JsonColumn = Annotated[dict[str, Any], BeforeValidator(as_dict)]  # empty where it is damaged
 
 
 class Body(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -11,9 +10,9 @@ from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
 from lycosa.version import __version__
+from lycosa_server.api import JsonColumn
 from lycosa_server.guards import Person, Site, needs, open_to_all, site_of
 from lycosa_server.people.crawls import OVER, UNDER_WAY
-from lycosa_server.people.database import as_dict
 from lycosa_server.people.migrating import revision
 
 router = APIRouter(tags=["server"])
@@ -31,7 +30,7 @@ class Process(BaseModel):
     pid: int
     started: float
     beat: float
-    told: dict[str, Any]
+    told: JsonColumn
 
 
 class Queue(BaseModel):
@@ -120,4 +119,4 @@ def _states(site: Site) -> dict[str, int]:
 
 def _processes(site: Site) -> list[Process]:
     rows = site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
-    return [Process(**row | {"told": as_dict(row["told"])}) for row in rows]
+    return [Process(**row) for row in rows]

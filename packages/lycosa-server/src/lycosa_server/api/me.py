@@ -6,11 +6,11 @@ import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Request
-from pydantic import BaseModel, Field, Strict
+from pydantic import BaseModel, BeforeValidator, Field, Strict
 
 from lycosa_server import models as files
 from lycosa_server.api import Body
-from lycosa_server.api.session import Profile, SessionAnswer, begin, profile
+from lycosa_server.api.session import Profile, SessionAnswer, begin
 from lycosa_server.guards import Person, needs, set_cookie
 from lycosa_server.people import accounts, limits, models, notices, sessions, tokens
 from lycosa_server.people.credentials import check_password
@@ -64,8 +64,7 @@ class Session(BaseModel):
 @router.get("/me")
 def me(person: Person = needs("read")) -> Me:
     """Your account."""
-    row = person.row()
-    return Me(**profile(row).model_dump(), created=row["created"], scopes=sorted(person.scopes))
+    return Me(**person.row(), scopes=sorted(person.scopes))
 
 
 @router.patch("/me")
@@ -90,7 +89,7 @@ def set_password(wanted: PasswordChange, request: Request, person: Person = need
     check_password(wanted.new, row["name"])
     accounts.set_password(person.site.database, person.site.passwords, row, wanted.new)
     person.record("changed the password")
-    return begin(request, row) if person.session else SessionAnswer(person=profile(row), csrf="")
+    return begin(request, row) if person.session else SessionAnswer(person=Profile(**row), csrf="")
 
 
 @router.get("/me/sessions")
@@ -159,7 +158,7 @@ class Token(BaseModel):
 
     id: str
     name: str
-    scopes: list[str]
+    scopes: Annotated[list[str], BeforeValidator(str.split)]
     created: float
     expires: float | None
     used: float | None
@@ -175,7 +174,7 @@ class MadeToken(Token):
 @router.get("/me/tokens")
 def my_tokens(person: Person = needs("account")) -> list[Token]:
     """Your tokens, newest first, including revoked ones."""
-    return [Token(**_fields(row)) for row in tokens.of_person(person.site.database, person.id)]
+    return [Token(**row) for row in tokens.of_person(person.site.database, person.id)]
 
 
 @router.post("/me/tokens", status_code=201)
@@ -188,7 +187,7 @@ def make(wanted: NewToken, person: Person = needs("account")) -> MadeToken:
     site, now = person.site, person.site.clock()
     row, secret = tokens.make(site.database, now, person.id, wanted.name, scopes, _days(person, wanted.days, now))
     person.record("made a token", row["name"], row["scopes"])
-    return MadeToken(**_fields(row), token=secret)
+    return MadeToken(**row, token=secret)
 
 
 @router.delete("/me/tokens/{token}", status_code=204)
@@ -202,10 +201,6 @@ def _days(person: Person, days: float | None, now: float) -> float | None:
     maker = person.site.database.get("token", person.token)
     left = (maker["expires"] - now) / tokens.DAY if maker and maker["expires"] is not None else None
     return min((limit for limit in (days, left) if limit is not None), default=None)
-
-
-def _fields(row: Row) -> Row:
-    return {**row, "scopes": row["scopes"].split()}
 
 
 # -- notices: what happened while one was away -----------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from asyncio import Lock
 from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Literal
 from weakref import WeakValueDictionary
 
 from fastapi import APIRouter, Form, HTTPException, UploadFile
@@ -21,10 +21,10 @@ from lycosa.core.errors import InputError
 from lycosa.judges.model import KINDS
 from lycosa_server import child
 from lycosa_server import models as files
-from lycosa_server.api import Body, Named
+from lycosa_server.api import Body, JsonColumn, Named
 from lycosa_server.guards import ModelAccess, Person, model_to, needs
 from lycosa_server.people import models, permissions
-from lycosa_server.people.database import Row, as_dict
+from lycosa_server.people.database import as_dict
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.interests import check_room
 from lycosa_server.people.typed import line
@@ -43,7 +43,7 @@ class ModelInfo(Named):
     kind: Kind = Field(description="classifier: judges; rules, browsing: for a strategy; directory: pages by topic.")
     state: Literal["queued", "training", "ready", "failed"]
     reason: str = Field(description="Why training failed.")
-    about: dict[str, Any] = Field(description="What is known of it: classes, pages, how good it is.")
+    about: JsonColumn = Field(description="What is known of it: classes, pages, how good it is.")
     size: int = Field(description="Bytes.")
     created: float
 
@@ -85,7 +85,7 @@ class Topics(BaseModel):
 @router.get("/models")
 def list_models(person: Person = needs("read")) -> list[ModelInfo]:
     """Your models, newest first."""
-    return [_told(row) for row in models.of_person(person.site.database, person.id)]
+    return [ModelInfo(**row) for row in models.of_person(person.site.database, person.id)]
 
 
 @router.post("/models", status_code=201)
@@ -119,7 +119,7 @@ def _take_in(file: IO[bytes], name: str, person: Person) -> ModelInfo:
     finally:
         given.unlink(missing_ok=True)
     person.record("model uploaded", key, row["kind"])
-    return _told(row)
+    return ModelInfo(**row)
 
 
 @router.post("/models/train", status_code=201)
@@ -150,20 +150,20 @@ def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
         sources=sources,
     )  # fmt: skip
     person.record("model trained", row["id"], body.kind)
-    return _told(row)
+    return ModelInfo(**row)
 
 
 @router.get("/models/{model}")
 def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
     """One of your models."""
-    return _told(access.model)
+    return ModelInfo(**access.model)
 
 
 @router.patch("/models/{model}")
 def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
     """Rename it."""
     models.rename(access.site.database, access.model["id"], body.name)
-    return _told(access.site.database.get("model", access.model["id"]) or access.model)
+    return ModelInfo(**access.site.database.get("model", access.model["id"]) or access.model)
 
 
 @router.delete("/models/{model}", status_code=204)
@@ -229,7 +229,3 @@ def _receive(source: IO[bytes], target: Path) -> None:
             if had > models.LARGEST:
                 raise HTTPException(413, f"the file has more than {models.LARGEST // 1_000_000} MB")
             copy.write(part)
-
-
-def _told(row: Row) -> ModelInfo:
-    return ModelInfo(**{**row, "about": as_dict(row["about"])})

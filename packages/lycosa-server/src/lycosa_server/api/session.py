@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import printable
-from lycosa_server.api import Body, Named
+from lycosa_server.api import Body, JsonColumn, Named
 from lycosa_server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 from lycosa_server.people import accounts, audit, limits, notices, sessions
-from lycosa_server.people.database import Row, Taken, as_dict
+from lycosa_server.people.database import Row, Taken
 from lycosa_server.people.permissions import Role
 
 router = APIRouter(tags=["session"])
@@ -22,7 +22,7 @@ router = APIRouter(tags=["session"])
 
 class Profile(Named):
     role: Role
-    preferences: dict[str, Any]
+    preferences: JsonColumn
 
 
 class SessionAnswer(BaseModel):
@@ -73,7 +73,7 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
 @router.get("/session")
 def current(person: Person = needs("read")) -> SessionAnswer:
     """Who is signed in."""
-    return SessionAnswer(person=profile(person.row()), csrf=person.csrf)
+    return SessionAnswer(person=Profile(**person.row()), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
@@ -114,8 +114,7 @@ def check(
     """What an invitation is for, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
-        invitation = accounts.invitation(site.database, now, code)
-    return Checked(**invitation | {"name": invitation["person_name"] or ""})
+        return Checked(**accounts.invitation(site.database, now, code))
 
 
 @contextmanager
@@ -145,8 +144,4 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
     agent = printable(request.headers.get("user-agent", ""), "")
     _, value = sessions.begin(site.database, now, person["id"], agent[:200])
     set_cookie(request, value)
-    return SessionAnswer(person=profile(person), csrf=sessions.csrf_of(value))
-
-
-def profile(row: Row) -> Profile:
-    return Profile(**{**row, "preferences": as_dict(row["preferences"])})
+    return SessionAnswer(person=Profile(**person), csrf=sessions.csrf_of(value))

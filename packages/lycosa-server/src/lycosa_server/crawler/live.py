@@ -100,8 +100,3 @@ def of_shard(engine: Engine) -> Live:
     """The state of one shard, told where it runs."""
     now = engine.clock()
     return Live.of(engine, now, time.time() - now)
-
-
-def remove(directory: Path) -> None:
-    """The crawl does not run any more."""
-    (directory / NAME).unlink(missing_ok=True)

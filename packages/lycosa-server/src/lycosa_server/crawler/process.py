@@ -71,7 +71,9 @@ class CrawlProcess:
         self.clock = clock or wall_clock()
         self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
-        self.around.hosts = hosts or _hosts(settings)
+        if settings.cluster and hosts is None:
+            hosts = runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
+        self.around.hosts = hosts
         self.running: dict[str, Running] = {}
         # how crawls ended, and when, that the database does not know yet
         self.unwritten: dict[str, tuple[Row, Ending, float]] = {}
@@ -160,7 +162,8 @@ class CrawlProcess:
             except OSError as error:
                 log("cannot show how a crawl is", crawl=running.id, error=str(error))
         self._collect()
-        await self._ask(self._write, self._report(), self._far())
+        far = {crawl: (each.pages, each.found) for crawl, each in self.running.items()}
+        await self._ask(self._write, self._report(), far)
         if now < self._due and not self.away and not any(it.judged or it.stopped_at for it in self.running.values()):
             return
         self._due = now + EVERY
@@ -268,7 +271,7 @@ class CrawlProcess:
 
     def _recorded(self, row: Row) -> tuple[int, int]:
         directory = self.settings.crawl_directory(row["id"])
-        live.remove(directory)
+        (directory / live.NAME).unlink(missing_ok=True)
         try:
             bring_shards_together(directory)
             return recorded(directory, row)
@@ -361,7 +364,7 @@ class CrawlProcess:
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
             for directory in erasing.sweep(list(directories)):
-                erasing.removed(self.database, directories[directory])
+                self.database.delete("rubbish", crawl=directories[directory])
                 log("directory removed", crawl=directories[directory])
 
         if waste:
@@ -398,16 +401,6 @@ class CrawlProcess:
         flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
         told = {"running": len(self.running), "in_flight": flying, "pages": fetched}
         return told | ({"shards": self.around.hosts.count} if self.around.hosts is not None else {})
-
-    def _far(self) -> dict[str, Far]:
-        return {crawl: (each.pages, each.found) for crawl, each in self.running.items()}
-
-
-def _hosts(settings: Settings) -> RemoteHosts | None:
-    """The cluster that crawls run on, if the operator has named one."""
-    if not settings.cluster:
-        return None
-    return runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
 
 
 async def _open_hosts(hosts: RemoteHosts) -> None:

@@ -140,7 +140,9 @@ class Running:
             if self._no_room:
                 raise StoreError(self._no_room)
             if self.row["task"] == "refresh":
-                self._changes = await asyncio.to_thread(self._seen_changes)
+                # since this look at the pages began, however often it was broken off
+                began = self.row["started"] or 0.0
+                self._changes = await asyncio.to_thread(changes_since, self._directory, began) or 0
         except asyncio.CancelledError:  # what was in flight is not recorded, and asked for again by the next run
             return self._ending(STOPPED)
         except LycosaError as error:
@@ -149,7 +151,7 @@ class Running:
             log("crawl crashed", crawl=self.id, error=f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
             return self._ending(f"{type(bug).__name__}: {bug}", failed=True)
         finally:
-            live.remove(self._directory)
+            (self._directory / live.NAME).unlink(missing_ok=True)
         return self._ending(reason)
 
     async def _sessions(self) -> str:
@@ -316,10 +318,6 @@ class Running:
     def _count(self) -> None:
         if self.engine is not None:
             self.pages, self.found = self.engine.tally.pages, self.engine.tally.relevant
-
-    def _seen_changes(self) -> int:
-        """Changes that a reader cares for since this look at the pages began, however often it was broken off."""
-        return changes_since(self._directory, self.row["started"] or 0.0) or 0
 
     def _said(self) -> tuple[str, str, Mapping[str, int]]:
         """How it ended, the last complaint, and what requests went to."""

@@ -88,7 +88,7 @@ def _offer(database: Database, now: float, days: float, **given: str | None) -> 
 def invitation(database: Database, now: float, code: str) -> Row:
     """Return the invitation with a code, if it is still good. One with a `person` changes that person's password."""
     row = database.row(
-        "SELECT i.*, p.name AS person_name FROM invitation i LEFT JOIN person p ON p.id = i.person "
+        "SELECT i.*, COALESCE(p.name, '') AS name FROM invitation i LEFT JOIN person p ON p.id = i.person "
         "WHERE i.digest = :digest AND i.used IS NULL AND i.expires > :now AND (i.person IS NULL OR p.disabled = 0)",
         digest=digest(code.strip()),
         now=now,

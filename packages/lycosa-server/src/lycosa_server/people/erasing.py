@@ -69,11 +69,6 @@ def rubbish(database: Database) -> list[str]:
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 
 
-def removed(database: Database, crawl: str) -> None:
-    """The directory of a crawl is gone."""
-    database.delete("rubbish", crawl=crawl)
-
-
 def sweep(directories: list[Path]) -> list[Path]:
     """Remove directories of crawls that nobody writes in; returns those that are gone now. Neither a link nor `..` is
     followed. The directory of a running crawl is left for the crawl process, which ends the crawl first.

@@ -70,10 +70,6 @@ def remove(database: Database, owner: str, model: str) -> None:
 # -- training, by the crawl process ----------------------------------------------------------------------------
 
 
-def requeue(database: Database) -> None:
-    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
-
-
 def take(database: Database) -> Row | None:
     """Return the model that has waited longest, its state now `training`; None if none waits."""
     row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")

@@ -74,7 +74,3 @@ def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") 
         return row, interest_for(database, person, row["interest"], mode)
     except NotFound:
         raise NotFound("no such crawl") from None
-
-
-def model_for(database: Database, person: str, model: str) -> Row:
-    return found(database.find("model", id=model, owner=person), "model")
