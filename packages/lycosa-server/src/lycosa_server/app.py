@@ -115,7 +115,6 @@ STATUSES: dict[type[Exception], int] = {
 
 
 async def _explain(request: Request, error: Exception) -> Response:
-    """Errors raised on purpose, as answers."""
     for kind, (event, status, text) in HIDDEN.items():
         if isinstance(error, kind):
             log(event, "warning" if kind is DatabaseAway else "error", why=str(error))

@@ -133,7 +133,6 @@ def _add(tar: tarfile.TarFile, name: str, path: Path, end: int | None = None) ->
 
 
 def _extract(file: Path, into: Path) -> None:
-    """Write the members of a backup; refuse a tar that has any others."""
     try:
         with tarfile.open(file, "r:") as tar:
             for member in tar:

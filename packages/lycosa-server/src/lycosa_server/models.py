@@ -178,7 +178,6 @@ def _check_tree(paths: Iterable[str]) -> None:
 
 
 def classes_as_topics(classes: Mapping[str, int]) -> WebDirectory:
-    """The classes of a classifier as a tree, with the pages that each has learned from."""
     return WebDirectory({name: [] for name in classes}, Counter(classes))
 
 

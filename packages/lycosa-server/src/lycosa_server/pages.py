@@ -78,7 +78,6 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
 
 
 def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
-    """The interest and the tab that the path names."""
     name, tab = request.path_params["interest"], request.path_params.get("tab", "")
     if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
         raise HTTPException(404)

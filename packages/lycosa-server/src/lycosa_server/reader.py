@@ -135,7 +135,6 @@ def of_text(text: str) -> Readable:
 
 
 def of_document(told: Document) -> Readable:
-    """A document without markup of its own: its paragraphs, headings and links."""
     headings = set(told.headings.split("\n"))
     hrefs = dict(zip(told.links.positions, told.links.urls, strict=True))
     out: list[str] = []
@@ -163,7 +162,6 @@ def _escaped(text: str) -> str:
 
 
 def document(readable: Readable, title: str, url: str, fetched: float, theme: str = "system") -> str:
-    """The whole document, in the colours that the person has chosen."""
     name = escape(_printable(title or url))
     day = day_and_time(fetched) if fetched > 0 else ""
     chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""

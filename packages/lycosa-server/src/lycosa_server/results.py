@@ -63,8 +63,6 @@ class Page(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PageFilter:
-    """What somebody wants to see."""
-
     filters: Filters
     labelled: Labelled | None = None
     found: bool | None = None  # None: those that were found, unless labels are asked for
@@ -77,12 +75,10 @@ def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
 
 
 def fits(labelled: Labelled, given: bool | None) -> bool:
-    """Whether what people said of a page is what is asked for."""
     return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
 
 
 def choose(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order) -> list[PageRow]:
-    """The pages that pass, in order."""
     with cached.view.lock:
         now = cached.now(labels, wanted.threshold)
         everything = (PageRow(cached.view, number) for number in np.flatnonzero(now.counted).tolist())
@@ -224,7 +220,6 @@ class CachedView:
         self.indexing = False  # a thread brings the search index up to date
 
     def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> Now:
-        """Return what the pages are worth as they are now, by people's word first."""
         with self.view.lock:
             line = self.view.threshold if threshold is None else threshold
             worths, counted = self.view.column("worth").astype(float), self.view.current()
@@ -236,13 +231,11 @@ class CachedView:
             return Now(worths, counted, counted & (worths >= line), int(self.view.column("crawled").sum()))
 
     def scores(self, labels: Mapping[str, bool]) -> tuple[list[PageRow], NDArray[np.float64]]:
-        """All pages, copies among them, and the score of each."""
         with self.view.lock:
             pages = self.view.pages(copies=True)
             return pages, self.now(labels).worths[[page.number for page in pages]]
 
     def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
-        """How many pages are relevant, and how sure that is."""
         with self.view.lock:
             now = self.now(labels, threshold)
             line = self.view.threshold if threshold is None else threshold
@@ -265,7 +258,6 @@ class ViewCache:
         return path in self._views
 
     def get(self, path: Path) -> CachedView:
-        """The view of a directory, brought up to date."""
         with self._lock:
             cached = self._views.get(path)
             if cached is None:

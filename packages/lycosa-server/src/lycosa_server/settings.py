@@ -177,7 +177,6 @@ class Settings:
         return self.data / "models" / model
 
     def environment(self) -> dict[str, str]:
-        """What tells a process these settings."""
         return {VARIABLE: json.dumps(asdict(self) | {"data": str(self.data.absolute())})}
 
     @staticmethod

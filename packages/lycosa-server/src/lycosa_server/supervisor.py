@@ -78,7 +78,6 @@ def _runs(pid: int) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket on which people may call."""
     try:
         if not 0 <= port <= 65535:
             raise OverflowError("there is no such port")
@@ -96,8 +95,6 @@ COMMANDS = {name: (sys.executable, "-m", f"lycosa_server.{name}") for name in ("
 
 
 class Supervisor:
-    """Keeps the children running until it is told to stop."""
-
     def __init__(
         self,
         settings: Settings,

@@ -74,7 +74,6 @@ class Training:
         return row is not None
 
     def do(self, row: Row) -> None:
-        """Train one model and record the result or the reason of its failure."""
         log("training started", job=row["id"])
         reason, task = "", dict[str, Any]()
         try:
@@ -138,7 +137,6 @@ class Training:
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
-    """Train what was told; what there is to say of it beyond what the file itself tells."""
     place = Path(task["place"])
     place.mkdir(0o700, exist_ok=True)
     return {"classifier": _classifier, "rules": _rules, "browsing": _browsing}[task["kind"]](task, place)
@@ -205,7 +203,6 @@ def _write(table: Path, rows: dict[str, str]) -> None:
 
 
 def _look(directories: Sequence[Path]) -> Any:
-    """Pages out of the archives of several crawls, the first that has it."""
     from lycosa.training.corpus import Account
     from lycosa.training.looking import recorded
 

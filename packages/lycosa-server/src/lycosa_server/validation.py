@@ -80,7 +80,6 @@ def checked(
 
 
 def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes | None) -> None:
-    """Whether the models can be used for what they are wished for, by whom they are wished for."""
     if before is not None and {wishes.model, wishes.strategy_model} - {"", before.model, before.strategy_model}:
         raise InputError("models are their owner's: leave these as they are, or leave them out")
     if wishes.model:

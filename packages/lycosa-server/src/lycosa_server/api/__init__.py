@@ -32,5 +32,4 @@ class Named(BaseModel):
 
 
 def routers() -> list[APIRouter]:
-    """The routers, in the order of the reference."""
     return [import_module(f"lycosa_server.api.{name}").router for name in RESOURCES]

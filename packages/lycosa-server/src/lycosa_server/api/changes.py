@@ -226,7 +226,6 @@ def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None)
 def _difference(
     collection: Collection, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
 ) -> Difference:
-    """What differs; `cut` says what was left out."""
     comparison = compared(collection, [visit for _, visit in versions], earlier, later, LONGEST)
     found = comparison.as_data(whole=whole)
     long = max(len(comparison.old.text), len(comparison.new.text)) == LONGEST

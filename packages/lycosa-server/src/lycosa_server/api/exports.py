@@ -94,7 +94,6 @@ def export_crawl(
 def _zip(
     person: Person, account: dict[str, Any], name: str, files: Mapping[str, Path], owner: str = "", interest: str = ""
 ) -> StreamingResponse:
-    """Send the data of an interest, or of all that an owner has, with their crawls."""
     settings, now = person.site.settings, person.site.clock()
     rows = person.site.database.rows(
         "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "

@@ -88,7 +88,6 @@ def server(person: Person = needs("admin")) -> Server:
 
 
 def _gauges(site: Site) -> CollectorRegistry:
-    """What the database knows: crawls, people, processes."""
     states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
     [sums] = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
 

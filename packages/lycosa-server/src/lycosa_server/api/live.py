@@ -77,7 +77,6 @@ class Progress(BaseModel):
 
 
 def progress_of(view: CrawlView, relevant: Found, crawl: Crawl, now: float) -> Progress:
-    """All of it, of a view that is up to date."""
     live = Live.read(view.path, now)
     curve = view.harvest(relevant)
     with view.lock:
@@ -205,7 +204,6 @@ class Feed:
         return events
 
     def _labels(self, interest: str) -> list[ServerSentEvent]:
-        """The labels that were given or taken back since the last look."""
         database = self.site.database
         number = feedback.last(database, interest)
         if number == self.number:
@@ -259,7 +257,6 @@ class Feed:
 
 
 async def stream(feed: Feed) -> AsyncGenerator[ServerSentEvent, None]:
-    """The events of a feed, until it ends."""
     yield ServerSentEvent(retry=2000)
     over = False
     while not over:

@@ -236,7 +236,6 @@ def _terms(view: CrawlView, page: PageRow) -> list[Term]:
 
 
 def _readable(collection: Collection, visit: Visit) -> reader.Readable:
-    """A version as it can be read, by what kind of thing it is."""
     exchange = collection.exchange(visit)
     if exchange is None:
         return reader.Readable("")

@@ -74,7 +74,6 @@ def _choices(
 
 @cache
 def _there(name: str) -> bool:
-    """Whether this server has what it takes: WordNet."""
     if name not in ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea"):
         return True
     try:

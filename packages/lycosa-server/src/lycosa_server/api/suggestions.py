@@ -142,7 +142,6 @@ def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], ND
 
 
 def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[TermIdea]:
-    """Words that are typical of liked pages."""
     view = cached.view
     fresh = [at for at, page in enumerate(known) if not page.copy]
     mine = [at for at in fresh if known[at].liking]

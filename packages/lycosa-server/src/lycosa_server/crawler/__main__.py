@@ -16,7 +16,6 @@ from lycosa_server.supervisor import end_with_supervisor, notices_end
 
 
 async def crawl(settings: Settings) -> None:
-    """Until SIGTERM or Ctrl-C."""
     settings.data.mkdir(parents=True, exist_ok=True)
     database = Database(settings.database_address)
     try:

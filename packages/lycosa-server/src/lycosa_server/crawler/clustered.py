@@ -25,7 +25,6 @@ class RunningOnCluster(Running):
         return self._around.hosts.crawl(request)
 
     async def _follow(self, turn: Mapping[str, Any]) -> None:
-        """Once a second: how far it is, what people have said, and what it does just now."""
         crawl = self._crawl
         assert crawl is not None
         if turn.get("heard") == crawl.shards:  # else some have not told yet what they have

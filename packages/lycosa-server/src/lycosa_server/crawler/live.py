@@ -44,7 +44,6 @@ class LiveHost(BaseModel):
 
     @classmethod
     def of(cls, lane: Lane, now: float, ahead: float) -> LiveHost:
-        """A lane of the frontier."""
         waits = lane.status == WAITING and lane.until > now
         why = lane.why if waits or lane.status == PARKED else ""
         ready = lane.until + ahead if waits else None
@@ -73,7 +72,6 @@ class Live(BaseModel):
 
     @classmethod
     def together(cls, parts: Sequence[Live]) -> Live:
-        """The states of a crawl's shards, as one."""
         hosts = nlargest(MOST, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting))
         flights = [flight for part in parts for flight in part.in_flight][:MOST]
         at = max((part.at for part in parts), default=0.0)
@@ -81,7 +79,6 @@ class Live(BaseModel):
 
     @classmethod
     def read(cls, directory: Path, now: float) -> Live:
-        """Read it, whatever state the file is in."""
         try:
             with open(directory / NAME, "rb") as file:
                 live = cls.model_validate_json(file.read(2_000_000))
@@ -97,6 +94,5 @@ class Live(BaseModel):
 
 
 def of_shard(engine: Engine) -> Live:
-    """The state of one shard, told where it runs."""
     now = engine.clock()
     return Live.of(engine, now, time.time() - now)

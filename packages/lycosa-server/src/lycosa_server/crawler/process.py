@@ -145,13 +145,11 @@ class CrawlProcess:
         self._woken.set()
 
     def wake(self, notice: bytes = b"") -> None:
-        """Look at what is wanted now: something has changed."""
         self._due = 0.0
         self._woken.set()
         self.training.queued.set()
 
     async def look(self) -> None:
-        """One look at what runs, at what is wanted if that is due, and what follows from it."""
         self.looks += 1
         now = self.clock()
         for running in self.running.values():
@@ -183,7 +181,6 @@ class CrawlProcess:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
 
     def _write(self, report: dict[str, int], far: dict[str, Far]) -> None:
-        """How crawls ended, how far the others are, and that we live."""
         for crawl, ended in list(self.unwritten.items()):
             self._write_ending(*ended)
             del self.unwritten[crawl]
@@ -220,7 +217,6 @@ class CrawlProcess:
     # -- what follows ------------------------------------------------------------------------------------------
 
     def _collect(self) -> None:
-        """Crawls that have ended by themselves, or because they were told to."""
         over = [crawl for crawl, running in self.running.items() if running.over]
         for crawl in over:
             running = self.running.pop(crawl)
@@ -256,7 +252,6 @@ class CrawlProcess:
                 running.judge(row, words, await self._ask(self._models, row))
 
     async def _take_up(self, rows: list[Row]) -> None:
-        """Crawls that ran when an earlier process ended."""
         for row in rows:
             crawl = row["id"]
             if row["state"] != "running" or crawl in self.running or crawl in self.unwritten or crawl in self.judging:
@@ -280,7 +275,6 @@ class CrawlProcess:
             return row["pages"], row["found"]
 
     async def _start(self, rows: list[Row]) -> None:
-        """From the queue, as many as there is room for."""
         busy = {*self.running, *self.unwritten}
         rows = [
             row | {"state": "running"} if row["id"] in busy else row for row in rows if row["id"] not in self.judging
@@ -423,7 +417,6 @@ async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:
 
 
 def told_of(row: Row, ending: Ending, state: str) -> tuple[str, str] | None:
-    """What its owner should hear of an ending: the kind of notice, and the words."""
     if state == "failed":
         what = "The revisit of" if row["task"] == "refresh" else "The crawl of"
         return "failed", f"{what} {row['name']} failed: {ending.reason}"

@@ -50,8 +50,6 @@ ROOM = 50_000_000
 
 @dataclass(slots=True)
 class Surroundings:
-    """What all crawls of the process have in common."""
-
     settings: Settings
     clock: Clock
     authority: Authority
@@ -249,7 +247,6 @@ class Running:
     # -- while it runs -----------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """End after what is in flight has arrived."""
         self.stopped_at = self.stopped_at or self._around.clock()
         if self._crawl is not None:
             self._crawl.stop()
@@ -285,14 +282,12 @@ class Running:
             live.Live.of(self.engine, now, self._around.wall() - now).write(self._directory)
 
     def _reopen(self, now: float) -> None:
-        """Stop, and go on with what is to be learned."""
         self.opened_at = now
         self._reopening = True
         if self._crawl is not None:
             self._crawl.stop()
 
     def _hear(self, now: float) -> None:
-        """Have the judge learn from labels while the crawl runs."""
         engine, words, asked = self.engine, self.words, self.asked
         if engine is None or engine.ending or self.over or not isinstance(engine.log, SqliteLog):
             return

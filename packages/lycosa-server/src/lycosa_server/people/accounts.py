@@ -150,7 +150,6 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
 
 
 def revoke_resets(database: Database, person: str) -> None:
-    """No link changes this person's password any more."""
     database.run("DELETE FROM invitation WHERE person = :person AND used IS NULL", person=person)
 
 
@@ -191,7 +190,6 @@ def set_password(
 
 
 def set_role(database: Database, person: str, role: Role) -> None:
-    """Change what a person may do, from the next request on."""
     with database.transaction():
         if role != "admin":
             keep_an_admin(database, person)

@@ -66,7 +66,6 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
 
 
 def pause(database: Database, crawl: str) -> Row:
-    """Leave it for now; what it has in flight may still arrive."""
     with _locked(database, crawl) as row:
         if row["state"] not in UNDER_WAY:
             raise Taken(f"this crawl is {row['state']}: there is nothing to pause")
@@ -74,7 +73,6 @@ def pause(database: Database, crawl: str) -> Row:
 
 
 def resume(database: Database, now: float, crawl: str) -> Row:
-    """Go on with one that was paused, stopped, or failed."""
     with _locked(database, crawl) as row:
         if row["state"] == "finished":
             raise Taken("this crawl is finished: ask for more pages, or for a new look at those it has")
@@ -84,7 +82,6 @@ def resume(database: Database, now: float, crawl: str) -> Row:
 
 
 def stop(database: Database, now: float, crawl: str) -> Row:
-    """Enough of it. It can be resumed."""
     with _locked(database, crawl) as row:
         if row["state"] in ("finished", "failed"):
             raise Taken(f"this crawl is {row['state']}: there is nothing to stop")
@@ -221,7 +218,6 @@ def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
 
 
 def under_way(database: Database) -> list[Row]:
-    """Crawls that run or wait to, each with the owner of its interest."""
     return database.rows(
         "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name, i.look_again AS look_again FROM crawl c "
         "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
@@ -229,7 +225,6 @@ def under_way(database: Database) -> list[Row]:
 
 
 def to_judge(database: Database) -> list[Row]:
-    """Crawls whose pages are to be judged again, with what their interests wish."""
     return database.rows(
         "SELECT c.*, i.wishes AS wishes, i.owner AS owner FROM crawl c JOIN interest i ON i.id = c.interest "
         "WHERE c.judging <> '' ORDER BY c.number DESC, c.id"
@@ -268,7 +263,6 @@ def take(database: Database, now: float, crawl: str) -> bool:
 
 
 def give_back(database: Database, crawl: str) -> None:
-    """Put one that runs into the queue again, where it was."""
     database.run("UPDATE crawl SET state = 'queued' WHERE id = :crawl AND state = 'running'", crawl=crawl)
 
 

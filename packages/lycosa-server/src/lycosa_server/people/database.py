@@ -131,12 +131,10 @@ class Database:
 
     @property
     def _current(self) -> Connection | None:
-        """The connection of this thread's transaction."""
         return getattr(self._local, "connection", None)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """The connection of this thread's transaction; outside one, any."""
         if self._current is not None:
             yield self._current
             return
@@ -150,7 +148,6 @@ class Database:
                 self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def tables(self) -> dict[str, list[str]]:
-        """The tables that are there, each with its columns."""
         with self.connection() as connection:
             seen = inspect(connection)
             return {table: [str(it["name"]) for it in seen.get_columns(table)] for table in seen.get_table_names()}
@@ -169,7 +166,6 @@ class Database:
             return [dict(row) for row in result.mappings()] if result.returns_rows else [], result.rowcount
 
     def _explained(self, context: ExceptionContext) -> Exception | None:
-        """An error of the driver in our words."""
         error, kind = context.original_exception, context.sqlalchemy_exception
         if isinstance(error, OverflowError | UnicodeEncodeError) or isinstance(kind, exc.DataError):
             return InputError(f"a value cannot be kept: {error}")

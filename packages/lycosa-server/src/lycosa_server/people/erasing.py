@@ -56,7 +56,6 @@ def _throw(database: Database, column: str, key: str) -> list[str]:
 
 
 def erase_crawl(database: Database, crawl: str) -> None:
-    """Delete one crawl."""
     with database.transaction():
         if held(database, crawl) is not None:
             database.delete("crawl", crawl)
@@ -98,7 +97,6 @@ def sweep(directories: list[Path]) -> list[Path]:
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:
-    """All rows about a person, by table; interests with what belongs to them."""
     found: dict[str, list[Row]] = defaultdict(list, audit=_shown(database, "audit WHERE person = :key", person))
     for table in metadata.sorted_tables:
         for column in table.columns:
@@ -117,7 +115,6 @@ def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
 
 
 def _shown(database: Database, source: str, key: str) -> list[Row]:
-    """Rows without secrets, with what is JSON as data."""
     rows = [
         {name: value for name, value in row.items() if name not in {"password", "digest", "previous", "feed", "folded"}}
         for row in database.rows(f"SELECT * FROM {source}", key=key)

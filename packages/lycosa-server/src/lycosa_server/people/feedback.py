@@ -8,7 +8,6 @@ from lycosa_server.people.database import Database, Row
 
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:
-    """The labels of an interest by page, the oldest first."""
     rows = database.rows(
         "SELECT url, relevant FROM feedback WHERE interest = :interest AND relevant IS NOT NULL ORDER BY number, url",
         interest=interest,
@@ -43,7 +42,6 @@ def given(database: Database, interest: str) -> list[Row]:
 
 
 def last(database: Database, interest: str) -> int:
-    """The number of the label given last."""
     row = database.row("SELECT MAX(number) AS number FROM feedback WHERE interest = :interest", interest=interest)
     return int((row and row["number"]) or 0)
 

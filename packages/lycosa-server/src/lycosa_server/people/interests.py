@@ -59,7 +59,6 @@ def change(
 
 
 def _row(name: str | None, wishes: Wishes | None, look_again: str | None) -> Row:
-    """Check what is given, and return it as columns."""
     row: Row = {}
     if name is not None:
         row["name"] = line(name, "the name", LONGEST_NAME, 1)
@@ -75,7 +74,6 @@ def wishes_of(row: Row) -> Wishes:
 
 
 def newest_crawls(database: Database, person: str) -> dict[str, Row]:
-    """Return the newest crawl of each interest that a person may see, by the interest's id."""
     rows = database.rows(
         f"SELECT c.* FROM ({VISIBLE}) v JOIN crawl c ON c.interest = v.id "
         "AND c.number = (SELECT MAX(number) FROM crawl n WHERE n.interest = v.id)",

@@ -123,7 +123,6 @@ def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
 
 
 def forget(database: Database, folded: str) -> None:
-    """Remove what is known of a name, when its account goes."""
     database.run("DELETE FROM attempt WHERE source LIKE :source", source=f"%:{_mark(folded)}%")
 
 

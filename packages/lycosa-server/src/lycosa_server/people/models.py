@@ -86,7 +86,6 @@ def end(database: Database, now: float, model: str, state: str, about: dict[str,
 
 
 def ids(database: Database) -> set[str]:
-    """All there are: what lies among the files and is none of them can go."""
     return {row["id"] for row in database.rows("SELECT id FROM model")}
 
 

@@ -59,7 +59,6 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
 
 
 def csrf_of(value: str) -> str:
-    """The token that a page has to send along with what it changes."""
     return derived(value.partition(".")[0], "csrf")
 
 

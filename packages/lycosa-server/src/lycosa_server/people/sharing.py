@@ -46,7 +46,6 @@ def stop(database: Database, interest: str, person: str) -> bool:
 
 
 def people(database: Database, interest: str) -> list[Row]:
-    """Return with whom an interest is shared: ids, names, modes, since when."""
     return database.rows(
         "SELECT s.person, p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person "
         "WHERE s.interest = :interest ORDER BY p.folded",

@@ -37,7 +37,6 @@ class Known(NamedTuple):
 
     @property
     def liking(self) -> float:
-        """How much the page is liked, from 0 to 1."""
         if self.copy or self.label is False:
             return 0.0
         return 1.0 if self.label else OPENED * (self.opened > 1)
@@ -100,7 +99,6 @@ def seeds(
 
 
 def _told(good: Sequence[Known]) -> str:
-    """Liked pages in words, each once."""
     yes = sum(page.label is True for page in good)
     opened = len(good) - yes
     said = [f"{many(yes, 'page')} you labelled yes"] if yes else []
@@ -160,7 +158,6 @@ def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[s
 
 
 def answered(database: Database, interest: str, person: str) -> set[tuple[str, str]]:
-    """What the person has said yes or no to, by kind and value: it does not come again."""
     statement = "SELECT kind, value FROM suggestion WHERE interest = :interest AND person = :person"
     return {(row["kind"], row["value"]) for row in database.rows(statement, interest=interest, person=person)}
 

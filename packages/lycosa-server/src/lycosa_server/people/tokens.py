@@ -45,7 +45,6 @@ def find(database: Database, now: float, secret: str) -> Row | None:
 
 
 def alive(database: Database, now: float, token: str) -> bool:
-    """Whether a token is still good, by its id."""
     row = database.get("token", token)
     return row is not None and _good(row, now) and active(database, row["person"]) is not None
 

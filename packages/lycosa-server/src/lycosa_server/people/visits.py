@@ -17,7 +17,6 @@ def last(database: Database, interest: str, person: str) -> float:
 
 
 def mark(database: Database, now: float, interest: str, person: str) -> None:
-    """The person has seen what changed until now."""
     database.upsert("seen", {"interest": interest, "person": person, "at": now}, KEY, ["at"])
 
 
@@ -30,12 +29,10 @@ def open_feed(database: Database, interest: str, person: str) -> str:
 
 
 def close_feed(database: Database, interest: str, person: str) -> None:
-    """Nobody can read the feed any more."""
     database.run(
         "UPDATE seen SET feed = NULL WHERE interest = :interest AND person = :person", interest=interest, person=person
     )
 
 
 def by_key(database: Database, key: str) -> Row | None:
-    """Whose feed of what it is: `interest` and `person`."""
     return database.row("SELECT interest, person FROM seen WHERE feed = :feed", feed=digest(key))
