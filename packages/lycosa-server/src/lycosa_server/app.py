@@ -24,7 +24,6 @@ from lycosa_server.middleware import Door, Metrics
 from lycosa_server.pages import PAGES, STATIC, error_page
 from lycosa_server.pages import explain as explain_as_page
 from lycosa_server.people import catalogue
-from lycosa_server.people.accounts import LastAdmin
 from lycosa_server.people.credentials import Busy, Passwords
 from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa_server.people.limits import TooMany
@@ -109,7 +108,6 @@ STATUSES: dict[type[Exception], int] = {
     NotFound: 404,
     Forbidden: 403,
     Taken: 409,
-    LastAdmin: 409,
     InputError: 422,
 }
 

@@ -22,12 +22,6 @@ CSP = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
 )
-HEADERS = {
-    "Content-Security-Policy": CSP,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 STYLE = "/static/reader.css"
 
 # characters of the source that are read; letters and elements that are shown; how deep these are nested

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, computed_field
 
-from lycosa.core.errors import StoreError
+from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to
 from lycosa_server.people import crawls, erasing, feedback, interests
 from lycosa_server.people.database import Row
-from lycosa_server.people.typed import lines
+from lycosa_server.people.typed import line
 from lycosa_server.people.wishes import MOST_PIECES
 from lycosa_server.results import Now
 
@@ -133,7 +133,10 @@ def look_again(body: LookAgain | None = None, access: CrawlAccess = crawl_to("ed
 
     With `now`, at pages with one of these pieces in their addresses, and at others only if they are due.
     """
-    pieces = lines(body.now, "what to look at now", 300, MOST_PIECES) if body else []
+    given = [line(text, "what to look at now", 300) for text in body.now] if body else []
+    pieces = list(dict.fromkeys(filter(None, given)))
+    if len(pieces) > MOST_PIECES:
+        raise InputError(f"what to look at now: {len(pieces):,} are given, {MOST_PIECES:,} are the most")
     change = partial(crawls.refresh, everything=not pieces, look_first=pieces)
     return _do(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
 

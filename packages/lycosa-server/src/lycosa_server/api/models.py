@@ -26,7 +26,7 @@ from lycosa_server.guards import ModelAccess, Person, model_to, needs
 from lycosa_server.people import models, permissions
 from lycosa_server.people.database import as_dict
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.interests import check_room
+from lycosa_server.people.interests import LONGEST_NAME, check_room
 from lycosa_server.people.typed import line
 
 router = APIRouter(tags=["models"])
@@ -162,8 +162,9 @@ def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
 @router.patch("/models/{model}")
 def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
     """Rename it."""
-    models.rename(access.site.database, access.model["id"], body.name)
-    return ModelInfo(**access.site.database.get("model", access.model["id"]) or access.model)
+    name = {"name": line(body.name, "the name", LONGEST_NAME, 1)}
+    access.site.database.update("model", access.model["id"], name)
+    return ModelInfo(**access.model | name)
 
 
 @router.delete("/models/{model}", status_code=204)

@@ -195,7 +195,7 @@ def read_page(
             readable = reader.Readable("")
         theme = theme_of(access.person)
         document = reader.document(readable, page.title or visit.title, page.node, visit.started, theme)
-    return HTMLResponse(document.encode("utf-8", "replace"), headers=reader.HEADERS)
+    return HTMLResponse(document.encode("utf-8", "replace"), headers={"Content-Security-Policy": reader.CSP})
 
 
 @router.post("/crawls/{crawl}/opened", status_code=204)

@@ -22,14 +22,6 @@ DAY = 86400.0
 FIRST = "the first admin"  # the note of the invitation that the first start makes
 
 
-class NoInvitation(NotFound):
-    """The code is wrong, used, revoked or too old; which of them is not told."""
-
-
-class LastAdmin(InputError):
-    """It would leave nobody who can keep the accounts."""
-
-
 def fold(name: str) -> str:
     """What two spellings of the same name have in common.
 
@@ -94,7 +86,7 @@ def invitation(database: Database, now: float, code: str) -> Row:
         now=now,
     )
     if row is None:
-        raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
+        raise NotFound("this link is not known, was used, or is too old: ask for a new one")
     return row
 
 
@@ -110,7 +102,7 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
     """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
     offer = invitation(database, now, code)
     if offer["person"]:
-        raise NoInvitation("this link is for a new password: ask for an invitation")
+        raise NotFound("this link is for a new password: ask for an invitation")
     shown = check_name(name)
     kept = passwords.hash(check_password(password, shown))
     person = {"id": new_id(), "name": shown, "folded": fold(shown), "password": kept, "role": offer["role"]}
@@ -125,7 +117,7 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
 def _use(database: Database, now: float, offer: Row) -> None:
     """Mark an invitation as used; of two who do so at once, one is too late."""
     if not database.run("UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL", now=now, id=offer["id"]):
-        raise NoInvitation("this link was just used: ask for a new one")
+        raise NotFound("this link was just used: ask for a new one")
 
 
 # -- forgotten passwords ---------------------------------------------------------------------------------------
@@ -144,7 +136,7 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
     offer = invitation(database, now, code)
     person = active(database, offer["person"])
     if person is None:
-        raise NoInvitation("this link is for a new account: ask for one that changes your password")
+        raise NotFound("this link is for a new account: ask for one that changes your password")
     set_password(database, passwords, person, password, lambda: _use(database, now, offer))
     return person
 
@@ -218,7 +210,7 @@ def keep_an_admin(database: Database, person: str) -> None:
     """Refuse to lose this person if no other admin is left. To be asked in the transaction that loses them."""
     admins = "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id"
     if [row["id"] for row in database.rows(admins + database.lock)] == [person]:
-        raise LastAdmin("this is the last admin: make someone else admin first")
+        raise Taken("this is the last admin: make someone else admin first")
 
 
 def revoke_invitations_of(database: Database, person: str) -> None:

@@ -52,10 +52,6 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
     return row
 
 
-def rename(database: Database, model: str, name: str) -> None:
-    database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
-
-
 def remove(database: Database, owner: str, model: str) -> None:
     """Delete the row; its file goes after that. One that an interest goes by stays."""
     with database.transaction():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from lycosa.core.errors import InputError
@@ -26,13 +25,3 @@ def line(text: Any, what: str, most: int, least: int = 0) -> str:
     if len(typed) < least:
         raise InputError(f"{what} is empty: it takes at least {least} character{'s' if least != 1 else ''}")
     return typed
-
-
-def lines(texts: Any, what: str, most: int, many: int) -> list[str]:
-    """A list of such lines, each once, empty ones left out; `most` characters each, not more than `many`."""
-    if not isinstance(texts, Iterable) or isinstance(texts, str | bytes | dict):
-        raise InputError(f"{what}: it must be a list of texts")
-    given = dict.fromkeys(filter(None, (line(text, what, most) for text in texts)))
-    if len(given) > many:
-        raise InputError(f"{what}: {len(given):,} are given, {many:,} are the most")
-    return list(given)
