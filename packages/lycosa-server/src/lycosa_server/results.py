@@ -251,9 +251,6 @@ class ViewCache:
         self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._views)
-
     def __contains__(self, path: Path) -> bool:
         return path in self._views
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field, computed_field
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to
-from lycosa_server.people import crawls, erasing, feedback, interests
+from lycosa_server.people import crawls, erasing, feedback
 from lycosa_server.people.database import Row
 from lycosa_server.people.typed import line
-from lycosa_server.people.wishes import MOST_PIECES
+from lycosa_server.people.wishes import MOST_PIECES, Wishes
 from lycosa_server.results import Now
 
 router = APIRouter(tags=["crawls"])
@@ -91,7 +91,7 @@ def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Cr
 def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> Crawl:
     """A new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
     site = access.site
-    budget = min(interests.wishes_of(access.interest).budget, site.settings.max_budget)
+    budget = min(Wishes.of_json(access.interest["wishes"]).budget, site.settings.max_budget)
     return _do(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from fastapi import APIRouter
@@ -17,10 +16,10 @@ from lycosa_server.guards import InterestAccess, Site, interest_to
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Row
 from lycosa_server.people.typed import line
+from lycosa_server.results import Label
 
 router = APIRouter(tags=["feedback"])
 
-Word = Literal["yes", "no"]
 Column = NDArray[np.float64]
 
 
@@ -54,7 +53,7 @@ class Effect(BaseModel):
 class Labelled(BaseModel):
     url: str
     title: str
-    label: Word
+    label: Label
     at: float
     by: str = Field(description="Who said it; empty once the account is gone.")
 
@@ -66,11 +65,11 @@ class Feedback(BaseModel):
 
 class Said(Body):
     url: str = Field(min_length=1, max_length=4_000)
-    label: Word | None
+    label: Label | None
 
 
 class Heard(BaseModel):
-    label: Word | None
+    label: Label | None
     number: int = Field(
         description="Of this label: the judge of a crawl knows it when the crawl's `heard` is as large."
     )

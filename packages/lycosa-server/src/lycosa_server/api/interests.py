@@ -102,7 +102,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     site, database, interest = access.site, access.site.database, access.interest["id"]
     wishes = None
     if body.wishes is not None:
-        before = None if access.interest["mode"] == "own" else interests.wishes_of(access.interest)
+        before = None if access.interest["mode"] == "own" else Wishes.of_json(access.interest["wishes"])
         wishes = checked(
             body.wishes, database, site.settings.max_budget, access.interest["owner"],
             site.settings.model_file, before,
@@ -110,7 +110,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     with database.transaction():
         if body.threshold is not None:
             row = database.get("interest", interest, locked=True)
-            wishes = wishes or interests.wishes_of(row or access.interest)
+            wishes = wishes or Wishes.of_json((row or access.interest)["wishes"])
             wishes.threshold = body.threshold
             crawls.judge_again(database, interest, "threshold")
         interests.change(database, site.clock(), interest, name=body.name, wishes=wishes, look_again=body.look_again)
@@ -157,7 +157,7 @@ def _interests(person: Person, interest: str = "") -> list[Interest]:
             | {
                 "owner": Named(id=row["owner"], name=row["owner_name"]),
                 "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
-                "wishes": interests.wishes_of(row),
+                "wishes": Wishes.of_json(row["wishes"]),
                 "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
                 "labels": Labels(**row),
                 "unseen": changes_since(site.settings.crawl_directory(crawl["id"]), row["seen"])

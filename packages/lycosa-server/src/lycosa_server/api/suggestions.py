@@ -26,6 +26,7 @@ from lycosa_server.people.accounts import preferences
 from lycosa_server.people.database import Row
 from lycosa_server.people.suggestions import Idea, Known
 from lycosa_server.people.typed import line
+from lycosa_server.people.wishes import Wishes
 from lycosa_server.results import CachedView
 from lycosa_server.validation import checked
 
@@ -79,7 +80,7 @@ def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit",
     with site.database.transaction():
         row = site.database.get("interest", interest, locked=True)
         if row is not None and body.answer == "accepted":
-            wishes = interests.wishes_of(row)
+            wishes = Wishes.of_json(row["wishes"])
             if body.kind == "term":
                 wishes = replace(wishes, words=f"{wishes.words} {value}".strip())
             else:
@@ -106,7 +107,7 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
     before, kept = cached.suggested.get(person, (None, None))
     if before == key and isinstance(kept, Suggestions):
         return kept
-    wishes = interests.wishes_of(interest)
+    wishes = Wishes.of_json(interest["wishes"])
     with view.lock:
         pages, _ = cached.scores(labels)
         known = [

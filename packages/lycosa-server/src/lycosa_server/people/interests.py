@@ -69,10 +69,6 @@ def _row(name: str | None, wishes: Wishes | None, look_again: str | None) -> Row
     return row
 
 
-def wishes_of(row: Row) -> Wishes:
-    return Wishes.of_json(row["wishes"])
-
-
 def newest_crawls(database: Database, person: str) -> dict[str, Row]:
     rows = database.rows(
         f"SELECT c.* FROM ({VISIBLE}) v JOIN crawl c ON c.interest = v.id "

@@ -15,11 +15,11 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa_server.people.database import Database, Row, Taken
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.interests import LONGEST_NAME, check_room, wishes_of
+from lycosa_server.people.interests import LONGEST_NAME, check_room
 from lycosa_server.people.typed import line
+from lycosa_server.people.wishes import Wishes
 
-KINDS = ("classifier", "rules", "browsing", "directory")
-JUDGING, GUIDING = ("classifier",), ("rules", "browsing")  # kinds that judge pages, and kinds that strategies go by
+JUDGING = ("classifier",)  # kinds that judge pages
 LARGEST = 64_000_000  # bytes of one
 LONGEST_ABOUT = 2_000_000  # characters of what is told of one
 
@@ -57,7 +57,7 @@ def remove(database: Database, owner: str, model: str) -> None:
     with database.transaction():
         database.get("person", owner, locked=True)
         for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
-            wishes = wishes_of(row)
+            wishes = Wishes.of_json(row["wishes"])
             if model in (wishes.model, wishes.strategy_model):
                 raise Taken(f"the interest {row['name']} uses it: choose another model there first")
         database.delete("model", model)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lycosa.core.errors import InputError
 
 
-def line(text: Any, what: str, most: int, least: int = 0) -> str:
+def line(text: str, what: str, most: int, least: int = 0) -> str:
     """One line of text; `what` it is, for the message if it is none.
 
     >>> line("  coral reefs ", "the name", 80)
     'coral reefs'
     """
-    if not isinstance(text, str):
-        raise InputError(f"{what} is {type(text).__name__}: it must be text")
-    typed = str(text).strip()
+    typed = text.strip()
     if not all(letter.isprintable() for letter in typed):  # lone surrogates are not printable, nor is NUL
         raise InputError(
             f"{what} has a character that cannot be shown: write it in letters, digits and signs, one line"

@@ -137,7 +137,7 @@ class Wishes:
         return TypeAdapter(Wishes).validate_json(text)
 
 
-def again(text: Any, what: str) -> str:
+def again(text: str, what: str) -> str:
     """How often something is looked at: `1d`, `6 hours`; or empty."""
     every = line(text, what, 40)
     if every and seconds(every, what) < 600.0:
