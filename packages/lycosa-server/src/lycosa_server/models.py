@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -175,10 +174,6 @@ def _check_tree(paths: Iterable[str]) -> None:
         before = parts
         if size > MOST_TREE:
             raise InputError("the paths of its topics are too long, or too many: take a part of it")
-
-
-def classes_as_topics(classes: Mapping[str, int]) -> WebDirectory:
-    return WebDirectory({name: [] for name in classes}, Counter(classes))
 
 
 def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:

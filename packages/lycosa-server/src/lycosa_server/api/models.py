@@ -7,6 +7,7 @@ with the account.
 from __future__ import annotations
 
 from asyncio import Lock
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Literal
@@ -19,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 
 from lycosa.core.errors import InputError
 from lycosa.judges.model import KINDS
+from lycosa.training.web_directory import WebDirectory
 from lycosa_server import child
 from lycosa_server import models as files
 from lycosa_server.api import Body, JsonColumn, Named
@@ -193,7 +195,8 @@ def browse_topics(
     if access.model["kind"] == "directory":
         tree = files.web_directory(place)
     else:
-        tree = files.classes_as_topics(as_dict(access.model["about"]).get("classes", {}))
+        classes = as_dict(access.model["about"]).get("classes", {})
+        tree = WebDirectory({name: [] for name in classes}, Counter(classes))
     try:
         under, found = tree.named(under), tree.children(under)
     except InputError as error:

@@ -71,9 +71,7 @@ class CrawlProcess:
         self.clock = clock or wall_clock()
         self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
-        if settings.cluster and hosts is None:
-            hosts = runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
-        self.around.hosts = hosts
+        self.around.hosts = hosts or _hosts(settings)
         self.running: dict[str, Running] = {}
         # how crawls ended, and when, that the database does not know yet
         self.unwritten: dict[str, tuple[Row, Ending, float]] = {}
@@ -395,6 +393,13 @@ class CrawlProcess:
         flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
         told = {"running": len(self.running), "in_flight": flying, "pages": fetched}
         return told | ({"shards": self.around.hosts.count} if self.around.hosts is not None else {})
+
+
+def _hosts(settings: Settings) -> RemoteHosts | None:
+    """The cluster that crawls run on, if the operator has named one."""
+    if not settings.cluster:
+        return None
+    return runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
 
 
 async def _open_hosts(hosts: RemoteHosts) -> None:

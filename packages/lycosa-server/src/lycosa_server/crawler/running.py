@@ -139,8 +139,8 @@ class Running:
                 raise StoreError(self._no_room)
             if self.row["task"] == "refresh":
                 # since this look at the pages began, however often it was broken off
-                began = self.row["started"] or 0.0
-                self._changes = await asyncio.to_thread(changes_since, self._directory, began) or 0
+                changes = await asyncio.to_thread(changes_since, self._directory, self.row["started"] or 0.0)
+                self._changes = changes or 0
         except asyncio.CancelledError:  # what was in flight is not recorded, and asked for again by the next run
             return self._ending(STOPPED)
         except LycosaError as error:

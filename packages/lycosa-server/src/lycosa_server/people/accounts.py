@@ -15,7 +15,6 @@ from lycosa_server.people.credentials import Passwords, check_password, digest, 
 from lycosa_server.people.database import Database, Row, Taken, as_dict
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import NotFound, Role, active
-from lycosa_server.people.sessions import end_all, turn_soon
 from lycosa_server.people.typed import line
 
 DAY = 86400.0
@@ -178,7 +177,7 @@ def set_password(
         first()
         database.update("person", person["id"], {"password": kept})
         revoke_resets(database, person["id"])
-        end_all(database, person["id"])
+        database.delete("session", person=person["id"])
 
 
 def set_role(database: Database, person: str, role: Role) -> None:
@@ -187,7 +186,8 @@ def set_role(database: Database, person: str, role: Role) -> None:
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
         database.update("person", person, {"role": role})
-        turn_soon(database, person)
+        # each session gets a new value at its next use
+        database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = :person", person=person)
 
 
 def set_disabled(database: Database, person: str, disabled: bool) -> None:
@@ -197,7 +197,7 @@ def set_disabled(database: Database, person: str, disabled: bool) -> None:
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
             revoke_resets(database, person)
-            end_all(database, person)
+            database.delete("session", person=person)
             database.run(
                 "UPDATE crawl SET wanted = 'pause', state = CASE WHEN state = 'queued' THEN 'paused' ELSE state END "
                 "WHERE state IN ('queued', 'running') AND interest IN (SELECT id FROM interest WHERE owner = :person)",

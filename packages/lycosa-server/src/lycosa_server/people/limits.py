@@ -123,12 +123,8 @@ def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
 
 
 def forget(database: Database, folded: str) -> None:
-    database.run("DELETE FROM attempt WHERE source LIKE :source", source=f"%:{_mark(folded)}%")
+    database.run("DELETE FROM attempt WHERE source LIKE :source", source=f"%:{digest(folded)[:32]}%")
 
 
 def _source(kind: str, *parts: str) -> str:
-    return ":".join([kind, *map(_mark, parts)])
-
-
-def _mark(part: str) -> str:
-    return digest(part)[:32]
+    return ":".join([kind, *(digest(part)[:32] for part in parts)])

@@ -68,15 +68,6 @@ def alive(database: Database, now: float, session: str) -> bool:
     return row is not None and _good(row, now) and active(database, row["person"]) is not None
 
 
-def end_all(database: Database, person: str) -> None:
-    database.delete("session", person=person)
-
-
-def turn_soon(database: Database, person: str) -> None:
-    """Give each session of a person a new value at its next use: what they may do has changed."""
-    database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = :person", person=person)
-
-
 def of_person(database: Database, now: float, person: str) -> list[Row]:
     rows = database.rows(
         "SELECT id, agent, created, seen, expires FROM session WHERE person = :person ORDER BY seen DESC, id",
