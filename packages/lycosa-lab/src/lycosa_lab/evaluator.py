@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.web.urls import canonical
@@ -38,7 +38,7 @@ def evaluate(
     *,
     threshold: float = THRESHOLD,
     background: Background | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Findings:
     """Compare the pages of a crawl with relevant ones: those of another index, or the crawl's own at some addresses."""
     if not 0 <= threshold < 1:
@@ -76,7 +76,7 @@ def evaluated(similarities: Floats, relevant: int, threshold: float = THRESHOLD,
 AT_ONCE = 256  # relevant pages compared with all others at a time
 
 
-def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Tell = silent) -> Floats:
+def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: ProgressCallback = no_progress) -> Floats:
     """Return the largest cosine of each page with any of the relevant ones, by tf-idf; 0 for one without common words.
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
@@ -109,7 +109,7 @@ def nearest_in(
     index: Index,
     relevant: Index | Sequence[int] | NDArray[np.integer],
     background: Background | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Floats:
     """Return the same for all pages of an index; the relevant ones are another index, or given by their numbers."""
     pages, stems = _bags(index), list(index.stems)

@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit, as_stored
 from lycosa.judges import TOPICS, describe
 from lycosa.judges.base import CONTEXT_SCORE, FACETS, ask, asked
@@ -67,7 +67,7 @@ class Guide:
 
     @classmethod
     def judged(
-        cls, index: Index, topic: Topic, wants: tuple[str, ...] = (), path: Path | None = None, tell: Tell = silent
+        cls, index: Index, topic: Topic, wants: tuple[str, ...] = (), path: Path | None = None, tell: ProgressCallback = no_progress
     ) -> Guide:
         """Let a topic judge all pages, or read what it said before; `wants` are the facets that strategies ask for."""
         kept = load(path)
@@ -99,7 +99,7 @@ class Guide:
         return self.alpha[start.item(node) : start.item(node + 1)]
 
 
-def _judge_all(index: Index, topic: Topic, wants: tuple[str, ...], tell: Tell) -> tuple[Any, Columns]:
+def _judge_all(index: Index, topic: Topic, wants: tuple[str, ...], tell: ProgressCallback) -> tuple[Any, Columns]:
     """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
     ask(topic, wants)
     reader = Vocabulary()
@@ -180,7 +180,7 @@ def guide_for(
     judge: str = "",
     wants: Sequence[str] = WANTS,
     out: Path | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Guide:
     """What a judge says that is told the subject's words, its examples, or its model; found once, kept under `out`.
 

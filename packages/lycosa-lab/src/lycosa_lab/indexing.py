@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lycosa import zstd
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
@@ -74,7 +74,7 @@ def write_index(
     source: str,
     labels: Mapping[str, Sequence[str]] | None = None,
     account: Account | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Index:
     """Read all pages and write the index, all or nothing: it is made beside its place, and moved there when complete.
 
@@ -129,7 +129,7 @@ def _read(
     texts: IO[bytes],
     labels: Mapping[str, Sequence[str]],
     account: Account,
-    tell: Tell,
+    tell: ProgressCallback,
 ) -> _Read:
     read, known = _Read(), 0
     for recorded in pages:
@@ -182,7 +182,7 @@ def _hash(url: str) -> int:
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
-def _linked(read: _Read, tell: Tell) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+def _linked(read: _Read, tell: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """Links as nodes: redirects followed, dead ones and those to the page itself left out; children each once."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:

@@ -24,7 +24,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import Mark
 from lycosa.core.protocols import Keeper, Learner, Topic, Warden
 from lycosa.core.table import Table
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.judges.base import ask
 from lycosa.judges.probability import Probability
@@ -52,7 +52,7 @@ class Readings(Vocabulary):
         self._fit()
 
     @classmethod
-    def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
+    def of(cls, index: Index, out: Path | None = None, tell: ProgressCallback = no_progress) -> Readings:
         """Read all pages; or take what was read before from a file under `out`."""
         try:
             vectors = embeddings.digest()
@@ -89,7 +89,7 @@ class Readings(Vocabulary):
         return bytes(self.vectors[self.index.number_of[page.node]])
 
 
-def _read_all(index: Index, tell: Tell) -> tuple[Any, Columns]:
+def _read_all(index: Index, tell: ProgressCallback) -> tuple[Any, Columns]:
     """Cut every page into words: the words and the languages, and columns of numbers and vectors."""
     words, languages, every, vectors = Vocabulary(), [], [], []
     for node in range(len(index)):

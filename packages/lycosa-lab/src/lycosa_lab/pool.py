@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from lycosa.core import threads
 from lycosa.core.errors import LycosaError
-from lycosa.core.telling import Tell
+from lycosa.core.progress import ProgressCallback
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -22,7 +22,7 @@ _shared: tuple[Any, ...]  # what all items of a process have in common, once it 
 
 
 def spread(
-    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, tell: Tell, *shared: Any
+    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, tell: ProgressCallback, *shared: Any
 ) -> list[Made]:
     """`work(*shared, item)` of each item, in their order; with one worker in this process. 0: one for each core.
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Links, Page
 from lycosa.judges.model import Model
 from lycosa.judges.taxonomy import FEWEST, classes_of
@@ -46,7 +46,7 @@ SESSIONS = 60  # browsing sessions
 
 
 def prepare(
-    index: Index, subject: Subject, needs: Collection[str], out: Path, random_seed: int = 0, tell: Tell = silent
+    index: Index, subject: Subject, needs: Collection[str], out: Path, random_seed: int = 0, tell: ProgressCallback = no_progress
 ) -> Subject:
     """The subject with what is needed: model, rules, browsing. Kept under `out`, made once; or why it is `lacking`.
 
@@ -80,7 +80,7 @@ class _Work:
     index: Index
     subject: Subject
     random_seed: int
-    tell: Tell
+    tell: ProgressCallback
 
     def chance(self, what: str) -> np.random.Generator:
         return chance(self.random_seed, what, self.subject.name)
@@ -152,7 +152,7 @@ class Looking:
     may: NDArray[np.bool_]
     looked: set[int] = field(default_factory=set)
 
-    def __call__(self, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def __call__(self, urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
         """Those that may be looked at, in their order, with links that are called as the pages are."""
         for number, url in enumerate(urls, 1):
             tell("reading pages", number, len(urls))
@@ -176,7 +176,7 @@ def table_of(labels: Mapping[int, str], path: Path) -> Path:
 
 
 def trained_on(
-    index: Index, table: Path, out: Path, random_seed: int, kind: str = "nb", tell: Tell = silent
+    index: Index, table: Path, out: Path, random_seed: int, kind: str = "nb", tell: ProgressCallback = no_progress
 ) -> Trained:
     """A classifier of any kind, from a table of nodes and their classes."""
     look = Looking(index, np.ones(len(index), np.bool_))

@@ -26,7 +26,7 @@ from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.drawing.formats import clean
 from lycosa_lab.ahead import LARGEST, look_ahead
 from lycosa_lab.experiments import AS_PUBLISHED, Experiment
@@ -54,7 +54,7 @@ def run(
     index: Index | None = None,
     subjects: Sequence[Subject] | None = None,
     workers: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Results:
     """Run what is missing of an experiment, and give all that is there.
 
@@ -138,7 +138,7 @@ def _settled(experiment: Experiment, index: Index, subjects: Sequence[Subject]) 
 class Workshop:
     """What a process has at hand: the corpus, the experiment, subjects, and guides as they are needed."""
 
-    def __init__(self, experiment: Experiment, index: Index, work: Path, tell: Tell = silent) -> None:
+    def __init__(self, experiment: Experiment, index: Index, work: Path, tell: ProgressCallback = no_progress) -> None:
         self.experiment, self.index, self.work, self.tell = experiment, index, work, tell
         self.subjects: dict[str, Subject] = {}
         self.guides: dict[tuple[str, str], Guide | LearningGuide] = {}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import WANTED
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
@@ -78,7 +78,7 @@ def subjects_of(
     most: int = 0,
     random_seed: int = 0,
     examples: int = EXAMPLES,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.protocols import Strategy
 from lycosa.core.table import OPEN, Table
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Pick, Step
 from lycosa_lab.guides import Guide
 from lycosa_lab.hunters import hunter
@@ -97,7 +97,7 @@ class _Sequence:
     worth: Floats
     watchers: list[_Watcher]
     best: Floats
-    tell: Tell
+    tell: ProgressCallback
     proportional: bool = False
     wants: tuple[str, ...] = ()
 
@@ -140,7 +140,7 @@ def watch(
     seeds: int,
     until: Mapping[str, int] | None = None,
     random_seed: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Watched:
     """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
 

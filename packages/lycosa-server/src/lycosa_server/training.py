@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.core.telling import Tell
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
 from lycosa.store.log import NAME
 from lycosa_server import child
@@ -206,7 +206,7 @@ def _look(directories: Sequence[Path]) -> Any:
     from lycosa.training.corpus import Account
     from lycosa.training.looking import recorded
 
-    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
         had: set[str] = set()
         for directory in directories:
             missing = [url for url in urls if url not in had]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.training.record import NO
 from lycosa_lab.corpora.opening import open_corpus
 from lycosa_lab.index import FACTS, Index
@@ -94,7 +94,7 @@ class Place:
 
 
 def places(
-    names: Sequence[str], corpora: Path | None, half: str, keep: Path, *, quick: bool, full: bool, tell: Tell = silent
+    names: Sequence[str], corpora: Path | None, half: str, keep: Path, *, quick: bool, full: bool, tell: ProgressCallback = no_progress
 ) -> list[Place]:
     """Open the corpora that are named, or all that are there; missing indexes are made under `keep`."""
     if not names and quick and corpora is None:
@@ -108,7 +108,7 @@ def places(
     return [_known(name, corpora, half, keep, tell) if name in CORPORA else _own(name, half) for name in names]
 
 
-def _known(name: str, corpora: Path | None, half: str, keep: Path, tell: Tell) -> Place:
+def _known(name: str, corpora: Path | None, half: str, keep: Path, tell: ProgressCallback) -> Place:
     corpus, files = CORPORA[name], {}
     source, labels = corpus.source, ""
     if corpus.sha256:

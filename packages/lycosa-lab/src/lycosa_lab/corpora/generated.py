@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa_lab.index import Index, mapped
 from lycosa_lab.indexing import save_index, unfinished
 
@@ -57,7 +57,7 @@ def generate(
     *,
     nodes: int | None = None,
     random_seed: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Index:
     """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
 
@@ -153,7 +153,7 @@ class _Made:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def write(self, place: Path, tell: Tell = silent) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def write(self, place: Path, tell: ProgressCallback = no_progress) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Write links and their scores into a directory; the columns of the index, these two mapped."""
         n = self.kind.nodes
         degree = self.degree[self.place_of]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.training.sources import unpacked
 from lycosa_lab.index import Index
 from lycosa_lab.indexing import save_index, unfinished
@@ -20,7 +20,7 @@ TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 Floats = NDArray[np.float32]
 
 
-def write_graph(edges: Path, scores: Path | None, out: Path, source: str, tell: Tell = silent) -> Index:
+def write_graph(edges: Path, scores: Path | None, out: Path, source: str, tell: ProgressCallback = no_progress) -> Index:
     """Write the index of a graph: links (node, node, perhaps alpha) in one table, scores (node, score) in another.
 
     Lines that begin with # are comments. Links of a node to itself and repeated links are dropped and counted; those

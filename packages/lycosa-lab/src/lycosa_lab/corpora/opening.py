@@ -11,7 +11,7 @@ import xxhash
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
 from lycosa.training.corpus import Account
@@ -39,7 +39,7 @@ def make_index(
     column: str = "",
     exclude: Sequence[str] = (),
     scores: Path | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Index:
     """Read some sources, whatever they are, into one index."""
     kinds = [kind_of(source) for source in sources]
@@ -70,7 +70,7 @@ def make_index(
 
 
 def open_corpus(
-    source: str, keep: Path, tell: Tell = silent, *, labels: str = "", exclude: Sequence[str] = ()
+    source: str, keep: Path, tell: ProgressCallback = no_progress, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> Index:
     """Open an index; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
 
@@ -155,7 +155,7 @@ def _typed(source: str) -> tuple[str, dict[str, str]]:
     return name, given
 
 
-def _pages(source: str, kind: str, account: Account, keep: Keep, table: bool, tell: Tell) -> Iterator[Recorded]:
+def _pages(source: str, kind: str, account: Account, keep: Keep, table: bool, tell: ProgressCallback) -> Iterator[Recorded]:
     path = Path(source)
     if kind == "crawl":
         return crawl(path, account, keep, labelled=table)

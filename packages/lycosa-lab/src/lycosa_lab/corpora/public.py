@@ -21,7 +21,7 @@ from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
@@ -56,18 +56,18 @@ def corpus(name: str) -> Corpus:
     return CORPORA[name]
 
 
-def files(name: str, tell: Tell = silent) -> list[Path]:
+def files(name: str, tell: ProgressCallback = no_progress) -> list[Path]:
     """Download the files of a corpus into Lycosa's cache, unless they are there."""
     into = cache_directory() / "corpora" / name
     return [download(url, into / Path(URL(url).path).name, Options(), tell) for url in corpus(name).urls]
 
 
-def pages(name: str, account: Account, tell: Tell = silent) -> Iterator[Recorded]:
+def pages(name: str, account: Account, tell: ProgressCallback = no_progress) -> Iterator[Recorded]:
     """Yield the pages of a corpus, without those, and that text on them, that make every topic trivial."""
     return corpus(name).read(files(name, tell), account)
 
 
-def download(url: str, file: Path, options: Options, tell: Tell = silent) -> Path:
+def download(url: str, file: Path, options: Options, tell: ProgressCallback = no_progress) -> Path:
     """Return the file, downloaded completely or not at all unless it is there already."""
     if not file.exists():
         try:
@@ -80,7 +80,7 @@ def download(url: str, file: Path, options: Options, tell: Tell = silent) -> Pat
     return file
 
 
-async def _download(url: str, file: Path, options: Options, tell: Tell) -> None:
+async def _download(url: str, file: Path, options: Options, tell: ProgressCallback) -> None:
     guard, names = guard_of(options), Names(wall_clock())
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(

@@ -12,7 +12,7 @@ import numpy as np
 
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Visit
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
@@ -41,7 +41,7 @@ _KINDS = frozenset({""}) | html.HTML | web.TEXT
 # -- WARC files ------------------------------------------------------------------------------------------------
 
 
-def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = silent) -> Iterator[Recorded]:
+def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: ProgressCallback = no_progress) -> Iterator[Recorded]:
     """The pages and redirects of WARC files and directories of them, in the order of the files, whoever wrote them.
 
     What can't be read is stepped over and counted: records that are damaged, cut off at the end of a file, of another

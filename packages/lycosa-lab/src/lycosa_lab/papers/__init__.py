@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.drawing.formats import many
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import ENOUGH, WEIGHED, Claim, Figure, Findings, Table
@@ -45,7 +45,7 @@ class Bench:
     quick: bool = False  # smaller budgets, fewer topics and repetitions: a minute or two
     random_seed: int = 0
     workers: int = 0  # processes; 0: one per core
-    tell: Tell = silent
+    tell: ProgressCallback = no_progress
     large: bool = False
     """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
     topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
@@ -75,7 +75,7 @@ class Bench:
         """
         place = self.out / (work or plan.name)
         index = index or self.index
-        tell: Tell = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
+        tell: ProgressCallback = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
         return run(plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, tell=tell)
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa_lab.corpora.recorded import embedded
 from lycosa_lab.findings import Findings
 from lycosa_lab.index import Index
@@ -19,7 +19,7 @@ EMBEDDED = 3000  # pages of the embedded web, the default corpus
 
 
 def publish(
-    names: Sequence[str], out: Path, command: str, *, corpus: Path | None = None, tell: Tell = silent, **wanted: Any
+    names: Sequence[str], out: Path, command: str, *, corpus: Path | None = None, tell: ProgressCallback = no_progress, **wanted: Any
 ) -> dict[str, Findings | str]:
     """Run the experiments of papers and write a report of each under `out`; return the findings, or why one failed.
 
@@ -38,7 +38,7 @@ def publish(
     index: Any = None if alone else Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
     made: dict[str, Findings | str] = {}
     for name in names:
-        said: Tell = lambda what, *count, name=name: tell(f"{name}: {what}", *count)  # noqa: E731
+        said: ProgressCallback = lambda what, *count, name=name: tell(f"{name}: {what}", *count)  # noqa: E731
         try:
             bench = Bench(index, out / name / "work", tell=said, **wanted)
             bench.out.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def publish(
     return made
 
 
-def embedded_web(kept: Path, tell: Tell) -> Index:
+def embedded_web(kept: Path, tell: ProgressCallback) -> Index:
     """The embedded web as a corpus; made once, then kept."""
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from rich.console import Console
 
 from lycosa.cli.printing import lively
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 
 LIVE_EVERY = 0.25  # seconds between two lines in a terminal
 
@@ -49,10 +49,10 @@ class StatusLine:
 
 
 @contextmanager
-def progress(quiet: bool = False) -> Iterator[Tell]:
+def progress(quiet: bool = False) -> Iterator[ProgressCallback]:
     """Yield a callback for progress, which shows the time left."""
     if quiet:
-        yield silent
+        yield no_progress
         return
     line, began, before = StatusLine(), dict[str, float](), dict[str, int]()
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from lycosa.collection import searching, shelf
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Place, Terms, Visit
 from lycosa.store import cdxj, codec
 from lycosa.store.directory import Directory
@@ -39,7 +39,7 @@ class Checked:
     sizes: dict[str, int] = field(default_factory=dict)
 
 
-def check(directory: Path, progress: Tell = silent) -> Checked:
+def check(directory: Path, progress: ProgressCallback = no_progress) -> Checked:
     """Check a crawl that is not running, or one shard of it. LockedError while it runs."""
     done, path = Checked(), directory / NAME
     with closing(Directory.open(directory, shard=True)):
@@ -68,7 +68,7 @@ def check(directory: Path, progress: Tell = silent) -> Checked:
     return done
 
 
-def _check_log(path: Path, done: Checked, progress: Tell) -> None:
+def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
     """Put a copy of what can be read in the place of a damaged log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         harden(db)
@@ -92,7 +92,7 @@ def _check_log(path: Path, done: Checked, progress: Tell) -> None:
         new.unlink(missing_ok=True)
 
 
-def _copy(path: Path, new: Path, done: Checked, progress: Tell) -> Iterator[str]:
+def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> Iterator[str]:
     """Copy all events that can be read; yield what is wrong with the others."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.together():
@@ -179,7 +179,7 @@ def _is_damaged(path: Path) -> bool:
         return "locked" not in str(error)
 
 
-def _check_archive(directory: Path, done: Checked, progress: Tell) -> None:
+def _check_archive(directory: Path, done: Checked, progress: ProgressCallback) -> None:
     """Unpack the records of all visits."""
     archive = directory / "archive"
     bad: dict[str, list[int]] = {}

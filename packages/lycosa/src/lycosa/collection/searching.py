@@ -29,7 +29,7 @@ from lycosa.collection.tally import host_of
 from lycosa.collection.view import CrawlView
 from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
 from lycosa.store.log import VERSIONS, WORTH
@@ -479,7 +479,7 @@ FOLLOWER = "follower"  # lock of the process that keeps indexes up to date
 LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
 
 
-def index(directory: Path, tell: Tell = silent) -> int:
+def index(directory: Path, tell: ProgressCallback = no_progress) -> int:
     """Bring the view and the search index up to date; up to which event they are."""
     view = CrawlView(directory)
     with Collection(directory, view=view) as collection:
@@ -492,7 +492,7 @@ def index(directory: Path, tell: Tell = silent) -> int:
     return view.seq
 
 
-def index_words(collection: Collection, tell: Tell = silent) -> None:
+def index_words(collection: Collection, tell: ProgressCallback = no_progress) -> None:
     """Bring the search index up to date."""
     end = collection.log.end()
     with Search(collection, patience=AT_A_TIME) as search:

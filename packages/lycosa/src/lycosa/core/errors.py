@@ -25,7 +25,19 @@ class LycosaError(Exception):
 
 
 class InputError(LycosaError):
-    """What the user asked for can't be done as asked. Messages name options as the command line spells them."""
+    """A request of the user that can't be carried out. Messages spell options as the command line does.
+
+    `code` identifies the mistake independently of the wording: tests and programs compare it.
+    """
+
+    def __init__(self, code: str, message: str = "") -> None:
+        if not message:
+            code, message = "", code
+        super().__init__(code, message)
+        self.code, self.message = code, message
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class NothingFetched(LycosaError):

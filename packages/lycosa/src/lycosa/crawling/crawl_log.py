@@ -32,7 +32,7 @@ from urllib.parse import quote
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import as_visit
 from lycosa.store.cdxj import date_of, digest_of
@@ -62,7 +62,7 @@ class CrawlLog:
         self._size = 0
         self._sources: dict[str, str] = {}  # what redirects led to, and from where
 
-    def open(self, tell: Tell = silent) -> None:
+    def open(self, tell: ProgressCallback = no_progress) -> None:
         """Bring it to where the crawl's log ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import TOPICS
 from lycosa.judges.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
@@ -51,7 +51,7 @@ class Request:
     authority: Authority | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
-    tell: Tell = silent  # progress of reading the log
+    tell: ProgressCallback = no_progress  # progress of reading the log
     steps: Steps = UNHEARD  # traces of the six steps
     suited: str = field(default="", init=False)  # strategy named by the space
 

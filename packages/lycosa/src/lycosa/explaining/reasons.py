@@ -32,7 +32,7 @@ from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.table import OPEN, Table
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import COLD, Files, covered
@@ -156,7 +156,7 @@ class Reasons:
         self.path = Path(directory)
         self.collection = Collection(self.path)
         self.fold = True  # fold the log, however long, to explain the priority of a fetched page
-        self.tell: Tell = silent  # progress of folding
+        self.tell: ProgressCallback = no_progress  # progress of folding
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import Filed, Scratch
 from lycosa.core.errors import InputError
 from lycosa.core.state import Format, Grown, State, Texts, Untold, added, digest, pack
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
@@ -188,7 +188,7 @@ class Snapshots:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(
-        self, fits: Callable[[About], bool], wanted: Wanted | None = None, tell: Tell = silent
+        self, fits: Callable[[About], bool], wanted: Wanted | None = None, tell: ProgressCallback = no_progress
     ) -> tuple[About, State] | None:
         """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there.
 
@@ -225,7 +225,7 @@ class Snapshots:
         except InputError:
             return None
 
-    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, wanted: Wanted | None, tell: Tell) -> State | None:
+    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, wanted: Wanted | None, tell: ProgressCallback) -> State | None:
         """The state, with the arrays that are wanted; None if a block is another one than it was."""
         some = {name: leaf for name, leaf in leaves.items() if wanted is None or wanted(tuple(name.split("\0")[1:]))}
         done, total = 0, sum(leaf.size for leaf in some.values())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
@@ -53,7 +53,7 @@ def train_browse(
     language: str = "en",
     labels: Mapping[str, bool] | None = None,  # count more than those of the record
     seed: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Browsed:
     """Make a training set of a browsing record, and write it.
 
@@ -221,7 +221,7 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
     check_out(out, FORMAT.mark, f"is not a {FORMAT.noun}")
 
 
-def _read(source: Path, language: str, tell: Tell) -> Record:
+def _read(source: Path, language: str, tell: ProgressCallback) -> Record:
     if not source.exists():
         raise InputError(f"there is no file or directory {source}: name a browsing record, or a crawl")
     if source.is_dir():
@@ -283,7 +283,7 @@ def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tup
     return role, wordless
 
 
-def _worded(record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, tell: Tell) -> NDArray[np.bool_]:
+def _worded(record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, tell: ProgressCallback) -> NDArray[np.bool_]:
     """Get the words of pages whose words may count, unless the record has all there is; which have words now."""
     if not record.complete:
         wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]

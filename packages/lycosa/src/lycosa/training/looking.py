@@ -10,7 +10,7 @@ from lycosa.collection.reading import INFLATED
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.telling import Tell
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Answer, Damaged
@@ -25,7 +25,7 @@ from lycosa.web.urls import resolve
 def recorded(place: Path) -> Look:
     """Out of a WARC file, a directory of them, or a crawl's directory."""
 
-    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
             raise InputError(f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them")
         with Recording([place]) as recording:
@@ -74,7 +74,7 @@ def page_in(answer: Answer, url: str) -> Page:
 def fetched(options: Options) -> Look:
     """From the web, as politely as a crawl: what robots.txt allows, several hosts at a time, with pauses."""
 
-    def look(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
         got, failed = asyncio.run(_fetch_all(urls, tell, options))
         if failed:
             account.left_out["can't be fetched"] += len(failed)
@@ -86,7 +86,7 @@ def fetched(options: Options) -> Look:
     return look
 
 
-async def _fetch_all(urls: Sequence[str], tell: Tell, options: Options) -> tuple[dict[str, Page], dict[str, str]]:
+async def _fetch_all(urls: Sequence[str], tell: ProgressCallback, options: Options) -> tuple[dict[str, Page], dict[str, str]]:
     space = web_space(options, wall_clock())
     hosts: dict[str, list[str]] = {}
     for url in urls:

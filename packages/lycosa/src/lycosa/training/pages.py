@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.model import KINDS, MAGIC, Model, fitted
 from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Account, Corpus
@@ -42,7 +42,7 @@ def train(
     column: str = "",
     language: str = "en",
     seed: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Trained:
     """Train a model on the pages of some sources and write it.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
@@ -221,7 +221,7 @@ def seconds(value: Any) -> float | None:
 # -- crawls -----------------------------------------------------------------------------------------------------
 
 
-def read_crawl(path: Path, language: str, tell: Tell) -> Record:
+def read_crawl(path: Path, language: str, tell: ProgressCallback) -> Record:
     """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
 
     Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.judges.model import Model
 from lycosa.store.directory import CONFIG
@@ -77,7 +77,7 @@ def train_rules(
     most: int = 150,  # linked pages fetched per class: about as many as the paper had
     walk: int = 0,
     seed: int = 0,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Learned:
     """Learn rules from a table of addresses and classes, or from a crawl whose pages the model classifies itself.
 
@@ -119,7 +119,7 @@ def _why_none(learned: Learned) -> str:
     return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"
 
 
-def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, tell: Tell) -> Learned:
+def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, tell: ProgressCallback) -> Learned:
     learned = Learned(RuleBook())
     class_of = {url: reader.class_named(label) for url, label in rows}
     strange = sum(not name for name in class_of.values())
@@ -149,7 +149,7 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
     return [target for number, target in enumerate(every) if number in chosen]
 
 
-def _from_crawl(path: Path, model: Model, walk: int, seed: int, tell: Tell) -> Learned:
+def _from_crawl(path: Path, model: Model, walk: int, seed: int, tell: ProgressCallback) -> Learned:
     """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
     learned, reader = Learned(RuleBook()), Reader(model)
     stems: list[str] = []
@@ -199,7 +199,7 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
 # -- topic-citation matrix ------------------------------------------------------------------------------------------
 
 
-def _see(reader: Reader, look: Look, tell: Tell, urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
+def _see(reader: Reader, look: Look, tell: ProgressCallback, urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
     return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
 
 

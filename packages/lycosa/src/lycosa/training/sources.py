@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Page, Visit
 from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.store.directory import CONFIG
@@ -29,10 +29,10 @@ MOST_TABLE = 500_000_000  # bytes
 MOST_LINE = 1_000_000  # bytes
 Rows: TypeAlias = "list[tuple[str, str]]"  # addresses and classes
 # pages of some addresses, in their order, fetched or from an archive: see looking.py
-Look: TypeAlias = "Callable[[Sequence[str], Account, Tell], Iterator[tuple[str, Page]]]"
+Look: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
 
 
-def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", language: str = "en") -> Corpus:
+def read(sources: Iterable[str], look: Look, tell: ProgressCallback, column: str = "", language: str = "en") -> Corpus:
     """The labelled pages of all sources; `language` is that of pages which do not say theirs."""
     corpus = Corpus(Vocabulary(language))
     for source in sources:
@@ -71,7 +71,7 @@ def read_file(path: Path, url: str = "http://example.invalid/") -> Document:
 # -- directories -----------------------------------------------------------------------------------------------
 
 
-def read_directory(root: Path, corpus: Corpus, tell: Tell) -> None:
+def read_directory(root: Path, corpus: Corpus, tell: ProgressCallback) -> None:
     """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
     pages = 0
     for directory, file in files_below(root, corpus):
@@ -240,7 +240,7 @@ def open_log(path: Path) -> SqliteLog:
     return SqliteLog(path / NAME, readonly=True)
 
 
-def events_of(path: Path, stems: list[str], tell: Tell) -> Iterator[Event]:
+def events_of(path: Path, stems: list[str], tell: ProgressCallback) -> Iterator[Event]:
     """The events of a crawl; `stems` grows by the words that each visit brings, before the visit is given."""
     with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
@@ -276,7 +276,7 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
         raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} --yes URL --no URL'")
     stems: list[str] = []
     visits: dict[str, Visit] = {}
-    for event in events_of(path, stems, silent):
+    for event in events_of(path, stems, no_progress):
         if isinstance(event, Visit) and event.is_page and event.node in labels:
             visits[event.node] = event
     for node, visit in visits.items():

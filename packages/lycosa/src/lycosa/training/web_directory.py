@@ -29,7 +29,7 @@ from xml.parsers import expat
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import LEAST, LONGEST, path_of, spelled
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
@@ -152,7 +152,7 @@ class WebDirectory(Account):
 
 
 def read_web_directory(
-    sources: Sequence[Path], *, below: str = "", most: int = LEAST, entries: int = 0, tell: Tell = silent
+    sources: Sequence[Path], *, below: str = "", most: int = LEAST, entries: int = 0, tell: ProgressCallback = no_progress
 ) -> WebDirectory:
     """Read the dump of a web directory: one file, or several of it; each may be packed by gzip.
 
@@ -290,7 +290,7 @@ def _reading(path: Path) -> Iterator[None]:
 # -- RDF -------------------------------------------------------------------------------------------------------
 
 
-def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> None:
+def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCallback) -> None:
     reader = _Rdf(path, gathered)
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     fed = size = 0
@@ -375,7 +375,7 @@ class _Rdf:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> None:
+def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCallback) -> None:
     """Read an address, a tab and the path of its topic from each line; the first line may be titles."""
     size = number = mark = 0
     while line := file.readline(MOST_TOKEN + 1):

@@ -27,7 +27,7 @@ from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import sync
 from lycosa.core.plugins import named
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.drawing.formats import many
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
@@ -94,7 +94,7 @@ def export(
     excel: bool = False,
     respect: str = "",
     stdout: IO[bytes] | None = None,
-    tell: Tell = silent,
+    tell: ProgressCallback = no_progress,
 ) -> Exported:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
 

@@ -20,7 +20,7 @@ import numpy as np
 from lycosa.collection.reading import Collection
 from lycosa.collection.rows import Fate
 from lycosa.core.errors import InputError
-from lycosa.core.telling import Tell, silent
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
@@ -48,7 +48,7 @@ class Selection:
         versions: bool = False,
         only: str = "",
         respect: str = "",
-        tell: Tell = silent,
+        tell: ProgressCallback = no_progress,
     ) -> None:
         self.collection = collection
         self.everything = everything

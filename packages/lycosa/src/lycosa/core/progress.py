@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 # Told what is being done, how far it is, and of how many (0: unknown)
-Tell: TypeAlias = Callable[[str, int, int], None]
+ProgressCallback: TypeAlias = Callable[[str, int, int], None]
 
 
-def silent(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: int, total: int) -> None:
     """For those who do not want to know."""
