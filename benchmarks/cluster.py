@@ -40,14 +40,14 @@ from lycosa.web.urls import lane
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.shard import Shard
-from lycosa_lab.certainty import paired
-from lycosa_lab.corpora.opening import make_index
-from lycosa_lab.guides import Guide
-from lycosa_lab.hunters import ORACLE, hunter
-from lycosa_lab.index import Index
+from lycosa_lab.confidence import paired
+from lycosa_lab.corpora.loading import make_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.trial_strategies import ORACLE, make_trial_strategy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -60,7 +60,7 @@ DOMAINS = 200
 class Spread(Space):
     """A corpus on invented domains; on its own ones, if those are 0."""
 
-    def __init__(self, index: Index, domains: int = DOMAINS) -> None:
+    def __init__(self, index: CorpusIndex, domains: int = DOMAINS) -> None:
         self.index = index
         self.urls = [
             f"http://d{xxhash.xxh3_64_intdigest(name.encode()) % domains}.test/{name.partition('://')[2]}"
@@ -193,7 +193,7 @@ def main() -> None:
         return
     path = Path(given.index)
     labels = Path(given.labels) if given.labels else None
-    index = Index.open(path) if path.exists() else make_index([given.corpus], path, labels=labels)
+    index = CorpusIndex.open(path) if path.exists() else make_index([given.corpus], path, labels=labels)
     space = Spread(index, given.domains)
     ways: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
     for n in given.without:
@@ -202,7 +202,7 @@ def main() -> None:
     for subject in subjects_of(index, count=given.topics, random_seed=7)[given.skip : given.skip + given.only]:
         nodes = seed_sets(index, subject, "on-topic", count=3, random_seed=7)[0]
         oracle = simulate(
-            Guide.given(index), hunter(ORACLE, index, subject, Guide.given(index), budget=given.budget, random_seed=7),
+            Judgements.given(index), make_trial_strategy(ORACLE, index, subject, Judgements.given(index), budget=given.budget, random_seed=7),
             nodes, given.budget,
         )  # fmt: skip
         best = np.cumsum(subject.truth[oracle.found] > 0)

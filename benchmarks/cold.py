@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa_lab.certainty import paired
-from lycosa_lab.guides import guide_for
-from lycosa_lab.hunters import hunter
-from lycosa_lab.index import Index
+from lycosa_lab.confidence import paired
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import judgements_for
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import subjects_of
+from lycosa_lab.trial_strategies import make_trial_strategy
 
 SHARE = 10
 
@@ -38,17 +38,17 @@ def main() -> None:
     given = parser.parse_args()
     pairs: list[tuple[str, float, float]] = []
     for path in given.index:
-        own = compare(Index.open(path), given)
-        tell(str(path), own)
+        own = compare(CorpusIndex.open(path), given)
+        progress(str(path), own)
         pairs += own
-    tell("all together", pairs)
+    progress("all together", pairs)
 
 
-def compare(index: Index, given: argparse.Namespace) -> list[tuple[str, float, float]]:
+def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, float, float]]:
     """All crawls of a corpus, in pairs: the topic, what was found with all rows, and with a tenth."""
     pairs = []
     for subject in subjects_of(index, count=given.topics):
-        guide = guide_for(index, subject, "words", given.judge, out=given.out)
+        guide = judgements_for(index, subject, "words", given.judge, out=given.out)
         for seeds in seed_sets(index, subject, "on-topic", count=3, sets=given.sets):
             fetched, most = crawl(index, subject, guide, seeds, given, 0)
             hot = max(8, most // SHARE)
@@ -61,7 +61,7 @@ def compare(index: Index, given: argparse.Namespace) -> list[tuple[str, float, f
     return pairs
 
 
-def tell(name: str, pairs: list[tuple[str, float, float]]) -> None:
+def progress(name: str, pairs: list[tuple[str, float, float]]) -> None:
     """The mean difference and its interval, over topics and crawls."""
     topics, found, left = zip(*pairs, strict=True)
     difference, mean = paired(np.array(left), np.array(found), groups=topics), float(np.mean(found))
@@ -71,7 +71,7 @@ def tell(name: str, pairs: list[tuple[str, float, float]]) -> None:
 
 def crawl(index, subject, guide, seeds, given, hot):  # type: ignore[no-untyped-def]
     """The nodes that were fetched, and how many rows waited at most."""
-    hunts = hunter(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
+    hunts = make_trial_strategy(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
     trace = simulate(guide, hunts, seeds, given.budget, hot=hot)
     seen, waiting, most = set(seeds), len(seeds), 0
     for node in trace.nodes.tolist():

@@ -61,8 +61,8 @@ def prepare(data: Path, crawl: Path) -> tuple[str, str, dict[str, str]]:
     web = Web(pages=300, hosts=6, traps=())
     with serve(web, record=False), Served(data, "", *OPTIONS) as server:
         server.become_admin()
-        wishes = {"words": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": 10}
-        interest = server.ask("POST", "/interests", {"name": "large", "wishes": wishes})["id"]
+        settings = {"words": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": 10}
+        interest = server.ask("POST", "/interests", {"name": "large", "settings": settings})["id"]
         made = server.ask("POST", f"/interests/{interest}/crawls")["id"]
         wait(lambda: server.ask("GET", f"/crawls/{made}")["state"] == "finished", "it does not end")
         headers = server.headers

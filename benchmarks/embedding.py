@@ -28,9 +28,9 @@ from judges import EXAMPLES, SAMPLE, Pages, classes, precision
 from numpy.typing import NDArray
 
 from lycosa.core.types import Page, Visit
-from lycosa.judges.embedding import Embedding
+from lycosa.judges.embedding import EmbeddingJudge
 from lycosa.judges.examples import TERMS
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.embeddings import unit, vectors
 from lycosa.text.tokens import fold, stem_all, stems
 from lycosa.text.vocabulary import Vocabulary
@@ -123,11 +123,13 @@ def rank(pages: Texts, topics: dict[str, list[int]], query_of: Callable[[str], s
             top = sorted(centroid, key=lambda term: -centroid[term] * everywhere[term])[:4]
             words = Counter(dict.fromkeys([*named, *top], 1))
             text = " ".join([label, *pages.spelt(examples, [term for term in top if term not in named])])
-        learned = Embedding.from_examples(Page("ok", title=a, marked=b) for a, b in (pages.texts[i] for i in examples))
+        learned = EmbeddingJudge.from_examples(
+            Page("ok", title=a, marked=b) for a, b in (pages.texts[i] for i in examples)
+        )
         for way, query, topic in (
-            ("words", {term: float(n) for term, n in words.items()}, lambda text=text: Embedding(text)),
-            ("examples", dict(centroid.most_common(TERMS)), lambda learned=learned: Embedding(examples=learned)),
-            ("both", {}, lambda text=text, learned=learned: Embedding(text, examples=learned)),
+            ("words", {term: float(n) for term, n in words.items()}, lambda text=text: EmbeddingJudge(text)),
+            ("examples", dict(centroid.most_common(TERMS)), lambda learned=learned: EmbeddingJudge(examples=learned)),
+            ("both", {}, lambda text=text, learned=learned: EmbeddingJudge(text, examples=learned)),
         ):
             lexical = pages.scores(query, "log", everywhere) if query else np.zeros(len(rows))
             if query:
@@ -187,7 +189,7 @@ def crawl(members: list[int], relevant: Column, share: float, chance: random.Ran
     return met
 
 
-def judged(topic: Embedding, pages: Texts, rows: Column, met: list[int]) -> Column:
+def judged(topic: EmbeddingJudge, pages: Texts, rows: Column, met: list[int]) -> Column:
     """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
     from lycosa.judges.embedding import packed
 
@@ -195,7 +197,7 @@ def judged(topic: Embedding, pages: Texts, rows: Column, met: list[int]) -> Colu
         topic.learn(Visit("", "page", "ok", 1, data={"embedding": packed(rows[page])}))
     mean, wanted = topic._lens()
     scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
-    check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).beta
+    check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).relevance
     assert abs(check - scores[0]) < 1e-5, "this script and the judge do not agree"
     return scores
 
@@ -210,11 +212,11 @@ def cost(directory: Path, most: int) -> None:
         document.links.keep(40)
         pages.append(document.fill(Page("ok")))
     begun = time.perf_counter()
-    topic = Embedding("astronomy star galaxy telescope planet orbit")
+    topic = EmbeddingJudge("astronomy star galaxy telescope planet orbit")
     print(f"{len(pages)} pages; loading takes {time.perf_counter() - begun:.2f} s\n")
     print("| judge | all pages, first time | again | pages of 3,000 to 4,000 words, first time | again |")
     print("|---|---|---|---|---|")
-    for name, judge in (("embedding", topic), ("vector", Query("astronomy star galaxy telescope planet orbit"))):
+    for name, judge in (("embedding", topic), ("vector", VectorJudge("astronomy star galaxy telescope planet orbit"))):
         words, told = Vocabulary(), []
         readings = [words.read(page) for page in pages]
         middle = np.array([3000 <= len(page.text.split()) <= 4000 for page in pages])

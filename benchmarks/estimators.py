@@ -63,10 +63,10 @@ class Stream:
         self.picks += 1
         # Relevant pages are linked to by relevant pages, with promising links.
         likely = 0.1 + 0.5 * promise
-        beta = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
+        relevance = 0.5 * chance.random() + 0.5 * promise if chance.random() < likely else 0.0
         classes = [[chance.choice(CLASSES), 0.8]]
         return Visit(
-            node, "page", "ok", self.picks, beta=beta, links=found, data={"classes": classes, "target": beta > 0.5},
+            node, "page", "ok", self.picks, relevance=relevance, links=found, data={"classes": classes, "target": relevance > 0.5},
             terms=self.words(),
         )  # fmt: skip
 

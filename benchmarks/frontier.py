@@ -68,7 +68,9 @@ class Frontier:
         links = Links.to(*urls, anchors=[url.rpartition("/")[2].replace("-", " ") for url in urls])
         links.alphas = self.chance.random(len(urls)).astype(np.float32)
         self.pages += 1
-        step = self.table.absorb(Visit(node, "page", "ok", self.pages, beta=float(self.chance.random()), links=links))
+        step = self.table.absorb(
+            Visit(node, "page", "ok", self.pages, relevance=float(self.chance.random()), links=links)
+        )
         if step is not None:
             self.strategy.learn(step, self.table, self.frontier)
         self.cold.settle()

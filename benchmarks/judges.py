@@ -39,7 +39,7 @@ import lycosa
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Seed, Task, Visit
 from lycosa.judges.probability import Probability
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.records import ArchiveIterator
 from lycosa.text.tokens import stems
@@ -228,7 +228,7 @@ def show(corpus: str, results: list[Result], line: float = 0.5) -> None:
 
 def cosine(corpus: Corpus, topic: str) -> Column:
     """What the judge `vector` says of all pages, its idf learned from them."""
-    vocabulary, query = Vocabulary(), Query(named(topic))
+    vocabulary, query = Vocabulary(), VectorJudge(named(topic))
     vocabulary.follow(corpus.stems)
     for visit in corpus.visits.values():
         vocabulary.learn(visit)

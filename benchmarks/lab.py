@@ -34,8 +34,8 @@ import numpy as np
 from lycosa.core.options import Options
 from lycosa.strategies import strategy
 from lycosa_lab.corpora.generated import generate
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
 
 NAMES = (
@@ -51,10 +51,10 @@ ALIKE = 300
 class Plain:
     """A crawl with dictionaries: all that the estimators below look at."""
 
-    def __init__(self, guide: Guide, seeds: list[int]) -> None:
+    def __init__(self, guide: Judgements, seeds: list[int]) -> None:
         self.guide, self.index = guide, guide.index
         self.fetched: list[int] = []
-        self.beta: dict[int, float] = {}
+        self.relevance: dict[int, float] = {}
         self.links: dict[int, dict[int, float]] = {}
         self.parents: dict[int, list[int]] = {}
         self.frontier: dict[int, int] = {}  # in order of discovery
@@ -66,11 +66,11 @@ class Plain:
     def fetch(self, node: int, features: Callable[[int], list[float]] | None = None) -> dict[int, float]:
         """Fetch a node: its links and their alphas."""
         self.frontier.pop(node, None)
-        beta = float(self.guide.beta[node])
+        relevance = float(self.guide.relevance[node])
         if features is not None:
-            self.examples.append((features(node), beta))
+            self.examples.append((features(node), relevance))
         self.fetched.append(node)
-        self.beta[node] = beta
+        self.relevance[node] = relevance
         links = dict(zip(self.index.children(node).tolist(), self.guide.alphas(node).tolist(), strict=True))
         self.links[node] = links
         for child, alpha in links.items():
@@ -80,7 +80,7 @@ class Plain:
                 self.frontier[child] = self.known[child]
             self.parents.setdefault(child, []).append(node)
             sums = self.sums.setdefault(child, [0.0, 0.0, 0.0, 0.0])
-            for place, value in enumerate((1.0, beta, alpha, beta * alpha)):
+            for place, value in enumerate((1.0, relevance, alpha, relevance * alpha)):
                 sums[place] += value
         return links
 
@@ -93,10 +93,10 @@ class Plain:
         n = e = ne = 0.0
         for parent in self.parents.get(node, ()):
             for sibling, alpha in self.links[parent].items():
-                if sibling in self.beta and sibling != node:
-                    n += self.beta[sibling]
+                if sibling in self.relevance and sibling != node:
+                    n += self.relevance[sibling]
                     e += alpha
-                    ne += self.beta[sibling] * alpha
+                    ne += self.relevance[sibling] * alpha
         return [math.log1p(n), math.log1p(e), math.log1p(ne)]
 
     def both_levels(self, node: int) -> list[float]:
@@ -108,7 +108,7 @@ class Plain:
         if not self.examples:
             return np.zeros(8)
         x = np.array([[*features, 1.0] for features, _ in self.examples])
-        y = np.array([beta for _, beta in self.examples])
+        y = np.array([relevance for _, relevance in self.examples])
         return np.linalg.solve(x.T @ x + 1e-3 * np.eye(x.shape[1]), x.T @ y)
 
     def best(self, score: Callable[[int], float]) -> int:
@@ -116,7 +116,7 @@ class Plain:
         return max(self.frontier, key=lambda node: (score(node), -self.frontier[node]))
 
 
-def plainly(name: str, guide: Guide, seeds: list[int], steps: int, patience: float) -> tuple[list[int], float]:
+def plainly(name: str, guide: Judgements, seeds: list[int], steps: int, patience: float) -> tuple[list[int], float]:
     """A crawl in the straightforward way: the nodes after the seeds, and CPU seconds for them."""
     crawl = Plain(guide, seeds)
     turn = _turn(name, crawl)
@@ -146,11 +146,11 @@ def _turn(name: str, crawl: Plain) -> Callable[[int | None], None]:
 
         def from_heap(seed: int | None) -> None:
             node = seed
-            while node is None or (seed is None and node in crawl.beta):
+            while node is None or (seed is None and node in crawl.relevance):
                 node = heapq.heappop(heap)[2]
             for child, alpha in crawl.fetch(node).items():
-                if child not in crawl.beta:
-                    worth = page * crawl.beta[node] + anchor * alpha
+                if child not in crawl.relevance:
+                    worth = page * crawl.relevance[node] + anchor * alpha
                     heapq.heappush(heap, (-worth, crawl.known[child], child))
 
         return from_heap
@@ -215,20 +215,20 @@ def _bandit(crawl: Plain) -> Callable[[int | None], None]:
         node = crawl.best(_scorer(arms[arm], crawl))
         crawl.fetch(node, crawl.first_level)
         pulls[arm] += 1
-        rewards[arm] += crawl.beta[node]
+        rewards[arm] += crawl.relevance[node]
 
     return turn
 
 
-def measure(index: Index, steps: int, names: list[str], patience: float, repeat: int) -> None:
+def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, repeat: int) -> None:
     """One graph: a line for each estimator, and the memory that all of ours took."""
     if index.has_text:
-        from lycosa.judges.making import make_topic
+        from lycosa.judges.factory import make_topic
 
-        guide = Guide.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")))
+        guide = Judgements.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")))
     else:
-        guide = Guide.given(index)
-    drawn = np.random.default_rng(1).choice(np.flatnonzero(np.asarray(guide.beta) > 0), SEEDS, replace=False)
+        guide = Judgements.given(index)
+    drawn = np.random.default_rng(1).choice(np.flatnonzero(np.asarray(guide.relevance) > 0), SEEDS, replace=False)
     seeds = [int(seed) for seed in drawn]
     print(f"\n{index.facts.get('source')}: {len(index):,} nodes, {len(index.child):,} links, up to {steps:,} steps")
     print("steps a second; CPU time, best of " + str(repeat))
@@ -239,7 +239,7 @@ def measure(index: Index, steps: int, names: list[str], patience: float, repeat:
             gc.collect()
             at = [time.process_time()]
             made = strategy(name, seed=1, budget=steps)
-            trace = simulate(guide, made, seeds, steps, tell=lambda done, at=at: at.append(time.process_time()))
+            trace = simulate(guide, made, seeds, steps, progress=lambda done, at=at: at.append(time.process_time()))
             found = len(trace.nodes) / (time.process_time() - at[0])
             if found > rate:
                 rate, marks = found, [moment - at[0] for moment in at]
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside:
-        measure(Index.open(asked.inside), asked.steps, asked.only.split(","), asked.patience, asked.repeat)
+        measure(CorpusIndex.open(asked.inside), asked.steps, asked.only.split(","), asked.patience, asked.repeat)
         return
     with tempfile.TemporaryDirectory() as place:
         graph = asked.graph

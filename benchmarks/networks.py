@@ -18,7 +18,7 @@ from random import Random
 from statistics import mean, stdev
 
 import lycosa
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.acquaintance import AcquaintanceSpace, Trait
 from lycosa.spaces.gossip import GossipSpace
 from lycosa.testweb.prose import TOPICS, by_name, paragraphs, query, title
@@ -96,11 +96,11 @@ def message(seed: int, strategy: str, misjudged: float, side: int = SIDE) -> tup
     space = AcquaintanceSpace(links, traits, receiver, misjudged=misjudged, seed=seed)
     held = 0
     crawl = lycosa.crawl(
-        Given(), [sender], space=space, strategy=strategy, budget=len(links), concurrency=1, random_seed=seed
+        SpaceJudge(), [sender], space=space, strategy=strategy, budget=len(links), concurrency=1, random_seed=seed
     )
     for visit in crawl:
         held += 1
-        if visit.beta:
+        if visit.relevance:
             break
     assert crawl.engine is not None
     table = crawl.engine.table

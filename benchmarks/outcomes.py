@@ -21,7 +21,7 @@ from judges import Corpus, Recorded, half_of, named
 import lycosa
 from lycosa.judges.examples import centroid
 from lycosa.judges.probability import Probability
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.strategies import strategy
 
 EXAMPLES, STARTS, AT = 20, 3, (100, 500, 1000)
@@ -35,7 +35,7 @@ def crawl(corpus: Corpus, topic: str, judge: str, seeds: list[str], examples: li
         return lycosa.crawl(named(topic), seeds, space=space, budget=budget, judge=judge)
     shown = [corpus.pages[url] for url in examples]
     known: Any = (
-        Query(centroid(shown), 0.2, stemmed=True)
+        VectorJudge(centroid(shown), 0.2, stemmed=True)
         if judge == "vector"
         else Probability(examples=Probability.from_examples(shown))
     )

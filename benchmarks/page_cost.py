@@ -87,7 +87,8 @@ def watch_parts(watch: Stopwatch) -> None:
     """The functions that make up a page's way through a crawl."""
     from lycosa.core import assessor, strategies, table
     from lycosa.core.picker import Picker
-    from lycosa.judges import probability, query
+    from lycosa.judges import probability
+    from lycosa.judges import vector_judge as query
     from lycosa.spaces import web
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
@@ -103,7 +104,7 @@ def watch_parts(watch: Stopwatch) -> None:
         (Vocabulary, "read", "tokens, stems, simhash"),
         (LinkTexts, "of", "tokens, stems, simhash"),
         (Vocabulary, "learn", "tokens, stems, simhash"),
-        (query.Query, "judge", "judge"),
+        (query.VectorJudge, "judge", "judge"),
         (probability.Probability, "judge", "judge"),
         (probability.Probability, "learn", "judge"),
         (assessor.Lessons, "teach", "lessons of the judge"),

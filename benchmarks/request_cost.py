@@ -34,16 +34,16 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
 from lycosa_lab import measures
 from lycosa_lab.corpora.recorded import recorded_of
-from lycosa_lab.guides import told_judge
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.index_writer import RecordedPage
+from lycosa_lab.judgements import judge_maker
 from lycosa_lab.measures import Floats
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import Subject, subjects_of
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 
-Find = Callable[[str], Recorded | None]
+Find = Callable[[str], RecordedPage | None]
 """What was recorded of an address: a page, a redirect, or nothing."""
 
 
@@ -51,7 +51,7 @@ def recorded_in(recording: Recording) -> Find:
     """The pages and redirects of WARC files; what is damaged or no page is not there."""
     account = Account()
 
-    def find(url: str) -> Recorded | None:
+    def find(url: str) -> RecordedPage | None:
         try:
             answer = recording.find(url)
         except Damaged:
@@ -80,7 +80,13 @@ class WholeWeb(Space):
 
 
 def requests(
-    find: Find, index: Index, subject: Subject, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int
+    find: Find,
+    index: CorpusIndex,
+    subject: Subject,
+    topic: Topic,
+    strategy: Strategy,
+    seeds: Sequence[int],
+    budget: int,
 ) -> Floats:
     """What each request brought, in their order, those of the seeds left out: the page's truth; 0 for no page.
 
@@ -115,7 +121,7 @@ def main() -> None:
     parser.add_argument("--strategy", action="append", default=[])
     parser.add_argument("--budget", type=int, default=1000)
     given = parser.parse_args()
-    index = Index.open(given.index)
+    index = CorpusIndex.open(given.index)
     subjects = subjects_of(index, given.topic, count=0 if given.topic else 4, random_seed=1)
     print(
         f"| strategy | found in {given.budget // 5} requests | in {given.budget} | found a request |\n|---|---|---|---|"
@@ -125,7 +131,7 @@ def main() -> None:
         for name in given.strategy or STRATEGIES:
             rows = []
             for subject in subjects:
-                topic: Any = told_judge(index, subject, "words", DEFAULT)()
+                topic: Any = judge_maker(index, subject, "words", DEFAULT)()
                 (seeds,) = seed_sets(index, subject, "on-topic", count=3, random_seed=1)
                 facts: dict[str, Any] = {
                     "threshold": topic.threshold,

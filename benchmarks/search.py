@@ -152,7 +152,7 @@ def write(directory: Path, pages: int) -> None:
                 url = f"http://{HOSTS[number % len(HOSTS)]}/page/{number}"
                 visit = Visit(url, "page", "ok", number + 1, status=200, size=len(body), title=title)
                 visit.started = visit.ended = START + 10 * number
-                visit.language, visit.beta = LANGUAGES[number % len(LANGUAGES)], float(dice.random())
+                visit.language, visit.relevance = LANGUAGES[number % len(LANGUAGES)], float(dice.random())
                 visit.digest = hashlib.sha256(body).digest()
                 visit.place = archive.append(
                     visit, Exchange(b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", headers, body, visit.digest)

@@ -118,9 +118,9 @@ class Browser:
 
     async def begin(self) -> None:
         """An interest and a crawl."""
-        wishes = {"words": self.web.query(self.topic), "seeds": list(self.web.seeds(self.topic)), "budget": 2000}
+        settings = {"words": self.web.query(self.topic), "seeds": list(self.web.seeds(self.topic)), "budget": 2000}
         made = await self.ask(
-            "create", "POST", "/interests", json={"name": f"{self.topic} {self.number}", "wishes": wishes}
+            "create", "POST", "/interests", json={"name": f"{self.topic} {self.number}", "settings": settings}
         )
         self.interest = made["id"]
         self.crawl = (await self.ask("start", "POST", f"/interests/{self.interest}/crawls", json={}))["id"]
@@ -210,7 +210,7 @@ def percentile(values: list[float], share: float) -> float:
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def tell(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
+def progress(browsers: list[Browser], pauses: dict[str, float], at_once: dict[str, int]) -> None:
     """The figures."""
     kinds: dict[str, list[float]] = defaultdict(list)
     for browser in browsers:
@@ -250,7 +250,7 @@ def main() -> None:
         port = free_port()
         with served(data, port, given.people, given.database):
             browsers = asyncio.run(trial(f"http://127.0.0.1:{port}", made, web, given.seconds))
-        tell(browsers, gaps(world.log), most_at_once(world.log))
+        progress(browsers, gaps(world.log), most_at_once(world.log))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def soak(root: Path, asked: argparse.Namespace) -> int:
         live(Plan(len(journal.plans), party, now[party], now[party] + DAY / 4, idle=True), place, world, journal)
     checks = Checks(place, world, journal)
     wrong = checks.run(folded=len(checks.visits) if asked.days >= 7 else 6)
-    tell(journal, checks, wrong, end)
+    progress(journal, checks, wrong, end)
     if asked.figure:
         asked.figure.parent.mkdir(parents=True, exist_ok=True)
         asked.figure.write_text(draw(journal, end), encoding="utf-8")
@@ -116,7 +116,7 @@ async def people(place: Place) -> list[str]:
 
 async def warm(place: Place, world: World) -> None:
     """A crawl of a few pages that nobody keeps: what is loaded by the first one is there in all processes."""
-    Wire.tell = staticmethod(lambda what: None)
+    Wire.progress = staticmethod(lambda what: None)
     crawl = lycosa.crawl(
         world.query(place.topic), world.seeds(place.topic, 2), budget=5, clock=clock, allow_network=["127.0.0.0/8"]
     )
@@ -173,7 +173,7 @@ def live(plan: Plan, place: Place, world: World, journal: Journal) -> None:
         print(f"{plan.number:3} {plan.party:6} {days} {how}{len(journal.requests):7} requests", flush=True)
 
 
-def tell(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
+def progress(journal: Journal, checks: Checks, wrong: dict[str, list[str]], end: float) -> None:
     """What happened and what holds, as a table."""
     deaths = Counter(plan.death or "asked to stop" for plan in journal.plans)
     full = sum(plan.full is not None for plan in journal.plans)

@@ -16,7 +16,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog
@@ -48,7 +48,7 @@ def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[flo
     async def crawl() -> Engine:
         politeness = Politeness(clock, delay=delay, free=lambda address: True)
         transport = SimTransport(web, seed=1, latency=latency)
-        judge = Query(web.query(topic))
+        judge = VectorJudge(web.query(topic))
         engine = Engine(
             WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if wary else 0),
             judge,

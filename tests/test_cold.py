@@ -22,10 +22,10 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
-from lycosa.crawling.files import COLD
+from lycosa.crawling.crawl_files import COLD
 from lycosa.explaining import Reasons
-from lycosa.judges.given import Given
 from lycosa.judges.probability import evidence
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.store.snapshots import NAME
@@ -35,8 +35,8 @@ from lycosa.strategies.scent import Scent, sharpening
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.traps.warden import Warden as TrapWarden
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
 from lycosa_scrapy.space import Priorities, ScrapySpace
 
@@ -194,8 +194,8 @@ def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
     """With room for all the picks are the same; with little of it, everything is fetched in the end."""
     chance = np.random.default_rng(3)
     links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
-    index = Index.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
-    guide = Guide.given(index)
+    index = CorpusIndex.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
+    guide = Judgements.given(index)
     whole, same, few = (simulate(guide, strategy("best-first"), [0], 300, hot=hot).nodes for hot in (0, 300, 20))
     assert whole.tolist() == same.tolist()
     assert sorted(whole.tolist()) == sorted(few.tolist())
@@ -212,8 +212,8 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
         table.add_seed("http://a.test/")
         links = Links.to(*urls, anchors=anchors)
         links.alphas[:] = np.arange(9) / 9
-        events = [Visit("http://a.test/", "page", "ok", 1, beta=0.5, links=links)]
-        events += [Visit(urls[number], "page", "ok", number, beta=number / 8) for number in (2, 4, 8)]
+        events = [Visit("http://a.test/", "page", "ok", 1, relevance=0.5, links=links)]
+        events += [Visit(urls[number], "page", "ok", number, relevance=number / 8) for number in (2, 4, 8)]
         events += [Visit(urls[6], "page", "gone", 5)]
         for event in events:
             step = table.absorb(event)
@@ -235,7 +235,7 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
 def an_engine(warden: Warden) -> Engine:
     """One that keeps few rows in memory, and has a seed."""
     made = Engine(
-        GraphSpace({}), Given(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, warden=warden
+        GraphSpace({}), SpaceJudge(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, warden=warden
     )
     made.fold(Seed("http://a.test/"))
     return made

@@ -62,8 +62,8 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
     page.evaluate("window.scrollTo(0, 0)")
     _keep(page, out / "serve-new.png", 1300)
 
-    wishes = {"words": "coral reef bleaching", "seeds": [seed], "budget": 400}
-    interest = server.ask("POST", "/interests", {"name": "Coral reefs", "wishes": wishes})["id"]
+    settings = {"words": "coral reef bleaching", "seeds": [seed], "budget": 400}
+    interest = server.ask("POST", "/interests", {"name": "Coral reefs", "settings": settings})["id"]
     crawl = server.ask("POST", f"/interests/{interest}/crawls")["id"]
     page.goto(f"{server.base}/interests/{interest}#live")
     while server.ask("GET", f"/crawls/{crawl}")["pages"] < 320:

@@ -19,7 +19,7 @@ from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, labels_in
+from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, WORTH, SqliteLog, current_labels
 from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import lane
 from lycosa_server.crawler.running import recorded
@@ -210,7 +210,7 @@ class Checks:
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
                 threshold = log.setting("threshold", 0.0)
                 pages = next(log.rows("COUNT(*)", PAGES))[0]
-                found = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0]
+                found = next(log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))[0]
             told = summarise(directory)
             self.counts["crawls counted"] += 1
             if (told.pages, told.relevant) != (pages, found):
@@ -242,19 +242,19 @@ class Checks:
         """A crawl has the seeds and the labels of its own interest, and of nobody else's."""
         with closing(Database(self.place.settings.database_address)) as database:
             for row in database.rows(
-                "SELECT c.id, c.interest, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest"
+                "SELECT c.id, c.interest, i.settings FROM crawl c JOIN interest i ON i.id = c.interest"
             ):
                 directory = self.place.settings.crawl_directory(row["id"])
                 if not (directory / NAME).exists():
                     continue
                 with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-                    labels = labels_in(log)
+                    labels = current_labels(log)
                     seeds = {node for (node,) in log.rows("node", "kind = 'seed'")}
                 self.counts["crawls with an owner"] += 1
                 own = {url for interest, url in self.journal.said if interest == row["interest"]}
                 if strangers := labels.keys() - own:
                     yield f"{row['id']}: labels that nobody gave it: {sorted(strangers)[:3]}"
-                if any(seed not in row["wishes"] and "sitemap" not in seed and "feed" not in seed for seed in seeds):
+                if any(seed not in row["settings"] and "sitemap" not in seed and "feed" not in seed for seed in seeds):
                     yield f"{row['id']}: seeds that are not its interest's"
 
     def tidy(self) -> Iterator[str]:

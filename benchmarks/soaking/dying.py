@@ -18,14 +18,14 @@ from lycosa_server.crawler import running
 from soaking.world import Tell
 
 
-def die(tell: Tell) -> None:
+def die(progress: Tell) -> None:
     """As by kill -9: nothing is cleaned up. The journal hears when it was."""
     with suppress(RuntimeError):  # the loop may just have ended
-        tell(["died", asyncio.get_running_loop().time()])
+        progress(["died", asyncio.get_running_loop().time()])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_after(calls: int, tell: Tell) -> None:
+def die_after(calls: int, progress: Tell) -> None:
     """Be killed when so many functions more have been called, wherever that is: Python's and C's are counted."""
     left = calls
 
@@ -34,17 +34,17 @@ def die_after(calls: int, tell: Tell) -> None:
         left -= event in ("call", "c_call")
         if left <= 0:
             sys.setprofile(None)
-            die(tell)
+            die(progress)
 
     sys.setprofile(count)
 
 
-def die_in_a_write(tell: Tell) -> None:
+def die_in_a_write(progress: Tell) -> None:
     """Be killed when half of the next record is in the archive."""
 
     def half(archive: Any, data: bytes) -> None:
         os.write(archive._file, data[: len(data) // 2])
-        die(tell)
+        die(progress)
 
     WarcArchive._write = half  # type: ignore[method-assign]
 

@@ -66,9 +66,17 @@ class Person:
     """One of them. What they do is drawn from the seed; what they were told, the journal keeps."""
 
     def __init__(
-        self, number: int, token: str, app: FastAPI, base: str, world: World, chance: Random, tell: Tell, load: float
+        self,
+        number: int,
+        token: str,
+        app: FastAPI,
+        base: str,
+        world: World,
+        chance: Random,
+        progress: Tell,
+        load: float,
     ) -> None:
-        self.number, self.world, self.chance, self.tell, self.load = number, world, chance, tell, load
+        self.number, self.world, self.chance, self.progress, self.load = number, world, chance, progress, load
         self.me = Caller(app, base, token)
         self.others: list[str] = []
         """Interests that are not theirs, as far as the journal knows."""
@@ -80,14 +88,14 @@ class Person:
             try:
                 await self.act()
             except httpx.HTTPError as error:
-                self.tell(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
+                self.progress(["broken", f"person {self.number}: {type(error).__name__}: {error}"])
 
     async def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
         """One request; an answer that nobody foresaw is told."""
         status, told = await self.me.ask(method, path, body, **query)
-        self.tell(["api", status])
+        self.progress(["api", status])
         if status not in FORESEEN:
-            self.tell(["broken", f"person {self.number}: {method} {path} {body}: {status} {told}"])
+            self.progress(["broken", f"person {self.number}: {method} {path} {body}: {status} {told}"])
         return status, told
 
     async def act(self) -> None:
@@ -112,16 +120,16 @@ class Person:
     async def begin(self) -> None:
         """A new interest, and a crawl for it."""
         topic = self.chance.choice(self.world.topics)
-        wishes = {
+        settings = {
             "words": self.world.query(topic),
             "seeds": self.world.seeds(topic, 2),
             "budget": max(5, int(self.load * self.chance.randrange(10, 60))),
         }
         again = self.chance.choice(("", "12h", "1d", "1d", "2d"))
         name = f"{topic} {self.chance.randrange(1000)}"
-        status, made = await self.ask("POST", "/interests", {"name": name, "wishes": wishes, "look_again": again})
+        status, made = await self.ask("POST", "/interests", {"name": name, "settings": settings, "look_again": again})
         if status == 201:
-            self.tell(["interest", made["id"], self.number])
+            self.progress(["interest", made["id"], self.number])
             await self.ask("POST", f"/interests/{made['id']}/crawls", {})
 
     async def look(self, interest: Any, crawl: Any) -> None:
@@ -140,10 +148,10 @@ class Person:
             return
         url = self.chance.choice(told["pages"])["url"]
         label = self.chance.choice(("yes", "no"))
-        self.tell(["says", interest["id"], url, label])
+        self.progress(["says", interest["id"], url, label])
         status, _ = await self.ask("PUT", f"/interests/{interest['id']}/feedback", {"url": url, "label": label})
         if status == 200:
-            self.tell(["said", interest["id"], url, label])
+            self.progress(["said", interest["id"], url, label])
 
     async def steer(self, interest: Any, crawl: Any) -> None:
         """Pause, go on, more pages, a new look, or from scratch."""
@@ -173,19 +181,19 @@ class Person:
 
     async def search(self, interest: Any, crawl: Any) -> None:
         """Some word of the topic."""
-        words = interest["wishes"]["words"].split() or ["coral"]
+        words = interest["settings"]["words"].split() or ["coral"]
         await self.ask("GET", f"/crawls/{crawl['id']}/search", q=self.chance.choice(words))
 
     async def pry(self, interest: Any, crawl: Any) -> None:
         """Into what is not theirs: it must not be there at all, nor be changed."""
         for other in self.chance.sample(self.others, min(3, len(self.others))):
             status, told = await self.me.ask("DELETE", f"/interests/{other}")
-            self.tell(["api", status])
+            self.progress(["api", status])
             if status not in (403, 404, 429, 503, 507):
-                self.tell(["broken", f"person {self.number} could delete {other}: {status} {told}"])
+                self.progress(["broken", f"person {self.number} could delete {other}: {status} {told}"])
 
     async def drop(self, interest: Any, crawl: Any) -> None:
         """Now and then an interest is deleted."""
         if self.chance.random() < 0.2:
-            self.tell(["drops", interest["id"]])
+            self.progress(["drops", interest["id"]])
             await self.ask("DELETE", f"/interests/{interest['id']}")

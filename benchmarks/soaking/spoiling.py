@@ -33,7 +33,7 @@ def spoil(checks: Checks) -> None:
         log.execute(f"INSERT INTO event ({columns}) SELECT {columns} FROM event WHERE {page} ORDER BY seq DESC LIMIT 1")
     with closing(Database(place.settings.database_address)) as database:
         database.run("UPDATE crawl SET pages = pages + 1 WHERE state <> 'running'")
-        database.run("UPDATE interest SET wishes = '{}'")
+        database.run("UPDATE interest SET settings = '{}'")
 
 
 def _ever_allowed(checks: Checks, url: str) -> bool:

@@ -32,7 +32,7 @@ from lycosa.testweb.simulation import VirtualLoop, clock
 from lycosa_server.app import create_app
 from lycosa_server.crawler import process as crawl_process
 from lycosa_server.crawler.process import CrawlProcess
-from lycosa_server.crawler.running import Running
+from lycosa_server.crawler.running import RunningCrawl
 from lycosa_server.people.database import Database
 from lycosa_server.settings import Settings
 from soaking.dying import Disk, at, die, die_after, die_in_a_write
@@ -131,8 +131,8 @@ async def _run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any
 class _Lines:
     """Standard error of the process: what the server's log calls an error is told to the journal."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, progress: Tell) -> None:
+        self._tell = progress
 
     def write(self, text: str) -> None:
         for line in text.splitlines():
@@ -157,13 +157,13 @@ def prepare(place: Place, world: World) -> None:
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
     crawl_process.TICK = crawl_process.EVERY = crawl_process.BEAT = LOOK
     crawl_process.SCHEDULE = 300.0
-    run = Running.run
+    run = RunningCrawl.run
 
-    async def named(self: Running) -> Any:
+    async def named(self: RunningCrawl) -> Any:
         CRAWL.set(self.id)
         return await run(self)
 
-    Running.run = named  # type: ignore[method-assign]
+    RunningCrawl.run = named  # type: ignore[method-assign]
     tempfile.tempdir = str(place.root / "tmp")
     Path(tempfile.tempdir).mkdir(exist_ok=True)
 
@@ -172,13 +172,13 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
     """All of it, in this process."""
     loop: InlineLoop | None = None
 
-    def tell(what: list[Any]) -> None:
+    def progress(what: list[Any]) -> None:
         os.write(pipe, json.dumps(what).encode() + b"\n")
 
-    Wire.tell = staticmethod(tell)
+    Wire.progress = staticmethod(progress)
     ids = Random(f"{place.seed} {plan.number} ids")
     secrets.token_hex = lambda size=16: ids.randbytes(size).hex()  # type: ignore[assignment, misc]  # same seed, same ids
-    sys.stderr = _Lines(tell)  # type: ignore[assignment]
+    sys.stderr = _Lines(progress)  # type: ignore[assignment]
 
     def made() -> InlineLoop:
         nonlocal loop
@@ -186,39 +186,39 @@ def run_stretch(plan: Plan, place: Place, world: World, pipe: int) -> None:
         return loop
 
     async def main() -> None:
-        _arrange(plan, tell)
-        sampling = asyncio.create_task(_sample(place, plan, tell))
+        _arrange(plan, progress)
+        sampling = asyncio.create_task(_sample(place, plan, progress))
         try:
-            await (_serve if plan.party == "server" else _watch)(plan, place, world, tell)
+            await (_serve if plan.party == "server" else _watch)(plan, place, world, progress)
         finally:
             sampling.cancel()
         if plan.death:  # it was to die, and had nothing to do
-            die(tell)
-        tell(["ended", asyncio.get_running_loop().time()])
+            die(progress)
+        progress(["ended", asyncio.get_running_loop().time()])
 
     with asyncio.Runner(loop_factory=made) as runner:
         runner.run(main())
 
 
-def _arrange(plan: Plan, tell: Tell) -> None:
+def _arrange(plan: Plan, progress: Tell) -> None:
     """Death and full disks, at their times."""
     if plan.death == "calls":
-        at(plan.end, lambda: die_after(plan.calls, tell))
+        at(plan.end, lambda: die_after(plan.calls, progress))
     elif plan.death == "page":
-        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, tell)))
+        at(plan.end, lambda: setattr(Wire, "answered", lambda: die_after(plan.calls, progress)))
     elif plan.death == "write":
-        at(plan.end, lambda: die_in_a_write(tell))
+        at(plan.end, lambda: die_in_a_write(progress))
     disk = Disk()
     if (full := plan.full) is not None:
         at(full.start, lambda: disk.fill(full.room, full.told))
         at(full.end, disk.empty)
 
 
-async def _sample(place: Place, plan: Plan, tell: Tell) -> None:
+async def _sample(place: Place, plan: Plan, progress: Tell) -> None:
     """How large everything is, now and then."""
     while True:
         now = asyncio.get_running_loop().time()
-        tell(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
+        progress(["sample", plan.party, plan.number, now, *sizes(place, plan.party)])
         await asyncio.sleep(SAMPLE)
 
 
@@ -240,7 +240,7 @@ def sizes(place: Place, party: str) -> list[int]:
     return [memory, handles, threading.active_count(), len(asyncio.all_tasks()), logs, archives, people]
 
 
-async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
+async def _serve(plan: Plan, place: Place, world: World, progress: Tell) -> None:
     """The crawl process and the application, with everyone at it."""
     settings, loop = place.settings, asyncio.get_running_loop()
 
@@ -262,7 +262,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
                 settings.base,
                 world,
                 Random(f"{place.seed} {plan.number} {number}"),
-                tell,
+                progress,
                 place.load,
             )
             for number, token in enumerate(place.tokens)
@@ -274,7 +274,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
         until = asyncio.create_task(asyncio.sleep(plan.until - loop.time()))
         await asyncio.wait([crawling, until], return_when=asyncio.FIRST_COMPLETED)
         if crawling.done():
-            tell(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
+            progress(["broken", f"the crawl process ended by itself: {crawling.exception()!r}"])
         until.cancel()
         for task in living:
             task.cancel()
@@ -285,7 +285,7 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
             await person.me.close()
 
 
-async def _watch(plan: Plan, place: Place, world: World, tell: Tell) -> None:
+async def _watch(plan: Plan, place: Place, world: World, progress: Tell) -> None:
     """A crawl that becomes a watch; it is started again an hour after a full disk has ended it, as a system would."""
     loop = asyncio.get_running_loop()
     end = plan.until
@@ -300,7 +300,7 @@ async def _watch(plan: Plan, place: Place, world: World, tell: Tell) -> None:
             finally:
                 stopping.cancel()
         except LycosaError as error:
-            tell(["stopped", loop.time(), str(error)])
+            progress(["stopped", loop.time(), str(error)])
             with suppress(TimeoutError):
                 await asyncio.sleep(min(HOUR, max(1.0, end - loop.time())))
 

@@ -22,10 +22,10 @@ from lycosa.testweb.chance import roll, stir
 from lycosa.testweb.changing import ChangingWeb
 from lycosa.testweb.reply import Response as Reply
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock
-from lycosa.web.fetch import Limits, Response
-from lycosa.web.guard import Guard, Names
+from lycosa.web.fetch import FetchLimits, Response
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
-from lycosa.web.robots import Rules
+from lycosa.web.robots import RobotsRules
 from lycosa.web.urls import lane
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -94,7 +94,7 @@ class World(ChangingWeb):
         while times[-1] > since:
             times.append(max(since, times[-1] - RULES_LAST / 2))
         return any(
-            Rules.parse(f"User-agent: *\n{self.rules(host, at)}".encode(), "Lycosa").allowed(url) for at in times
+            RobotsRules.parse(f"User-agent: *\n{self.rules(host, at)}".encode(), "Lycosa").allowed(url) for at in times
         )
 
     def delay(self, host: str) -> float:
@@ -120,7 +120,7 @@ class Wire(SimTransport):
     """The transport of a crawl: as `HttpTransport` to whoever makes one, over the world instead of sockets."""
 
     world: World
-    tell: Tell
+    progress: Tell
     answered: Callable[[], None] | None = None
     """What is to happen when the next answer has come."""
 
@@ -128,9 +128,9 @@ class Wire(SimTransport):
         self,
         clock: Clock,
         guard: Guard,
-        names: Names,
+        names: DnsCache,
         politeness: Politeness,
-        limits: Limits | None = None,
+        limits: FetchLimits | None = None,
         *rest: Any,
         **more: Any,
     ) -> None:
@@ -153,7 +153,7 @@ class Wire(SimTransport):
         """GET a URL; told to the journal when it is sent and when it is answered."""
         key = next(_numbers)
         now = asyncio.get_running_loop().time
-        self.tell(["sent", key, CRAWL.get(), url, now()])
+        self.progress(["sent", key, CRAWL.get(), url, now()])
         status, digest = -1, ""
         try:
             response = await self._fetch(url, headers, wanted)
@@ -163,7 +163,7 @@ class Wire(SimTransport):
             status = 0
             raise
         finally:
-            self.tell(["done", key, now(), status, digest])
+            self.progress(["done", key, now(), status, digest])
             if Wire.answered is not None:
                 act, Wire.answered = Wire.answered, None
                 act()

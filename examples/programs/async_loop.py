@@ -8,7 +8,7 @@ async def first_relevant(topic: str, wanted: int) -> list[str]:
     seeds = ["http://open-directory.localhost:8123/"]
     async with lycosa.crawl(topic, seeds, budget=100, delay=0.01, allow_network="127.0.0.0/8") as crawl:
         async for visit in crawl:
-            found += [visit.url] if visit.is_page and visit.beta > 0.2 else []
+            found += [visit.url] if visit.is_page and visit.relevance > 0.2 else []
             if len(found) >= wanted:
                 crawl.stop()  # what is in flight still arrives
     return found

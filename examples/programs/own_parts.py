@@ -12,8 +12,8 @@ def about_reefs(page: lycosa.Page) -> bool:  # a topic: is this page wanted?
 
 
 def near_good_pages(link: lycosa.Link) -> float:  # an estimator: how promising is this link?
-    return link.source.beta - 0.1 * link.depth
+    return link.source.relevance - 0.1 * link.depth
 
 
 for visit in lycosa.crawl(about_reefs, ["start"], space=notes, strategy=near_good_pages):
-    print(visit.node, visit.beta)
+    print(visit.node, visit.relevance)

@@ -55,7 +55,7 @@ def check_rows(data: bytes) -> None:
         else:
             event = codec.decode_other(kind, blob)
             assert repr(codec.decode_other(kind, codec.encode_other(event))) == repr(event)  # type: ignore[arg-type]
-    except codec.ERRORS:
+    except codec.DECODE_ERRORS:
         pass
 
 

@@ -27,18 +27,18 @@ from lycosa.revisit.snapshot import Snapshot
 from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.testweb import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
-from lycosa.web.declared import declare
-from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Guard, Names
+from lycosa.web.declared import read_json_ld
+from lycosa.web.fetch import FetchLimits, HttpTransport
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.html import CLOSE, OPEN, read_body
 from lycosa.web.inflate import BadEncoding, decode, inflate
 from lycosa.web.mainpart import MARK, main_part, unmarked
 from lycosa.web.politeness import Politeness
-from lycosa.web.robots import Rules
+from lycosa.web.robots import RobotsRules
 from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, results
-from lycosa.web.tree import to_xml, tree_of
+from lycosa.web.tree import parse_tree, to_xml
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
 from lycosa_server.reader import document as reader_document
 from lycosa_server.reader import of_html, of_text
@@ -120,7 +120,7 @@ def check_tree(data: bytes) -> None:
     """A tree is no larger than its source, and is written as XML that can be read."""
     kind, body = _split(data, TYPES)
     source = decode(body, kind.partition("charset=")[2])
-    tree = tree_of(source)
+    tree = parse_tree(source)
     assert len(tree) <= 2 * len(source) + 10
     assert sum(len(level.elements) for level in tree.by_level()) <= len(tree)
     from xml.parsers import expat
@@ -149,7 +149,7 @@ def _words() -> list[bytes]:
 def check_declared(data: bytes) -> None:
     """JSON-LD: short values, whatever it holds."""
     about: dict[str, str] = {}
-    declare(about, data.decode("utf-8", "replace"))
+    read_json_ld(about, data.decode("utf-8", "replace"))
     assert all(isinstance(value, str) and len(value) <= 1_000 for value in about.values())
 
 
@@ -179,12 +179,12 @@ PATHS = ("/", "/a", "/a/b.html?x=1", "/%41", "/private/x", "/robots.txt", "/" + 
 
 def check_robots(data: bytes) -> None:
     """Any file gives rules that answer; line ends don't matter; a delay is a number of seconds."""
-    rules = Rules.parse(data, "Lycosa")
+    rules = RobotsRules.parse(data, "Lycosa")
     answers = [rules.allowed("http://a.test" + path) for path in PATHS]
     assert all(isinstance(answer, bool) for answer in answers)
     assert rules.crawl_delay is None or (math.isfinite(rules.crawl_delay) and rules.crawl_delay >= 0)
     if b"\r" not in data and len(data) < 10_000:
-        other = Rules.parse(data.replace(b"\n", b"\r\n"), "Lycosa")
+        other = RobotsRules.parse(data.replace(b"\n", b"\r\n"), "Lycosa")
         assert answers == [other.allowed("http://a.test" + path) for path in PATHS]
         assert (rules.crawl_delay, rules.sitemaps) == (other.crawl_delay, other.sitemaps)
 
@@ -319,8 +319,8 @@ def check_http(data: bytes) -> None:
         url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/x"
         clock = asyncio.get_running_loop().time
         politeness = Politeness(clock, delay=0.0, address_delay=0.0)
-        limits = Limits(body=20_000, seconds=5.0)
-        transport = HttpTransport(clock, Guard(["127.0.0.0/8"]), Names(clock), politeness, limits)
+        limits = FetchLimits(body=20_000, seconds=5.0)
+        transport = HttpTransport(clock, Guard(["127.0.0.0/8"]), DnsCache(clock), politeness, limits)
         space = WebSpace(transport, politeness, clock, inflated=CAP)
         try:
             task = Task(url, kind, origin=url if kind == "robots" else "")  # type: ignore[arg-type]

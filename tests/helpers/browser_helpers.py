@@ -16,7 +16,7 @@ from lycosa.browser import chromium, rendering
 from lycosa.browser.finding import what_is_missing
 from lycosa.spaces.web import WebSpace
 from lycosa.web.fetch import HttpTransport, Response
-from lycosa.web.guard import Guard, Names
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
 chromium.PATIENCE = rendering.CLICKING = 180.0  # whatever a busy machine takes: what is tested is not how long it is
@@ -41,7 +41,7 @@ class Staged(HttpTransport):
             raise OSError("no such name")
 
         clock = time.time
-        super().__init__(clock, Guard(allow), Names(clock, lookup), Politeness(clock, delay=0.0))
+        super().__init__(clock, Guard(allow), DnsCache(clock, lookup), Politeness(clock, delay=0.0))
         self.hosts, self.asked = hosts, list[str]()
 
     def _staged(self, url: str) -> Response | None:

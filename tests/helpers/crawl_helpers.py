@@ -34,7 +34,7 @@ from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
@@ -70,7 +70,7 @@ def sim_engine(
     **facts: Any,
 ) -> Engine:
     """An engine over a simulated transport; to be made inside a virtual loop."""
-    judge = Query(topic) if isinstance(topic, str) else topic
+    judge = VectorJudge(topic) if isinstance(topic, str) else topic
     guide = strategy_by_name(strategy, seed=seed, budget=pages or 250, threshold=judge.threshold, **facts)
     if hasattr(judge, "facets"):
         judge.facets = guide.wants
@@ -204,7 +204,7 @@ def state_of(engine: Engine) -> dict[str, Any]:
 # -- what is learned before a crawl -------------------------------------------------------------------------
 
 
-def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
     """The pages of a web in memory, for whoever trains on them; partial(looked_up, web) is a Look."""
     for url in urls:
         reply = web.response(url, headers={}, version=0)

@@ -13,7 +13,7 @@ from lycosa_server.people.ids import new_id
 from revisited_crawl import EPOCH, Revisited
 from site_maker import API, SiteUnderTest
 
-WISHES = {"words": "coral", "seeds": ["http://reef.test/"], "budget": 50}
+SETTINGS = {"words": "coral", "seeds": ["http://reef.test/"], "budget": 50}
 
 
 @dataclass
@@ -73,7 +73,7 @@ def crawl_on_site(site: SiteUnderTest) -> CrawlOnSite:
     """A member's crawl that runs and has no directory yet."""
     site.clock.now = EPOCH
     client = site.sign_up("Ada")
-    made = client.post(f"{API}/interests", json={"name": "Reefs", "wishes": WISHES, "look_again": ""})
+    made = client.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS, "look_again": ""})
     assert 201 == made.status_code, made.text
     crawl, interest = new_id(), made.json()["id"]
     row = {

@@ -19,8 +19,8 @@ from lycosa.testweb.server import Server
 from lycosa_server.crawler.process import CrawlProcess
 from lycosa_server.people import crawls
 from lycosa_server.people.database import Database, Row
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.migrating import migrate
-from lycosa_server.people.wishes import Wishes
 from lycosa_server.settings import Settings
 
 DELAY = 0.02
@@ -67,15 +67,15 @@ class Bench:
         self.process: CrawlProcess | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **wishes: Any) -> str:
+    def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **settings: Any) -> str:
         """An interest of a person, who is made if need be."""
         if self.database.row("SELECT id FROM person WHERE id = :person", person=person) is None:
             row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
             self.database.insert("person", row)
-        told = {"seeds": [self.server.url(host, "/coral-0")], "judge": "vector", **wishes}
-        told = Wishes("coral reefs", strategy="breadth-first", **told).as_json()
+        told = {"seeds": [self.server.url(host, "/coral-0")], "judge": "vector", **settings}
+        told = InterestSettings("coral reefs", strategy="breadth-first", **told).as_json()
         key = f"{person}-{name}"
-        row = {"id": key, "owner": person, "name": name, "wishes": told, "created": 0.0, "changed": 0.0}
+        row = {"id": key, "owner": person, "name": name, "settings": told, "created": 0.0, "changed": 0.0}
         self.database.insert("interest", row)
         return key
 
@@ -158,12 +158,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LYCOSA_LOG", "quiet")
 
 
-def rewish(bench: Bench, interest: str, **wishes: Any) -> None:
-    """Change what an interest wishes."""
-    row = bench.database.row("SELECT wishes FROM interest WHERE id = :interest", interest=interest)
+def change_settings(bench: Bench, interest: str, **settings: Any) -> None:
+    """Change what an interest settings."""
+    row = bench.database.row("SELECT settings FROM interest WHERE id = :interest", interest=interest)
     assert row is not None
-    told = json.dumps({**json.loads(row["wishes"]), **wishes})
-    bench.database.run("UPDATE interest SET wishes = :told WHERE id = :interest", told=told, interest=interest)
+    told = json.dumps({**json.loads(row["settings"]), **settings})
+    bench.database.run("UPDATE interest SET settings = :told WHERE id = :interest", told=told, interest=interest)
 
 
 def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Guard, Names
+from lycosa.web.fetch import FetchLimits, HttpTransport
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 from patient_loop import run_patient
 
@@ -92,7 +92,7 @@ def serve(
     handler: Handler,
     body: Callable[[HttpTransport, Server, str], Coroutine[Any, Any, Any]],
     *,
-    limits: Limits | None = None,
+    limits: FetchLimits | None = None,
     allow: tuple[str, ...] = ("127.0.0.0/8",),
     clock: Callable[[], float] | None = None,
 ) -> Any:
@@ -103,7 +103,7 @@ def serve(
         listening = await asyncio.start_server(server, "127.0.0.1", 0)
         server.port = listening.sockets[0].getsockname()[1]
         time = clock or asyncio.get_running_loop().time
-        transport = HttpTransport(time, Guard(allow), Names(time), Politeness(time, address_delay=0.0), limits)
+        transport = HttpTransport(time, Guard(allow), DnsCache(time), Politeness(time, address_delay=0.0), limits)
         try:
             return await body(transport, server, f"http://127.0.0.1:{server.port}/x")
         finally:

@@ -86,7 +86,7 @@ def visit_again(path: Path, url: str, page: str, *, kind: str = "page", days: fl
         if isinstance(visit, Visit):
             archive.remember(visit)
     body = page.encode()
-    visit = Visit(url, kind, "ok", 99, status=200, size=len(body), beta=0.5)  # type: ignore[arg-type]
+    visit = Visit(url, kind, "ok", 99, status=200, size=len(body), relevance=0.5)  # type: ignore[arg-type]
     visit.started = visit.ended = EPOCH + days * 86_400
     visit.digest = hashlib.sha256(body).digest()
     for name, value in more.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.driving import COORDINATOR
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 from lycosa_cluster.running import ClusterCrawl
@@ -26,7 +26,7 @@ class HostsHere:
         """Have a host do something."""
         return await getattr(self.places[number], method)(*given)
 
-    def crawl(self, request: Request) -> ClusterCrawl:
+    def crawl(self, request: CrawlRequest) -> ClusterCrawl:
         return ClusterCrawl(request, self)
 
     async def close(self) -> None:

@@ -26,9 +26,9 @@ def make_log(directory: Path, *events: Event) -> SqliteLog:
     return log
 
 
-def page(url: str = REEF, at: float = START, title: str = "Coral reefs", beta: float = 0.5, **more: Any) -> Visit:
+def page(url: str = REEF, at: float = START, title: str = "Coral reefs", relevance: float = 0.5, **more: Any) -> Visit:
     """A page of the crawl."""
-    return Visit(url, "page", "ok", 1, started=at, ended=at + 1, title=title, beta=beta, **more)
+    return Visit(url, "page", "ok", 1, started=at, ended=at + 1, title=title, relevance=relevance, **more)
 
 
 def look(
@@ -38,7 +38,7 @@ def look(
     outcome: Outcome | None = None,
     *,
     title: str = "Coral reefs",
-    beta: float = 0.5,
+    relevance: float = 0.5,
     follows: float = START,
     kind: Kind = "revisit",
     origin: str = "",
@@ -47,7 +47,7 @@ def look(
     data: dict[str, Any] = {"follows": follows} | ({"change": change.as_data()} if change else {})
     found = outcome or ("ok" if change else "unchanged")
     return Visit(
-        url, kind, found, 1, started=at, ended=at + 1, title=title, beta=beta, origin=origin, data=data
+        url, kind, found, 1, started=at, ended=at + 1, title=title, relevance=relevance, origin=origin, data=data
     )  # fmt: skip
 
 

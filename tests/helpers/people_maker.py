@@ -6,10 +6,10 @@ from lycosa_server.people import interests
 from lycosa_server.people.accounts import fold
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.wishes import Wishes
+from lycosa_server.people.interest_settings import InterestSettings
 
 NOW = 1_700_000_000.0
-REEFS = Wishes("coral reefs", seeds=["https://reefs.example/"])
+REEFS = InterestSettings("coral reefs", seeds=["https://reefs.example/"])
 
 
 def person(database: Database, name: str, role: str = "member") -> str:
@@ -21,9 +21,9 @@ def person(database: Database, name: str, role: str = "member") -> str:
     return str(row["id"])
 
 
-def interest(database: Database, owner: str, name: str = "Reefs", wishes: Wishes = REEFS) -> str:
+def interest(database: Database, owner: str, name: str = "Reefs", settings: InterestSettings = REEFS) -> str:
     """An interest's id."""
-    return str(interests.create(database, NOW, owner, name, wishes)["id"])
+    return str(interests.create(database, NOW, owner, name, settings)["id"])
 
 
 def crawl(database: Database, of: str, number: int = 1, **more: object) -> str:

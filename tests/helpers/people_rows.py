@@ -15,7 +15,7 @@ SAID = {
     "role": "member",
     "password": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g",
     "scopes": "feedback read",
-    "wishes": json.dumps({"words": "coral reefs", "seeds": ["https://a.example/"]}),
+    "settings": json.dumps({"words": "coral reefs", "seeds": ["https://a.example/"]}),
     "look_again": "1d",
     "mode": "read",
     "task": "crawl",

@@ -14,14 +14,14 @@ from lycosa.core.types import Page, Seed, Task
 from lycosa.judges.base import ask
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.simulation import Trace
 
 
 class RecordedSpace(Space):
     """The pages of an index."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: CorpusIndex) -> None:
         self.index = index
 
     async def visit(self, task: Task) -> Page:
@@ -29,7 +29,7 @@ class RecordedSpace(Space):
         return self.index.page(self.index.number_of[task.node])
 
 
-def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
+def crawl(index: CorpusIndex, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left."""
     distinct = len(set(seeds))
     ask(topic, strategy.wants)

@@ -21,7 +21,7 @@ from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import wall_clock
 from lycosa.web.fetch import HttpTransport
-from lycosa.web.guard import Guard, Names
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
 JANUARY, MARCH, JUNE = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -209,7 +209,7 @@ def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
 def recording(folder: Path, networks: tuple[str, ...] = ("127.0.0.0/8",)) -> Iterator[RecordingProxy]:
     """The proxy at work."""
     clock = wall_clock()
-    transport = HttpTransport(clock, Guard(networks), Names(clock), Politeness(clock, delay=0.0))
+    transport = HttpTransport(clock, Guard(networks), DnsCache(clock), Politeness(clock, delay=0.0))
     proxy = RecordingProxy(Recorder(folder / "record.jsonl", lambda: 1_800_000_000.0), transport, Authority(folder))
     with running(proxy):
         yield proxy

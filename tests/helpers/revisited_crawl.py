@@ -50,7 +50,7 @@ class Revisited:
 
     def page(self, node: str, body: str, day: float = 0.0, *, links: Sequence[str] = (), **more: Any) -> Visit:
         """A page, fetched for the first time."""
-        return self._content(Visit(node, "page", "ok", 1, status=200, beta=0.5), body, day, links, more)
+        return self._content(Visit(node, "page", "ok", 1, status=200, relevance=0.5), body, day, links, more)
 
     def changed(
         self,
@@ -66,7 +66,7 @@ class Revisited:
     ) -> Visit:
         """Another version."""
         change = Change(what, kind, magnitude, ["words"], ["half of the words are others"])
-        visit = Visit(node, "revisit", "ok", 1, status=200, beta=0.5)
+        visit = Visit(node, "revisit", "ok", 1, status=200, relevance=0.5)
         visit.data = {"follows": self._follows[node], "change": change.as_data()}
         return self._content(visit, body, day, links, more)
 

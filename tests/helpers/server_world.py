@@ -13,7 +13,7 @@ from site_maker import SiteUnderTest, make_site
 PAGE = "http://reefs.example/alices-page"
 """A page that only Alice's crawl has fetched."""
 
-WISHES = {"words": "coral secretwords", "seeds": ["http://reefs.example/"], "budget": 50}
+SETTINGS = {"words": "coral secretwords", "seeds": ["http://reefs.example/"], "budget": 50}
 
 
 @dataclass
@@ -57,7 +57,7 @@ def make_world(database_address: str, path: Path) -> World:
     revoked = site.token(alice, ["read", "feedback", "write", "run", "account"])
     made = alice.get("/api/v1/me/tokens").json()
     assert 204 == alice.delete(f"/api/v1/me/tokens/{made[0]['id']}").status_code
-    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "wishes": WISHES, "look_again": ""})
+    interest = alice.post("/api/v1/interests", json={"name": "Alice's reefs", "settings": SETTINGS, "look_again": ""})
     assert 201 == interest.status_code, interest.text
     ids = {"interest": interest.json()["id"], "token": made[0]["id"]}
     for name in ("Guest", "Colin"):

@@ -53,7 +53,7 @@ class SyntheticCrawl:
         node: str,
         body: str | bytes = "",
         *,
-        beta: float = 0.5,
+        relevance: float = 0.5,
         links: Sequence[tuple[str, str, float]] = (),
         same_as: str = "",
         headers: Sequence[tuple[bytes, bytes]] = ((b"Content-Type", b"text/html; charset=utf-8"),),
@@ -64,7 +64,7 @@ class SyntheticCrawl:
         named = {key.lower(): value.decode() for key, value in headers}
         inflated, _ = inflate(raw, named.get(b"content-encoding", ""), 10_000_000)
         document = read_body(inflated, node, named.get(b"content-type", ""))
-        visit = Visit(node, "page", "ok", 1, title=document.title, beta=beta, same_as=same_as, status=200)
+        visit = Visit(node, "page", "ok", 1, title=document.title, relevance=relevance, same_as=same_as, status=200)
         visit.simhash = self._words.read(Page("ok", title=document.title, marked=document.marked)).simhash
         visit.links = Links.to(*[link[0] for link in links], anchors=[link[1] for link in links])
         visit.links.alphas = np.array([link[2] for link in links], np.float32)

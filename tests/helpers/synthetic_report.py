@@ -38,11 +38,11 @@ def write(path: Path, events: Iterable[Event], **options: object) -> Path:
     return path
 
 
-def page(node: str, beta: float = 0.0, to: Iterable[str] = (), **more: object) -> Visit:
+def page(node: str, relevance: float = 0.0, to: Iterable[str] = (), **more: object) -> Visit:
     """A page with links; each link's words are `to` and its target."""
     links = Links.to(*to, anchors=[f"to {url}" for url in to])
     fields: dict[str, object] = {"title": f"Page {node}", "links": links, "score": 0.5, **more}
-    return Visit(node, "page", "ok", 0, beta=beta, **fields)  # type: ignore[arg-type]
+    return Visit(node, "page", "ok", 0, relevance=relevance, **fields)  # type: ignore[arg-type]
 
 
 def redirect(node: str, target: str) -> Visit:
@@ -80,7 +80,7 @@ def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
             size=30_000,
             title=f"A page about some things, number {number}",
             language="en",
-            beta=max(0.0, dice.gauss(0.02, 0.1)),
+            relevance=max(0.0, dice.gauss(0.02, 0.1)),
             same_as=url(dice.randrange(number)) if number and dice.random() < 0.02 else "",
             links=found,
         )

@@ -51,10 +51,10 @@ def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
     return pages
 
 
-def make_interest(client: Any, name: str = "Reefs", words: str = "coral", **wishes: Any) -> str:
+def make_interest(client: Any, name: str = "Reefs", words: str = "coral", **settings: Any) -> str:
     """The id of a new interest."""
-    wished = {"words": words, "seeds": ["http://start.example/"], "budget": 100, **wishes}
-    made = client.post(f"{API}/interests", json={"name": name, "wishes": wished, "look_again": ""})
+    wished = {"words": words, "seeds": ["http://start.example/"], "budget": 100, **settings}
+    made = client.post(f"{API}/interests", json={"name": name, "settings": wished, "look_again": ""})
     assert 201 == made.status_code, made.text
     return str(made.json()["id"])
 

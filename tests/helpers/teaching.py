@@ -10,7 +10,7 @@ import numpy as np
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 
 
@@ -29,12 +29,12 @@ def see(estimator: Any, table: Table, visit: Visit) -> list[str]:
     return [table.nodes[row] for row in estimator.learn(step, table).tolist()]
 
 
-def teach(estimator: Any, table: Table, node: str, beta: float = 0.0, *links: str, **alphas: float) -> list[str]:
+def teach(estimator: Any, table: Table, node: str, relevance: float = 0.0, *links: str, **alphas: float) -> list[str]:
     """Let it see a page, which is a seed, with links or with links and their alphas."""
     table.add_seed(node)
     column = Links.to(*links, *alphas)
     column.alphas[len(links) :] = list(alphas.values())
-    return see(estimator, table, Visit(node, "page", "ok", 1, beta=beta, links=column))
+    return see(estimator, table, Visit(node, "page", "ok", 1, relevance=relevance, links=column))
 
 
 def redirect(estimator: Any, table: Table, node: str, *target: str) -> list[str]:
@@ -50,4 +50,6 @@ def score(estimator: Any, table: Table, *nodes: str) -> list[float]:
 def order(strategy: str, links: Mapping[str, str], relevant: str = "", seeds: str = "a", **scores: Any) -> str:
     """The order in which a graph is crawled, one page at a time."""
     space = GraphSpace(links, **{"beta": dict.fromkeys(relevant, 1.0), **scores})
-    return "".join(visit.node for visit in crawl(Given(), list(seeds), space=space, strategy=strategy, concurrency=1))
+    return "".join(
+        visit.node for visit in crawl(SpaceJudge(), list(seeds), space=space, strategy=strategy, concurrency=1)
+    )

@@ -174,12 +174,14 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
     ours = [module.name for module in pkgutil.walk_packages(lycosa.__path__, "lycosa.")]
     for name in (*HEAVY, *(name for name in ours if name.startswith(LOADED))):
         import_module(name)
-    from lycosa.cli import hunting, live, progress
-    from lycosa.cli.search import Telling
+    from lycosa.cli import crawl_progress as live
+    from lycosa.cli import crawl_runner as hunting
+    from lycosa.cli import progress_bar as progress
+    from lycosa.cli.search_command import IndexingProgress
 
     # All is over here before it would be time to tell how far it is.
     hunting.EVERY = live.EVERY = live.PLAIN_EVERY = 0.01
-    Telling.PATIENCE = progress.LIVE_EVERY = 0.0
+    IndexingProgress.PATIENCE = progress.LIVE_EVERY = 0.0
     told = {}
     for kind, commands in task["commands"].items():
         terminal = Terminal(**task["terminals"][kind])

@@ -20,7 +20,7 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Web, serve
 from lycosa.testweb.documents import Paper, Run
 from lycosa.testweb.simulation import clock
-from lycosa_server.api.pages import _readable
+from lycosa_server.api.page_routes import _readable
 from scripted_web import BLEACHED, PAGE, REEF, Says, Script, crawl, html, refresh, run
 
 REPORT = "http://reef.test/report.pdf"
@@ -58,7 +58,7 @@ def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
     visits = {visit.node: visit for visit in crawl(path, web, space=SPACE).visits if visit.kind == "page"}
     report = visits[REPORT]
     assert ("ok", "The coral reef report", "en") == (report.outcome, report.title, report.language)
-    assert report.beta > 0.1
+    assert report.relevance > 0.1
     assert "ok" == visits["http://reef.test/found-in-pdf"].outcome
     asked = next(headers for _, url, headers in web.requests if url == REPORT)
     assert "application/pdf;q=0.7" in asked["Accept"]
@@ -134,7 +134,7 @@ def _told(path: Path) -> list[tuple[str, str, float, str]]:
     log = SqliteLog(path / NAME, readonly=True)
     try:
         pages = [event for event in log.events() if isinstance(event, Visit) and event.kind == "page"]
-        return [(visit.node, visit.outcome, visit.beta, visit.title) for visit in pages]
+        return [(visit.node, visit.outcome, visit.relevance, visit.title) for visit in pages]
     finally:
         log.close()
 

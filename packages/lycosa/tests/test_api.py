@@ -47,7 +47,7 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl with functions of one's own, with an archive."""
     out = tmp_path_factory.mktemp("api") / "reefs"
     visits = list(lycosa.crawl(_about_reefs, "http://a.test/", space=_found, out=out))
-    assert [(visit.node, visit.outcome, visit.beta) for visit in visits] == [
+    assert [(visit.node, visit.outcome, visit.relevance) for visit in visits] == [
         ("http://a.test/", "ok", 0.0),
         ("http://a.test/reefs", "ok", 1.0),
         ("http://a.test/none", "gone", 0.0),
@@ -76,7 +76,7 @@ def test_every_name_is_there_and_importing_them_is_quick() -> None:
 def test_functions_pass_the_checks() -> None:
     """A function as topic, estimator or space behaves as a class of one's own has to."""
     assert check_topic(lambda: FunctionTopic(lambda page: page.text.count("reef") / 10))
-    assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.beta - link.depth))
+    assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.relevance - link.depth))
     assert check_space(FunctionSpace(lambda node: {"a": ["b", "c"]}.get(node, [])), "a")
 
 
@@ -103,7 +103,7 @@ def test_functions_say_what_they_want() -> None:
         return lycosa.Judgement(0.7, np.full(len(page.links), 0.25, np.float32))
 
     (visit, *_) = lycosa.crawl(judged, ["a"], space=lambda node: graph[node], strategy="breadth-first")
-    assert (visit.beta, visit.links.alphas.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
+    assert (visit.relevance, visit.links.alphas.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
 
 
 def test_wrong_answers_are_told() -> None:

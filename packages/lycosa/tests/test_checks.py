@@ -34,14 +34,14 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
 from lycosa.judges.base import FACETS, InLanguage, Judge, heeding
-from lycosa.judges.browsed import Browsed
-from lycosa.judges.classified import Classified
-from lycosa.judges.counting import Keyword, WordFrequency
-from lycosa.judges.given import Given
-from lycosa.judges.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
-from lycosa.judges.model import Model, fitted
-from lycosa.judges.pattern import Pattern
-from lycosa.judges.query import Query, WeightedContent
+from lycosa.judges.browsing_judge import BrowsingJudge
+from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
+from lycosa.judges.meaning import CorleyMihalceaJudge, EhrigJudge, SsrmJudge, SynsetExpansionJudge
+from lycosa.judges.model import TrainedModel, fitted
+from lycosa.judges.model_judge import ModelJudge
+from lycosa.judges.pattern import RegexJudge
+from lycosa.judges.space_judge import SpaceJudge
+from lycosa.judges.vector_judge import VectorJudge, WeightedContentJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import wall_clock
 from lycosa.spaces.web import WebSpace
@@ -54,7 +54,7 @@ from lycosa.text.browsing import Browsing
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.fetch import HttpTransport
-from lycosa.web.guard import Guard, Names
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
 REEFS = Ontology.build(
@@ -66,7 +66,7 @@ REEFS = Ontology.build(
 
 
 @cache
-def two_classes() -> Model:
+def two_classes() -> TrainedModel:
     """A model that tells two classes apart."""
     return fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.array([0, 1]), ["Sea", "Trains"], ["coral", "rail"])
 
@@ -78,22 +78,22 @@ def wanting(topic: Judge) -> Judge:
 
 
 TOPICS: dict[str, Callable[[], Topic]] = {
-    "words": lambda: Query("coral reef bleaching"),
-    "weighted": lambda: Query({"coral reef": 2.0, "weather": 0.5, "the sea": 0.0}),
-    "stems": lambda: Query({"coral": 0.7, "サンゴ礁の白化現象は": 0.1}, stemmed=True),
-    "pattern": lambda: Pattern(r"\bcoral\w*"),
-    "given": Given,
-    "browsing": lambda: wanting(Browsed(BROWSED)),
-    "ehrig": lambda: Ehrig("coral reef bleaching", ontology=REEFS),
-    "ssrm": lambda: Ssrm("coral reef bleaching", ontology=REEFS),
-    "synset-expansion": lambda: SynsetExpansion("coral reef bleaching", ontology=REEFS),
-    "corley-mihalcea": lambda: CorleyMihalcea("coral reef bleaching", ontology=REEFS),
-    "contexts": lambda: wanting(Query("coral reef bleaching", tf="max", idf="none", link="context")),
-    "keyword": lambda: wanting(Keyword("coral reef", match="anywhere")),
-    "word-frequency": lambda: wanting(WordFrequency("coral", count="lines", match="anywhere")),
-    "weighted-content": lambda: wanting(WeightedContent("coral reef", title=7.5, body=0.5)),
-    "model": lambda: wanting(Classified(two_classes(), ["Sea"])),
-    "in-language": lambda: InLanguage(heeding(Query("coral reef"))),
+    "words": lambda: VectorJudge("coral reef bleaching"),
+    "weighted": lambda: VectorJudge({"coral reef": 2.0, "weather": 0.5, "the sea": 0.0}),
+    "stems": lambda: VectorJudge({"coral": 0.7, "サンゴ礁の白化現象は": 0.1}, stemmed=True),
+    "pattern": lambda: RegexJudge(r"\bcoral\w*"),
+    "given": SpaceJudge,
+    "browsing": lambda: wanting(BrowsingJudge(BROWSED)),
+    "ehrig": lambda: EhrigJudge("coral reef bleaching", ontology=REEFS),
+    "ssrm": lambda: SsrmJudge("coral reef bleaching", ontology=REEFS),
+    "synset-expansion": lambda: SynsetExpansionJudge("coral reef bleaching", ontology=REEFS),
+    "corley-mihalcea": lambda: CorleyMihalceaJudge("coral reef bleaching", ontology=REEFS),
+    "contexts": lambda: wanting(VectorJudge("coral reef bleaching", tf="max", idf="none", link="context")),
+    "keyword": lambda: wanting(KeywordJudge("coral reef", match="anywhere")),
+    "word-frequency": lambda: wanting(WordFrequencyJudge("coral", count="lines", match="anywhere")),
+    "weighted-content": lambda: wanting(WeightedContentJudge("coral reef", title=7.5, body=0.5)),
+    "model": lambda: wanting(ModelJudge(two_classes(), ["Sea"])),
+    "in-language": lambda: InLanguage(heeding(VectorJudge("coral reef"))),
 }
 
 BROWSED = Browsing(
@@ -210,7 +210,7 @@ def test_the_web_space_passes() -> None:
     web, clock = Web(seed=7, pages=200, hosts=4, traps=()), wall_clock()
     with serve(web):
         politeness = Politeness(clock, delay=0.0)
-        transport = HttpTransport(clock, Guard(["127.0.0.0/8"]), Names(clock), politeness)
+        transport = HttpTransport(clock, Guard(["127.0.0.0/8"]), DnsCache(clock), politeness)
         space = WebSpace(transport, politeness, clock)
         assert list(CHECKS["space"]) == check_space(space, next(web.urls()))
 
@@ -227,7 +227,7 @@ class Broken:
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.priority_ = fit(self.priority_, len(table))
-        value = self.page * step.visit.beta + step.alphas.astype(np.float64)
+        value = self.page * step.visit.relevance + step.alphas.astype(np.float64)
         if step.visit.kind == "redirect":
             value = np.full(len(step.children), self.priority_[step.row])
         self.priority_[step.children] = np.maximum(self.priority_[step.children], value)
@@ -329,7 +329,7 @@ class Hoarder(Broken):
         self.seen: list[tuple[int, float]] = []
 
     def learn(self, step: Step, table: Table) -> Rows:
-        self.seen.append((step.row, step.visit.beta))
+        self.seen.append((step.row, step.visit.relevance))
         return super().learn(step, table)
 
 
@@ -383,7 +383,7 @@ def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> No
 def test_who_takes_too_long_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPU time counts, which is the same on a busy machine; here no time at all is allowed."""
     monkeypatch.setattr(f"lycosa.checks.{kind}.SECONDS", 0.0)
-    made = {"topics": lambda: Query("coral"), "estimators": BestFirst, "strategies": lambda: Greedy(BestFirst())}
+    made = {"topics": lambda: VectorJudge("coral"), "estimators": BestFirst, "strategies": lambda: Greedy(BestFirst())}
     checks = {"topics": (ten_thousand_links,), "estimators": ESTIMATOR_CHECKS, "strategies": STRATEGY_CHECKS}[kind]
     check = next(check for check in checks if "ten_thousand_links" in check.__name__)
     with pytest.raises(CheckFailed, match="took"):
@@ -532,7 +532,7 @@ class Growing(Wrong):
         self.seen: list[tuple[int, float]] = []
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        self.seen.append((step.row, step.visit.beta + 1.0))
+        self.seen.append((step.row, step.visit.relevance + 1.0))
         super().learn(step, table, frontier)
 
 
@@ -612,10 +612,10 @@ class Counting(Topical):
 
 class Unlike(Topical):
     def __init__(self) -> None:
-        self.beta = random.random()
+        self.relevance = random.random()
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        return Judgement(self.beta, np.zeros(len(page.links), np.float32))
+        return Judgement(self.relevance, np.zeros(len(page.links), np.float32))
 
 
 class Scribbler(Topical):
@@ -669,7 +669,7 @@ class NanFacet(Facetted):
 class MovingBeta(Facetted):
     def judge(self, page: Page, reading: Any) -> Judgement:
         judgement = super().judge(page, reading)
-        judgement.beta += len(self.facets)
+        judgement.relevance += len(self.facets)
         return judgement
 
 

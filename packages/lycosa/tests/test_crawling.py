@@ -12,7 +12,7 @@ import pytest
 import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Task, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
 from lycosa.testweb import Server, Web, serve
@@ -90,7 +90,7 @@ def test_data_of_a_judge_is_learned_as_it_is_stored(tmp_path: Path) -> None:
     """What a topic wants to remember comes live as it will come from the log: lists, plain numbers."""
     import numpy as np
 
-    class Noting(Given):
+    class Noting(SpaceJudge):
         def judge(self, page: Page, reading: object) -> Any:
             judgement = super().judge(page, reading)
             judgement.data = {"pair": (1, np.float32(0.5)), "row": np.arange(3)}
@@ -118,7 +118,7 @@ def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
 
         ticking = asyncio.ensure_future(tick())
         space = Refusing({"a": [f"n{i}" for i in range(500)]})
-        visits = [visit async for visit in lycosa.crawl(Given(), ["a"], space=space)]
+        visits = [visit async for visit in lycosa.crawl(SpaceJudge(), ["a"], space=space)]
         ticking.cancel()
         assert 501 == len(visits)
         return turns
@@ -203,7 +203,7 @@ class Half:
 def test_a_space_of_ones_own_that_fails(name: str, told: str) -> None:
     """What goes wrong in a user's class is told in a line that names it."""
     with pytest.raises(InputError, match=told):
-        lycosa.crawl(Given(), ["a"], space=f"{__name__}:{name}")
+        lycosa.crawl(SpaceJudge(), ["a"], space=f"{__name__}:{name}")
 
 
 @pytest.mark.paper("gouriten-seed-set")
@@ -212,13 +212,13 @@ def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
     (tmp_path / "nodes.txt").write_text("# mine\nb\n\nc\n")
     web = GraphSpace({"a": ["d"], "b": ["e"], "c": []})
     options = {"seed_files": [str(tmp_path / "nodes.txt")], "strategy": "breadth-first", "archive": False}
-    first = lycosa.crawl(Given(), ["a"], space=web, out=tmp_path / "crawl", budget=3, **options)
+    first = lycosa.crawl(SpaceJudge(), ["a"], space=web, out=tmp_path / "crawl", budget=3, **options)
     assert ["a", "b", "c"] == [visit.node for visit in pages(first)]
     (tmp_path / "nodes.txt").unlink()
-    second = lycosa.resume(tmp_path / "crawl", topic=Given(), space=web, budget=5)
+    second = lycosa.resume(tmp_path / "crawl", topic=SpaceJudge(), space=web, budget=5)
     assert ["d", "e"] == [visit.node for visit in pages(second)]
     with pytest.raises(InputError, match="cannot read the seeds in"):
-        lycosa.crawl(Given(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])
+        lycosa.crawl(SpaceJudge(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])
 
 
 def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,9 @@ def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPa
     written: list[Visit] = []
     monkeypatch.setattr(Visit, "__repr__", lambda visit: str(written.append(visit)))
     graph = GraphSpace({"a": ["b"], "b": []})
-    assert ["a", "b"] == [visit.node for visit in lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
+    assert ["a", "b"] == [
+        visit.node for visit in lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first")
+    ]
     assert not written
 
 

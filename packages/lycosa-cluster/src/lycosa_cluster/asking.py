@@ -10,7 +10,7 @@ from typing import Any
 
 from lycosa.core.types import Event, Setting
 from lycosa.crawling.assembly import learn_terms
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import SETTING, ask_engines
 from lycosa.store.log import SqliteLog
 from lycosa.web.urls import is_http
@@ -39,7 +39,7 @@ class Answers:
         return [seed for seeds in self.searched.values() for seed in seeds]
 
 
-async def ask(request: Request, known: Answers) -> Answers:
+async def ask(request: CrawlRequest, known: Answers) -> Answers:
     """Ask for what is not known: for a new crawl before anything is written, as an example may not be readable."""
     options = request.options
     if not options.search and not any(map(is_http, options.examples)):

@@ -24,10 +24,10 @@ from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.options import Options
 from lycosa.core.types import Label, Lesson
 from lycosa.crawling import Crawl
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import CONFIG
-from lycosa.web.politeness import Authority
+from lycosa.web.politeness import SharedPoliteness
 from lycosa.web.urls import Scope
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.driving import Superseded, Unreachable, drive
@@ -77,7 +77,7 @@ class ShardHost:
         self.clock = wall_clock()
         self.authority = self.ledger = None
         if most is not None:
-            self.authority = Authority(self.clock, began=self.clock(), most=most)
+            self.authority = SharedPoliteness(self.clock, began=self.clock(), most=most)
             self.ledger = Ledger(made=self.clock())
         self._shards: dict[str, Shard] = {}
         self._tasks: dict[str, asyncio.Task[dict[str, Any]]] = {}
@@ -128,7 +128,7 @@ class ShardHost:
         path, until = shard_path(Path(start.directory), self.number), self.clock() + 60.0
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            request = Request(
+            request = CrawlRequest(
                 Options.from_mapping(start.options, "cluster"), path, resuming=(path / CONFIG).exists(),
                 owns=lambda node: owners.of(node) == self.number, first=self.number == 0,
                 authority=self.authority, clock=self.clock, learned=start.learned,

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from lycosa.core.errors import LycosaError, StoreError
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.driving import COORDINATOR, Unreachable
 from lycosa_cluster.hosting import CoordinatorHost, ShardHost
 from lycosa_cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
@@ -123,7 +123,7 @@ class RayHosts:
             raise Unreachable("there is no cluster yet")
         return await self._reached.call(number, method, *given)
 
-    def crawl(self, request: Request) -> ClusterCrawl:
+    def crawl(self, request: CrawlRequest) -> ClusterCrawl:
         return ClusterCrawl(request, self)
 
     async def close(self) -> None:

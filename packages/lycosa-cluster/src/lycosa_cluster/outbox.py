@@ -185,7 +185,7 @@ def messages(
     for owner in sorted({*chosen, *sources}):
         page = Visit(
             visit.node, visit.kind, visit.outcome, visit.pick, visit.arm, retry_at=visit.retry_at, hops=visit.hops,
-            started=visit.started, ended=visit.ended, language=visit.language, flags=visit.flags, beta=visit.beta,
+            started=visit.started, ended=visit.ended, language=visit.language, flags=visit.flags, relevance=visit.relevance,
             same_as=visit.same_as, data={"sources": sources[owner]} if owner in sources else {},
             terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
         )  # fmt: skip

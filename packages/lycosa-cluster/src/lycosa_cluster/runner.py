@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa_cluster.hosts_on_ray import RayHosts
 from lycosa_cluster.reaching import Where, check_cluster
 from lycosa_cluster.running import ClusterCrawl
@@ -27,7 +27,7 @@ class RayRunner:
         """Return hosts for all crawls of a server."""
         return RayHosts(self.where, most, note)
 
-    def crawl(self, request: Request) -> ClusterCrawl:
+    def crawl(self, request: CrawlRequest) -> ClusterCrawl:
         """Return the crawl; without a number of shards it has as many as before."""
         shards = self.where.shards or (shards_before(request.path) if request.path else 0)
         own = RayHosts(replace(self.where, shards=shards), note=request.notes.append)

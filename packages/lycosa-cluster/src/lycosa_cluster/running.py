@@ -18,9 +18,9 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
 from lycosa.core.types import Label
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.spaces.making import wall_clock
-from lycosa.store.directory import SHARDS, Directory, located
+from lycosa.store.directory import SHARDS, Directory, with_resolved_files
 from lycosa.store.log import SqliteLog, append_labels
 from lycosa.web.urls import Scope
 from lycosa_cluster.asking import Answers, ask
@@ -37,7 +37,7 @@ class ClusterCrawl:
     """One crawl on many shards; iterate over it to make it run: each turn tells how it is getting on. `gone` says why
     no host can answer any more, if that is known. The log is read and written in a thread."""
 
-    def __init__(self, request: Request, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, request: CrawlRequest, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
         options = request.options
         if parse(options.space)[0] != "web":
             raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
@@ -128,7 +128,7 @@ class ClusterCrawl:
 
     def _located(self, options: Options) -> Options:
         path = self.path.absolute()
-        return located(options, path)
+        return with_resolved_files(options, path)
 
     def _share_out(self, log: SqliteLog, count: int, options: Options) -> Merger:
         """See to it that there are so many shards: new ones, or what is there shared out among them."""

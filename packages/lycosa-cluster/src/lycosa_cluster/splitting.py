@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.judges.base import BETAS
-from lycosa.store.cdxj import index_of
-from lycosa.store.directory import SHARDS, Directory, shards_of
-from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
-from lycosa.traps.copies import Copies
+from lycosa.store.cdxj import index_path
+from lycosa.store.directory import SHARDS, Directory, shard_directories
+from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, VERSIONS, VISITS, WORTH, SqliteLog
+from lycosa.traps.copies import DuplicateIndex
 from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa_cluster.owning import Owners
 
@@ -220,7 +220,7 @@ def shard_path(directory: Path, number: int) -> Path:
 
 def shards_in(directory: Path) -> int:
     """How many shards a directory has; 0 for a crawl that has none."""
-    return len(shards_of(directory))
+    return len(shard_directories(directory))
 
 
 def make_shards(directory: Path, count: int) -> None:
@@ -253,7 +253,7 @@ class Merger:
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
-        self._copies = Copies() if traps else None
+        self._copies = DuplicateIndex() if traps else None
         self._same: dict[str, str] = {}  # pages that repeat another one of any shard
         self._twice: list[str] = []  # those that their own shard takes for originals
         for visit in log.visits(VISITS):
@@ -380,7 +380,7 @@ class Merger:
         self._linked.add(file)
         archive, own = self.directory / "archive", shard_path(Path(), shard) / "archive"
         archive.mkdir(exist_ok=True)
-        for name in (file, index_of(Path(file)).name):
+        for name in (file, index_path(Path(file)).name):
             if not os.path.lexists(archive / name):
                 (archive / name).symlink_to(Path("..") / own / name)
 
@@ -401,11 +401,11 @@ class Merger:
         asked last. The common log has the pages of a shard in the shard's own order."""
         for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
             if isinstance(lesson, Lesson) and BETAS in lesson.data:
-                betas, of = lesson.data[BETAS], Owners(self.shards).of
+                relevances, of = lesson.data[BETAS], Owners(self.shards).of
                 nodes = self.log.rows("node", VERSIONS)
-                owners = np.array([of(node) for (node,) in islice(nodes, len(betas))], np.int32)
+                owners = np.array([of(node) for (node,) in islice(nodes, len(relevances))], np.int32)
                 return {
-                    shard: Lesson(lesson.judge, {BETAS: betas[owners == shard]}, lesson.at)
+                    shard: Lesson(lesson.judge, {BETAS: relevances[owners == shard]}, lesson.at)
                     for shard in range(self.shards)
                 }
         return {}
@@ -432,7 +432,9 @@ class Merger:
         self.bring_over()
         told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
         if (threshold := self._settings["threshold"]) is not None:
-            told["relevant"] = int(next(self.log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0])
+            told["relevant"] = int(
+                next(self.log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))[0]
+            )
         return told
 
     def counted_twice(self) -> int:

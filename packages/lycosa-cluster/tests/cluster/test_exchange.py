@@ -25,7 +25,7 @@ from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Terms, Visit
 from lycosa.judges.probability import Probability
 from lycosa.spaces.web import WebSpace
-from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
+from lycosa.store.codec import DECODE_ERRORS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
@@ -400,7 +400,7 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
 
 def test_messages_come_back_as_they_were() -> None:
     """To the last bit; what is none is refused."""
-    visit = Visit("http://a.test/", "page", "ok", pick=3, beta=0.25)
+    visit = Visit("http://a.test/", "page", "ok", pick=3, relevance=0.25)
     links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
     more = Visit("http://a.test/b", "page", "ok", pick=4, data={"sources": ["http://b.test/feed"]}, links=links)
@@ -416,7 +416,7 @@ def test_messages_come_back_as_they_were() -> None:
         again.packed = b""
         assert encode_other(again) == encode_other(event)
         for other in {"inbound", "parcel"} - {kind}:
-            with pytest.raises(ERRORS):
+            with pytest.raises(DECODE_ERRORS):
                 decode_other(other, encode_other(event))
     for number in (0, 6, 7, 8, 9):
         new = Parcel([Inbound(2, 7, visit), Inbound(2, 9, more)]).after(number)
@@ -426,10 +426,10 @@ def test_messages_come_back_as_they_were() -> None:
     wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 32: [3], 33: [], 36: ["x"], 37: b"\0" * 8, 39: [1]}
     for at, value in wrong.items():
         damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
-        with pytest.raises(ERRORS):
+        with pytest.raises(DECODE_ERRORS):
             decode_other("parcel", parcel_of(damaged))
     for damaged in ([2, ["html a"], []], [2, [3], sound[2]], ["2", ["html a"], sound[2]], [2, ["html a"], [3]], 7):
-        with pytest.raises(ERRORS):
+        with pytest.raises(DECODE_ERRORS):
             decode_other("parcel", parcel_of(damaged))
 
 
@@ -448,7 +448,7 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
     has each page as an event, as earlier versions wrote it, continues with parcels."""
     pages = sorted(web.seeds(TOPIC))
     sent = [
-        Inbound(1, number, Visit(f"http://z.test/{number}", "page", "ok", 1, beta=0.5, links=Links.to(*to)), 1)
+        Inbound(1, number, Visit(f"http://z.test/{number}", "page", "ok", 1, relevance=0.5, links=Links.to(*to)), 1)
         for number, to in enumerate((pages, pages[:1], [], pages[1:], pages[::-1]), 3)
     ]
 

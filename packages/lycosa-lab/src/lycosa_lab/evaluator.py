@@ -25,33 +25,35 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.web.urls import canonical
-from lycosa_lab.findings import Curve, Figure, Findings, Table, plain
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import Curve, Findings, ReportFigure, ReportTable, plain
 from lycosa_lab.measures import Floats, found, harvest, steps_to
 
 THRESHOLD = 0.75
 
 
 def evaluate(
-    crawl: Index,
-    relevant: Index | Sequence[str],
+    crawl: CorpusIndex,
+    relevant: CorpusIndex | Sequence[str],
     *,
     threshold: float = THRESHOLD,
     background: Background | None = None,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Findings:
     """Compare the pages of a crawl with relevant ones: those of another index, or the crawl's own at some addresses."""
     if not 0 <= threshold < 1:
         raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
-    urls = set() if isinstance(relevant, Index) else {canonical(url) for url in relevant}
+    urls = set() if isinstance(relevant, CorpusIndex) else {canonical(url) for url in relevant}
     nodes = [crawl.number_of[url] for url in urls if url in crawl.number_of]
-    some, missing = relevant if isinstance(relevant, Index) else nodes, len(urls) - len(nodes)
+    some, missing = relevant if isinstance(relevant, CorpusIndex) else nodes, len(urls) - len(nodes)
     if not len(some):
         raise InputError(f"none of the relevant pages was crawled ({missing} addresses): name others")
-    return evaluated(nearest_in(crawl, some, background, tell), len(some), threshold, missing)
+    return evaluation_findings(max_similarities_in(crawl, some, background, progress), len(some), threshold, missing)
 
 
-def evaluated(similarities: Floats, relevant: int, threshold: float = THRESHOLD, missing: int = 0) -> Findings:
+def evaluation_findings(
+    similarities: Floats, relevant: int, threshold: float = THRESHOLD, missing: int = 0
+) -> Findings:
     """Return both measures along the crawl: a table, and a figure of each."""
     budgets, hits = steps_to(len(similarities), 20).tolist(), similarities > threshold
     counts, shares, means = found(hits, budgets), harvest(hits, budgets), harvest(similarities, budgets)
@@ -60,9 +62,9 @@ def evaluated(similarities: Floats, relevant: int, threshold: float = THRESHOLD,
     return Findings(
         "evaluation", "Evaluation of a crawl",
         [
-            Table("evaluation-table", "Harvest ratio and average similarity", list(titles), rows),
+            ReportTable("evaluation-table", "Harvest ratio and average similarity", list(titles), rows),
             *(
-                Figure(f"evaluation-{key}", title, "pages", title.lower(), [Curve("crawl", budgets, of.tolist())])
+                ReportFigure(f"evaluation-{key}", title, "pages", title.lower(), [Curve("crawl", budgets, of.tolist())])
                 for key, title, of in (("harvest", "Relevant pages", counts),
                                        ("similarity", "Average similarity", means))
             ),
@@ -76,7 +78,9 @@ def evaluated(similarities: Floats, relevant: int, threshold: float = THRESHOLD,
 AT_ONCE = 256  # relevant pages compared with all others at a time
 
 
-def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: ProgressCallback = no_progress) -> Floats:
+def max_similarities(
+    pages: Bags, relevant: Bags, idf: NDArray[np.floating], progress: ProgressCallback = no_progress
+) -> Floats:
     """Return the largest cosine of each page with any of the relevant ones, by tf-idf; 0 for one without common words.
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
@@ -84,7 +88,7 @@ def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Progre
     max f_i is the same in numerator and denominator, so it is left out.
 
     >>> pages, relevant = Bags.of([([0, 1], [3, 4]), ([2], [1])]), Bags.of([([0], [1]), ([1], [7])])
-    >>> nearest(pages, relevant, np.ones(3)).tolist()       # 3/5 with one, 4/5 with the other
+    >>> max_similarities(pages, relevant, np.ones(3)).tolist()       # 3/5 with one, 4/5 with the other
     [0.8, 0.0]
     """
     own, wanted = _unit(pages, idf), _unit(relevant, idf)
@@ -101,19 +105,19 @@ def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Progre
         dense = np.zeros((len(terms), last - first), np.float32)
         dense[place[relevant.columns[here]], owners[here] - first] = wanted[here]
         best = np.maximum(best, shared.times(own[common], dense).max(axis=1, initial=0.0))
-        tell("comparing pages", last, len(relevant))
+        progress("comparing pages", last, len(relevant))
     return np.minimum(best.round(7), 1.0)  # single precision: what a page has in common with itself is 1
 
 
-def nearest_in(
-    index: Index,
-    relevant: Index | Sequence[int] | NDArray[np.integer],
+def max_similarities_in(
+    index: CorpusIndex,
+    relevant: CorpusIndex | Sequence[int] | NDArray[np.integer],
     background: Background | None = None,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Floats:
     """Return the same for all pages of an index; the relevant ones are another index, or given by their numbers."""
     pages, stems = _bags(index), list(index.stems)
-    if isinstance(relevant, Index):
+    if isinstance(relevant, CorpusIndex):
         number = {stem: place for place, stem in enumerate(stems)}
         columns = np.array([number.setdefault(stem, len(number)) for stem in relevant.stems], np.intp)
         other = _bags(relevant)
@@ -122,10 +126,10 @@ def nearest_in(
         wanted = pages.take(np.asarray(relevant, np.intp))
     if not len(wanted.columns):
         raise InputError("none of the relevant pages has words: name others")
-    return nearest(pages, wanted, idf_of(stems, background), tell)
+    return max_similarities(pages, wanted, idf_of(stems, background), progress)
 
 
-def _bags(index: Index) -> Bags:
+def _bags(index: CorpusIndex) -> Bags:
     if not index.has_text:
         raise InputError("the index holds a graph without texts: similarity is for pages with words")
     starts, terms = (np.asarray(index.columns[name], np.intp) for name in ("term_start", "term"))

@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
 
 if TYPE_CHECKING:
-    from lycosa_lab.index import Index
+    from lycosa_lab.corpus_index import CorpusIndex
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
@@ -199,13 +199,13 @@ class Experiment:
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
                 "('lycosa list strategies' lists all)"
             )
-        from lycosa_lab.hunters import check
+        from lycosa_lab.trial_strategies import check
 
         for text in self.strategies:
             check(text, self.budget)
 
-    def open(self) -> Index:
-        from lycosa_lab.index import FACTS, Index
+    def open(self) -> CorpusIndex:
+        from lycosa_lab.corpus_index import FACTS, CorpusIndex
 
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
@@ -215,7 +215,7 @@ class Experiment:
             if path.exists():
                 source, out = out, shlex.quote(f"{path.resolve().name.split('.')[0] or 'my'}.index")
             raise InputError(f"{self.corpus} is not an index. Make one with: {command} {source} --out {out}")
-        return Index.open(path)
+        return CorpusIndex.open(path)
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting, defaults too."""

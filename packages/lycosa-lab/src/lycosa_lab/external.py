@@ -41,7 +41,7 @@ WANTS = ("context", "text")
 FORFEITED, GAVE_UP = "forfeited", "gave up"
 
 
-class Forfeit(Exception):
+class ForfeitError(Exception):
     """A program broke the protocol; the text says how."""
 
 
@@ -68,7 +68,7 @@ class ExternalStrategy:
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
         self.seconds = 0.0  # CPU time, known when it has ended
-        self._talk: Talk | None = None
+        self._talk: ProgramProcess | None = None
         self._asked: set[str] = set()
 
     def frontier(
@@ -85,7 +85,7 @@ class ExternalStrategy:
             return
         try:
             self._started(table).say(self._page(step, table))
-        except Forfeit as error:
+        except ForfeitError as error:
             self._forfeit(error)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
@@ -97,7 +97,7 @@ class ExternalStrategy:
             talk = self._started(frontier.table)
             talk.say({"event": "pick", "number": number})
             row = self._chosen(talk.hear(ANSWERING), frontier.table)
-        except Forfeit as error:
+        except ForfeitError as error:
             self._forfeit(error)
         if row < 0:
             return Pick(row, "")
@@ -109,15 +109,15 @@ class ExternalStrategy:
             self.seconds += self._talk.close(self.ending or "the crawl is over")
             self._talk = None
 
-    def _forfeit(self, error: Forfeit) -> None:
+    def _forfeit(self, error: ForfeitError) -> None:
         self.ending = f"{FORFEITED}: {error}"
         self.close()
 
-    def _started(self, table: Table) -> Talk:
+    def _started(self, table: Table) -> ProgramProcess:
         """Return the running program, started and introduced to the topic by the first call."""
         if self._talk is not None:
             return self._talk
-        talk = self._talk = Talk(self.command)
+        talk = self._talk = ProgramProcess(self.command)
         topic = self.words if isinstance(self.words, str) else " ".join(self.words)
         talk.say(
             {
@@ -127,10 +127,10 @@ class ExternalStrategy:
         )  # fmt: skip
         answer = talk.hear(STARTING)
         if answer.get("protocol") != PROTOCOL:
-            raise Forfeit(f"it speaks protocol {shown(answer.get('protocol'))}, not {PROTOCOL}")
+            raise ForfeitError(f"it speaks protocol {shown(answer.get('protocol'))}, not {PROTOCOL}")
         wants = answer.get("wants", [])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
-            raise Forfeit(f"it wants {shown(wants)}: there is {' and '.join(WANTS)}")
+            raise ForfeitError(f"it wants {shown(wants)}: there is {' and '.join(WANTS)}")
         self._asked = set(wants)
         if isinstance(table, IndexedTable):
             for url in self.examples:
@@ -147,7 +147,7 @@ class ExternalStrategy:
                 row["context"] = context
         event = {
             "event": "page", "url": visit.node, "seed": bool(table.is_seed[step.row]),
-            "relevance": round(float(visit.beta), 6), "title": visit.title, "links": rows,
+            "relevance": round(float(visit.relevance), 6), "title": visit.title, "links": rows,
         }  # fmt: skip
         if "text" in self._asked and isinstance(table, IndexedTable):
             event["text"] = table.index.page(int(table.node_at[step.row])).text[:MAX_TEXT]
@@ -156,7 +156,7 @@ class ExternalStrategy:
     def _chosen(self, answer: dict[str, Any], table: Table) -> int:
         """Return the row that an answer names, -1 if the program gives up."""
         if "pick" not in answer:
-            raise Forfeit(f"it was asked for a pick and said {shown(answer)}")
+            raise ForfeitError(f"it was asked for a pick and said {shown(answer)}")
         url, row = answer["pick"], -1
         if url is None:
             self.ending = GAVE_UP
@@ -165,9 +165,9 @@ class ExternalStrategy:
             node = table.index.number_of.get(url)
             row = -1 if node is None else int(table.row_at[node])
         if row < 0:
-            raise Forfeit(f"it picked {shown(url)}, which is not a link that it was shown")
+            raise ForfeitError(f"it picked {shown(url)}, which is not a link that it was shown")
         if table.state[row] != OPEN:
-            raise Forfeit(f"it picked {shown(url)} a second time")
+            raise ForfeitError(f"it picked {shown(url)} a second time")
         return row
 
 
@@ -180,7 +180,7 @@ def shown(value: Any) -> str:
     return repr(text if len(text) <= 120 else f"{text[:120]}...")
 
 
-class Talk:
+class ProgramProcess:
     """A running program, spoken to with a time limit for each line."""
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -213,7 +213,7 @@ class Talk:
             except BlockingIOError:
                 continue
             except OSError:
-                raise Forfeit(self._how_it_ended("input")) from None
+                raise ForfeitError(self._how_it_ended("input")) from None
 
     def hear(self, seconds: float) -> dict[str, Any]:
         """Read a line."""
@@ -225,17 +225,17 @@ class Talk:
             except BlockingIOError:
                 continue
             if not more:
-                raise Forfeit(self._how_it_ended("output"))
+                raise ForfeitError(self._how_it_ended("output"))
             self._heard += more
         line, _, self._heard = self._heard.partition(b"\n")
         if len(line) > MAX_LINE_BYTES:
-            raise Forfeit(f"it wrote a line of more than {MAX_LINE_BYTES:,} bytes")
+            raise ForfeitError(f"it wrote a line of more than {MAX_LINE_BYTES:,} bytes")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
-            raise Forfeit(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is not JSON") from None
+            raise ForfeitError(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is not JSON") from None
         if not isinstance(answer, dict):
-            raise Forfeit(f"it wrote {shown(answer)}, which is not a JSON object")
+            raise ForfeitError(f"it wrote {shown(answer)}, which is not a JSON object")
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
@@ -252,7 +252,7 @@ class Talk:
                 if number in ready_fds:
                     return
                 if monotonic() >= until:
-                    raise Forfeit(why)
+                    raise ForfeitError(why)
 
     def _read_complaint(self) -> bool:
         """Keep the end of stderr; False when it is closed."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from lycosa.drawing.figure import Curve as Curve
 from lycosa.drawing.figure import Figure as Drawn
 from lycosa.drawing.formats import many
-from lycosa_lab.certainty import Difference, Floats, interval, paired
+from lycosa_lab.confidence import Floats, PairedDifference, interval, paired
 from lycosa_lab.experiments import AS_PUBLISHED as AS_PUBLISHED
 from lycosa_lab.experiments import INDEPENDENT as INDEPENDENT
 from lycosa_lab.experiments import Expected as Expected
@@ -53,7 +53,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass
-class Table:
+class ReportTable:
     """Rows of cells under titles. A cell is a text, a number (drawn with `digits` places) or None (nothing to tell)."""
 
     key: str  # unique in its report, also the file name: gouriten-table-7
@@ -74,18 +74,18 @@ class Table:
         cases: Iterable[Sequence[Any]],
         mode: Mode = INDEPENDENT,
         note: str = "",
-    ) -> Table:
+    ) -> ReportTable:
         """Each column with what it says of a case.
 
-        >>> Table.of("t", "Squares", {"n": lambda n: n, "n * n": lambda n: n * n}, [(1,), (2,)]).rows
+        >>> ReportTable.of("t", "Squares", {"n": lambda n: n, "n * n": lambda n: n * n}, [(1,), (2,)]).rows
         [[1, 1], [2, 4]]
         """
-        rows = [[tell(*case) for tell in columns.values()] for case in cases]
+        rows = [[column(*case) for column in columns.values()] for case in cases]
         return cls(key, title, list(columns), rows, mode, note=note)
 
 
 @dataclass
-class Figure(Drawn):
+class ReportFigure(Drawn):
     """A figure of a report: see lycosa.drawing.figure."""
 
     mode: Mode = INDEPENDENT
@@ -110,19 +110,19 @@ class Ruling(NamedTuple):
     evidence: str
 
 
-def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "", topics: int | None = None) -> Ruling:
+def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics: int | None = None) -> Ruling:
     """Whether something holds; or, where `unless` says why, that it can't be tested here. That is said first.
 
     Of so many `topics`, where it is said of topics: then a few are not enough. Evidence is a sentence without its end,
     or a list of whole ones, each a line.
 
-    >>> ruled(True, "1 of 1")
+    >>> decide(True, "1 of 1")
     Ruling(verdict='holds', evidence='1 of 1')
-    >>> ruled(True, "1 of 1", "one is too few")
+    >>> decide(True, "1 of 1", "one is too few")
     Ruling(verdict='cannot be tested here', evidence='one is too few; 1 of 1')
     """
     lines, between = ([evidence], "; ") if isinstance(evidence, str) else (list(evidence), "\n")
-    unless = unless or (few(topics) if topics is not None else "")
+    unless = unless or (too_few_reason(topics) if topics is not None else "")
     if unless:
         return Ruling(UNTESTED, between.join([unless, *lines]))
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
@@ -145,7 +145,7 @@ WEIGHED = (
 )
 
 
-def few(topics: int) -> str:
+def too_few_reason(topics: int) -> str:
     """Return why so many topics are not enough; empty where they are."""
     if topics >= ENOUGH:
         return ""
@@ -175,7 +175,7 @@ def compare(
     - `budgets`: pages of each column, to name where the mean curves cross;
     - `expect`: what is claimed of the first. "alike" is within a tenth of the other's mean on both sides.
 
-    Several comparisons make one claim by `joined`.
+    Several comparisons make one claim by `combine_rulings`.
 
     >>> compare([.6, .7, .8, .6, .7, .8], [.5] * 6, list("abcdef"), most=1, names=("A", "B"))[0]
     'holds'
@@ -197,7 +197,7 @@ def compare(
     difference = paired(mine[kept], base[kept], groups=told)
     evidence = f"{names[0]} less {names[1]}, {what}: {difference.text(digits)}."
     evidence += _crossing(ours[kept], theirs[kept], told, budgets, names)
-    if reason := few(every):
+    if reason := too_few_reason(every):
         return Ruling(UNTESTED, f"{reason}.\n{evidence}")
     if left < every:
         reasons = [
@@ -216,7 +216,7 @@ def compare(
     return Ruling(verdict, unsure + evidence)
 
 
-def _weigh(difference: Difference, base: float, expect: Expected) -> Verdict:
+def _weigh(difference: PairedDifference, base: float, expect: Expected) -> Verdict:
     sure = difference.p <= CHANCE
     if expect == "alike":
         if max(abs(difference.low), abs(difference.high)) <= 2 * NEGLIGIBLE * abs(base):
@@ -245,10 +245,10 @@ def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequ
     return f" The curves cross: ahead is {', then '.join(ahead)}." if len(ahead) > 1 else ""
 
 
-def joined(rulings: Iterable[Ruling]) -> Ruling:
+def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
     """Rule on a claim of several parts: it holds if all do, and does not if one does not.
 
-    >>> joined([Ruling(HOLDS, "1 > 0."), Ruling(UNTESTED, "Too few.")]).verdict
+    >>> combine_rulings([Ruling(HOLDS, "1 > 0."), Ruling(UNTESTED, "Too few.")]).verdict
     'cannot be tested here'
     """
     several = list(rulings)
@@ -257,12 +257,12 @@ def joined(rulings: Iterable[Ruling]) -> Ruling:
     return Ruling(verdict, "\n".join(dict.fromkeys(line for one in several for line in one.evidence.splitlines())))
 
 
-def says(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
+def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
     """Declare a claim: a paper says this there; the function below decides by numbers whether it is so.
 
-    >>> @says("Someone 2014, 8.2", "It is larger")
+    >>> @claim_of("Someone 2014, 8.2", "It is larger")
     ... def larger(one: int, other: int) -> Ruling:
-    ...     return ruled(one > other, f"{one} against {other}")
+    ...     return decide(one > other, f"{one} against {other}")
     >>> larger(3, 2)
     Claim(text='It is larger', source='Someone 2014, 8.2', verdict='holds', evidence='3 against 2', timed=False)
     """
@@ -277,7 +277,7 @@ def says(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P
     return declared
 
 
-def on(what: str, claims: Iterable[Claim]) -> list[Claim]:
+def qualified(what: str, claims: Iterable[Claim]) -> list[Claim]:
     """The same claims, said of some graphs, or by some judge."""
     return [replace(claim, text=f"{claim.text} ({what})") for claim in claims]
 
@@ -288,7 +288,7 @@ class Findings:
 
     key: str  # otie, gouriten, benchmark, an experiment's name: names the directory
     title: str
-    parts: list[Table | Figure] = field(default_factory=list)
+    parts: list[ReportTable | ReportFigure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     summary: str = ""  # a paragraph: what was done, what came out
     configuration: Mapping[str, Any] = field(default_factory=dict)  # everything needed to repeat it

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa_lab.certainty import Floats as Floats
+from lycosa_lab.confidence import Floats as Floats
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import Subject
 

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from lycosa.core import threads
+from lycosa.core import blas_threads as threads
 from lycosa.core.errors import LycosaError
 from lycosa.core.progress import ProgressCallback
 
@@ -21,20 +21,20 @@ Made = TypeVar("Made")
 _shared: tuple[Any, ...]  # what all items of a process have in common, once it has started
 
 
-def spread(
-    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, tell: ProgressCallback, *shared: Any
+def map_parallel(
+    work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, progress: ProgressCallback, *shared: Any
 ) -> list[Made]:
     """`work(*shared, item)` of each item, in their order; with one worker in this process. 0: one for each core.
 
     What is `shared` is sent to each process once, however many items there are.
     """
     many = min(workers or os.cpu_count() or 1, len(items))
-    tell(what, 0, len(items))
+    progress(what, 0, len(items))
     if many <= 1:
         made = []
         for number, item in enumerate(items, 1):
             made.append(work(*shared, item))
-            tell(what, number, len(items))
+            progress(what, number, len(items))
         return made
     before = {child.pid for child in multiprocessing.active_children()}
     pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
@@ -42,7 +42,7 @@ def spread(
         futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends it all
-            tell(what, number, len(items))
+            progress(what, number, len(items))
         pool.shutdown()
     except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -69,7 +69,7 @@ def _start(*shared: Any) -> None:
     _shared = shared
     import numpy  # noqa: F401  # before its threads are limited: cores are spread over already
 
-    threads.begin()
+    threads.limit_threads()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa_lab import certainty, measures
-from lycosa_lab.certainty import Floats
+from lycosa_lab import confidence as certainty
+from lycosa_lab import measures
+from lycosa_lab.cache import corpus_digest, load, save
+from lycosa_lab.confidence import Floats
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.external import FORFEITED
 from lycosa_lab.findings import AS_PUBLISHED, Mode, plain
-from lycosa_lab.guides import Guide, guide_for
-from lycosa_lab.hunters import ORACLE, ahead_of, given, label, wants
-from lycosa_lab.index import Index
-from lycosa_lab.keeping import corpus_mark, load, save
-from lycosa_lab.reach import bound
+from lycosa_lab.judgements import Judgements, judgements_for
+from lycosa_lab.reachability import upper_bound
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import Subject
+from lycosa_lab.trial_strategies import ORACLE, given_group, label, look_ahead_links, wants
 
 # Columns of results.csv: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
@@ -59,7 +60,7 @@ Row = dict[str, Any]  # of results.csv: see COLUMNS
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Trial:
     """One trial: which it is, and what it fetched once it was run. `trace.seconds` is no part of the result."""
 
     strategy: str
@@ -79,32 +80,32 @@ class Outcome:
 
 
 @dataclass
-class Results:
+class ExperimentResults:
     """All outcomes of an experiment, in a fixed order, and what they were measured with."""
 
     experiment: Experiment
-    index: Index
+    index: CorpusIndex
     subjects: dict[str, Subject]
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[Trial] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What was left out and why, what failed, where a strategy beat the oracle."""
     failed: list[str] = field(default_factory=list)  # trials that broke down: an error in a strategy
     kept: Path | None = None  # directory of the guides
-    _guides: dict[str, Guide] = field(default_factory=dict, init=False, repr=False)
+    _guides: dict[str, Judgements] = field(default_factory=dict, init=False, repr=False)
     _bounds: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
-    def select(self, strategy: str) -> list[Outcome]:
+    def select(self, strategy: str) -> list[Trial]:
         """The outcomes of a strategy, in their order."""
         return [one for one in self.outcomes if one.strategy == strategy]
 
-    def starts(self, strategy: str) -> dict[Start, Outcome]:
+    def starts(self, strategy: str) -> dict[Start, Trial]:
         return {one.start: one for one in self.select(strategy)}
 
-    def guide(self, subject: str) -> Guide:
+    def guide(self, subject: str) -> Judgements:
         """What was said of all pages."""
         if subject not in self._guides:
             plan = self.experiment
-            self._guides[subject] = guide_for(
+            self._guides[subject] = judgements_for(
                 self.index, self.subjects[subject], plan.told, plan.judge, wants(plan.strategies), self.kept
             )
         return self._guides[subject]
@@ -119,9 +120,9 @@ class Results:
 
     def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
         """What each page is worth: by the labels, or in as-published mode by what the guide says."""
-        return self.guide(subject).beta if (mode or self.mode) == AS_PUBLISHED else self.subjects[subject].truth
+        return self.guide(subject).relevance if (mode or self.mode) == AS_PUBLISHED else self.subjects[subject].truth
 
-    def gains(self, outcome: Outcome, mode: str = "") -> Floats:
+    def gains(self, outcome: Trial, mode: str = "") -> Floats:
         """What each page of a crawl was worth, in order, seeds and seen pages left out.
 
         An oracle that looks ahead is there for the optimum, of which any crawl is a lower bound: after each page it has
@@ -129,17 +130,17 @@ class Results:
         """
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
-        greedy = self.greedy.get(outcome.start) if ahead_of(outcome.strategy) else None
+        greedy = self.greedy.get(outcome.start) if look_ahead_links(outcome.strategy) else None
         return own if greedy is None else measures.better(own, measures.gains(greedy.trace, subject, truth))
 
     @cached_property
-    def greedy(self) -> dict[Start, Outcome]:
+    def greedy(self) -> dict[Start, Trial]:
         return self.starts(ORACLE)
 
     @cached_property
-    def ahead(self) -> dict[Start, Outcome]:
+    def ahead(self) -> dict[Start, Trial]:
         """The oracle that looks ahead, if it is there; where there are several, the one that sees farthest."""
-        return self.starts(max(filter(ahead_of, self.strategies), key=ahead_of, default=""))
+        return self.starts(max(filter(look_ahead_links, self.strategies), key=look_ahead_links, default=""))
 
     @cached_property
     def strategies(self) -> list[str]:
@@ -150,7 +151,7 @@ class Results:
     @cached_property
     def rows(self) -> list[Row]:
         """A row for each trial and budget: see COLUMNS."""
-        corpus = corpus_mark(self.index)
+        corpus = corpus_digest(self.index)
         rows = []
         for one in self.outcomes:
             trial = {
@@ -158,7 +159,7 @@ class Results:
                 "mode": self.mode,
                 "subject": one.subject,
                 "strategy": one.strategy,
-                "given": self.given(one.strategy),
+                "given": self.given_group(one.strategy),
                 "seed_set": one.seed_set + 1,
                 "start": f"{crc32(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes()):08x}",
                 "repetition": one.repetition + 1,
@@ -170,7 +171,7 @@ class Results:
                 )
         return rows
 
-    def figures(self, one: Outcome, budgets: Sequence[int]) -> dict[str, NDArray[Any]]:
+    def figures(self, one: Trial, budgets: Sequence[int]) -> dict[str, NDArray[Any]]:
         """What came of a trial at each budget: see COLUMNS."""
         subject, gains = self.subjects[one.subject], self.gains(one)
         truth, hosts = self.truth(one.subject), self.index.hosts
@@ -189,7 +190,7 @@ class Results:
             "area": np.array([measures.area(curve, budget) for budget in budgets]),
         }
 
-    def _share(self, outcome: Outcome, budgets: Sequence[int], yardstick: Mapping[Start, Outcome]) -> Floats:
+    def _share(self, outcome: Trial, budgets: Sequence[int], yardstick: Mapping[Start, Trial]) -> Floats:
         """Return the score as a share of what a crawl from the same seeds has, `greedy` or `ahead`; nan without one."""
         share = np.full(len(budgets), math.nan)
         if outcome.start in yardstick:
@@ -203,7 +204,7 @@ class Results:
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
-        return units_of(self.rows_of.get((strategy, budget), []), column)
+        return unit_means(self.rows_of.get((strategy, budget), []), column)
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
         """The mean over subjects and seed sets, and how sure it is."""
@@ -215,9 +216,9 @@ class Results:
         """The mean over subjects, each with the mean over its seed sets."""
         return self.interval(strategy, budget, column).mean
 
-    def given(self, strategy: str) -> str:
+    def given_group(self, strategy: str) -> str:
         """What a strategy is given: only like is comparable with like."""
-        return given(strategy, self.experiment.told)
+        return given_group(strategy, self.experiment.told)
 
     def ranked(self, budget: int) -> list[str]:
         """The strategies at a budget, best harvest first."""
@@ -249,7 +250,7 @@ class Results:
             )
         return lines
 
-    def _lead(self, one: Outcome, oracle: Outcome) -> tuple[float, int]:
+    def _lead(self, one: Trial, oracle: Trial) -> tuple[float, int]:
         """By how much a trial is ahead of the oracle's, 0 if it is not; and at which of the budgets."""
         ours, theirs = (measures.found(self.gains(run), self.experiment.budgets) for run in (one, oracle))
         at = int((ours - theirs).argmax())
@@ -274,12 +275,12 @@ class Results:
                 )
         return lines
 
-    def bounds(self, outcome: Outcome) -> list[float]:
+    def bounds(self, outcome: Trial) -> list[float]:
         """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
         key = outcome.subject, outcome.seed_set
         if key not in self._bounds:
             seen, seeds = self.subjects[outcome.subject].seen, outcome.trace.nodes[: outcome.trace.seeds].tolist()
-            self._bounds[key] = bound(
+            self._bounds[key] = upper_bound(
                 self.index, self.truth(outcome.subject), seeds, self.experiment.budgets, seen if len(seen) else None
             ).tolist()
         return self._bounds[key]
@@ -329,7 +330,7 @@ def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
     return groups
 
 
-def units_of(rows: Iterable[Row], column: str) -> dict[Unit, float]:
+def unit_means(rows: Iterable[Row], column: str) -> dict[Unit, float]:
     """The mean of a column for each topic and seed set."""
     several: dict[Unit, list[float]] = {}
     for row in rows:
@@ -337,12 +338,12 @@ def units_of(rows: Iterable[Row], column: str) -> dict[Unit, float]:
     return {unit: float(np.mean(values)) for unit, values in several.items()}
 
 
-def write_run(path: Path, trace: Trace) -> None:
+def write_trace(path: Path, trace: Trace) -> None:
     """Keep a run: whole or not at all."""
     save(path, [trace.seeds, trace.ending, trace.seconds, trace.arms], nodes=trace.nodes)
 
 
-def read_run(path: Path) -> Trace | None:
+def read_trace(path: Path) -> Trace | None:
     """A run that was kept; None if there is none, or if it is damaged."""
     if not (kept := load(path)):
         return None

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa_lab.index import Index
-from lycosa_lab.reach import FAR, distances_to, leads, linking
-from lycosa_lab.subjects import Subject, chance
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.reachability import FAR, distances_to, leads_to_relevant, links_to_any
+from lycosa_lab.subjects import Subject, seeded_random
 
 
 def seed_sets(
-    index: Index,
+    index: CorpusIndex,
     subject: Subject,
     kind: str,
     *,
@@ -44,7 +44,7 @@ def seed_sets(
         if kind == "random":
             seeds = _any(index, subject, nodes, most, random_seed, number)
         else:
-            order = chance(random_seed, subject.name, kind, number).permutation(nodes)
+            order = seeded_random(random_seed, subject.name, kind, number).permutation(nodes)
             seeds = _leading(index, subject, order, most) if kind == "on-topic" else order[:most].tolist()
         if len(seeds) < count:
             subject.note(f"{kind} seeds: there are {len(seeds)} only, {count} were asked for")
@@ -54,11 +54,11 @@ def seed_sets(
     return chosen
 
 
-def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
+def _leading(index: CorpusIndex, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
     """The first of some relevant nodes that lead to another one, and not only back to themselves."""
     seeds: list[int] = []
     for node in order.tolist():
-        if leads(index, [node], subject.truth > 0):
+        if leads_to_relevant(index, [node], subject.truth > 0):
             seeds.append(node)
             if len(seeds) == count:
                 break
@@ -70,13 +70,13 @@ def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: in
 
 
 def _any(
-    index: Index, subject: Subject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
+    index: CorpusIndex, subject: Subject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
 ) -> list[int]:
     """Any of the nodes; drawn again if nothing else that is worth anything can be reached from them."""
     for attempt in range(50):
-        order = chance(random_seed, subject.name, "random", number, attempt).permutation(nodes)
+        order = seeded_random(random_seed, subject.name, "random", number, attempt).permutation(nodes)
         drawn: list[int] = order[:count].tolist()
-        if leads(index, drawn, subject.truth > 0):
+        if leads_to_relevant(index, drawn, subject.truth > 0):
             return drawn
     raise InputError(
         f"no other node of a score above 0 can be reached from random seeds, 50 sets of {count} were tried: take more "
@@ -84,11 +84,11 @@ def _any(
     )
 
 
-def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray[np.int64]:
+def _candidates(index: CorpusIndex, subject: Subject, kind: str, hops: int) -> NDArray[np.int64]:
     """The nodes that may be drawn; what is left out is noted."""
     relevant = subject.truth > 0
     distance = distances_to(index, relevant)
-    reaching = linking(index, distance < FAR) if kind == "on-topic" else distance < FAR
+    reaching = links_to_any(index, distance < FAR) if kind == "on-topic" else distance < FAR
     among = relevant if kind == "on-topic" else np.ones(len(index), np.bool_)
     if lost := int(np.count_nonzero(among & ~reaching)):
         subject.note(

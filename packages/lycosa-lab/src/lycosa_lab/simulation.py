@@ -23,9 +23,9 @@ from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Strategy, Warden
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
-from lycosa_lab.learning import Guiding, LearningGuide
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
+from lycosa_lab.learning_judges import LearningJudgements, TrialJudge
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Trace:
 
 
 def simulate(
-    guide: Guide | LearningGuide,
+    guide: Judgements | LearningJudgements,
     strategy: Strategy,
     seeds: Sequence[int],
     budget: int,
@@ -58,15 +58,15 @@ def simulate(
     `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/cold.py); 0: all.
 
     >>> from lycosa.strategies import strategy
-    >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
-    >>> trace = simulate(Guide.given(index), strategy("fl_e"), [0], budget=2)
+    >>> index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
+    >>> trace = simulate(Judgements.given(index), strategy("fl_e"), [0], budget=2)
     >>> [index.names[node] for node in trace.found]
     ['c', 'b']
     """
     distinct = _distinct(guide.index, seeds)
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
-    frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
+    frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
     warden = Warden()
     part = cooling(strategy, frontier, warden) if hot else None
     cold = Cold(hot, table, frontier, part, warden) if part is not None else None
@@ -90,7 +90,7 @@ def simulate(
         if cold is not None:
             cold.settle()
         fetched.append(node)
-        if isinstance(guiding, Guiding):
+        if isinstance(guiding, TrialJudge):
             _teach(guiding, strategy, fetched, table, frontier)
         if named:
             arms.append(arm)
@@ -100,20 +100,22 @@ def simulate(
     return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), ending, seconds, arms)
 
 
-def _teach(guiding: Guiding, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier) -> None:
+def _teach(
+    guiding: TrialJudge, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier
+) -> None:
     worths, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
     if worths is not None and reconsider is not None:
         reconsider(table.row_at[fetched].astype(np.int32), worths, table, frontier)
 
 
-def _distinct(index: Index, seeds: Sequence[int]) -> int:
+def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
     for node in seeds:
         if not 0 <= node < len(index):
             raise InputError(f"the seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}")
     return len(set(seeds))
 
 
-def ready(lane: str) -> tuple[float, str]:
+def always_ready(lane: str) -> tuple[float, str]:
     """Nothing has to be waited for."""
     return 0.0, ""
 
@@ -128,14 +130,14 @@ _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plai
 class IndexedTable(Table):
     """A table whose nodes are numbers of an index: looking a link up is an array access, not a dictionary's.
 
-    >>> table = IndexedTable(Index.of({"a": ["b", "c"], "c": ["b"]}))
+    >>> table = IndexedTable(CorpusIndex.of({"a": ["b", "c"], "c": ["b"]}))
     >>> row = table.seed(0)
-    >>> step = table.visited(Visit("a", "page", "ok", pick=1, beta=.5), row, np.zeros(2, np.float32))
+    >>> step = table.visited(Visit("a", "page", "ok", pick=1, relevance=.5), row, np.zeros(2, np.float32))
     >>> step.children.tolist(), table.nodes[2], table.beta_sum[step.children].tolist()
     ([1, 2], 'c', [0.5, 0.5])
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: CorpusIndex) -> None:
         super().__init__()
         self.index = index
         self.row_at: NDArray[np.intp] = np.full(len(index), -1, np.intp)
@@ -144,7 +146,7 @@ class IndexedTable(Table):
         """The node of each row."""
         self._start, self._child = index.columns["child_start"], index.columns["child"]
         self.size = 0
-        self.nodes = Nodes(self)  # type: ignore[assignment]
+        self.nodes = IndexedNodes(self)  # type: ignore[assignment]
         self.stems = index.stems
         self.lanes, self.lane_number = [""], {"": 0}
 
@@ -173,7 +175,7 @@ class IndexedTable(Table):
             new = (children < _NONE).nonzero()[0]
             if len(new):
                 children[new] = self._add(targets[new], self.depth.item(row) + 1, row)
-            self._sum_up(row, children, alphas, visit.beta)
+            self._sum_up(row, children, alphas, visit.relevance)
         return IndexedStep(visit, row, children, alphas, node, self.index)
 
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
@@ -224,7 +226,7 @@ class IndexedStep(Step):
     __slots__ = ("_index", "_node")
 
     def __init__(
-        self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: Index
+        self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: CorpusIndex
     ) -> None:
         self.visit, self.row, self.children, self.alphas, self.is_inbound = visit, row, children, alphas, False
         self._node, self._index = node, index
@@ -244,7 +246,7 @@ class IndexedStep(Step):
         return self._index.strongest(self._node, column)
 
 
-class Nodes(Sequence[str]):
+class IndexedNodes(Sequence[str]):
     def __init__(self, table: IndexedTable) -> None:
         self._table = table
 

@@ -21,11 +21,11 @@ from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.record import NO
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import AS_PUBLISHED, EXAMPLES
-from lycosa_lab.index import Index
 
 if TYPE_CHECKING:
-    from lycosa_lab.guides import Guide
+    from lycosa_lab.judgements import Judgements
 
 STANDING_OUT = 4  # words of example pages added to a class name to make a query
 LISTED = 12  # classes in a message
@@ -70,7 +70,7 @@ class Subject:
 
 
 def subjects_of(
-    index: Index,
+    index: CorpusIndex,
     names: Sequence[str] = (),
     *,
     count: int = 0,
@@ -78,7 +78,7 @@ def subjects_of(
     most: int = 0,
     random_seed: int = 0,
     examples: int = EXAMPLES,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
@@ -92,7 +92,7 @@ def subjects_of(
     subjects = []
     missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
-        tell("choosing topics", number, len(chosen))
+        progress("choosing topics", number, len(chosen))
         subject = Subject(name, index.of_class(name).astype(np.float32))
         if missing > len(index) // 2:
             subject.note(f"{missing:,} of {len(index):,} pages have no class, and count as irrelevant: label more")
@@ -100,19 +100,19 @@ def subjects_of(
     return subjects
 
 
-def as_published(subject: Subject, guide: Guide) -> Subject:
+def as_published(subject: Subject, guide: Judgements) -> Subject:
     """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
-    return replace(subject, truth=np.asarray(guide.beta, np.float32), truth_by=AS_PUBLISHED)
+    return replace(subject, truth=np.asarray(guide.relevance, np.float32), truth_by=AS_PUBLISHED)
 
 
-def labelled(index: Index) -> NDArray[np.bool_]:
+def labelled(index: CorpusIndex) -> NDArray[np.bool_]:
     if not len(index.class_start):
         return np.zeros(len(index), np.bool_)
     has_class: NDArray[np.bool_] = np.diff(index.class_start) > 0
     return has_class
 
 
-def chance(random_seed: int, *names: object) -> np.random.Generator:
+def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
     """Chance that depends on a number and some names, and is the same in every process."""
     return np.random.default_rng([random_seed, *(zlib.crc32(str(name).encode()) for name in names)])
 
@@ -120,7 +120,7 @@ def chance(random_seed: int, *names: object) -> np.random.Generator:
 # -- which -----------------------------------------------------------------------------------------------------
 
 
-def _of_scores(index: Index, names: Sequence[str]) -> Subject:
+def _of_scores(index: CorpusIndex, names: Sequence[str]) -> Subject:
     if not len(index.score):
         raise InputError(
             "nobody says which pages of the corpus are relevant: give a table of addresses and classes with --labels, "
@@ -136,7 +136,7 @@ def _of_scores(index: Index, names: Sequence[str]) -> Subject:
     return Subject(SCORE, truth, seen=seen, truth_by="scores of the graph")
 
 
-def _known(index: Index, name: str) -> str:
+def _known(index: CorpusIndex, name: str) -> str:
     """A class or branch as the corpus spells it."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
@@ -153,7 +153,7 @@ def _known(index: Index, name: str) -> str:
     return known
 
 
-def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) -> list[str]:
+def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
     """Classes of a fitting size, by chance, in alphabetical order."""
     sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
@@ -168,7 +168,7 @@ def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) ->
             "name subjects"
         )
     if count and count < len(fitting):
-        order = chance(random_seed, "subjects").permutation(len(fitting))[:count]
+        order = seeded_random(random_seed, "subjects").permutation(len(fitting))[:count]
         fitting = [fitting[place] for place in order.tolist()]
     return sorted(fitting)
 
@@ -181,13 +181,13 @@ def _listed(names: Sequence[str]) -> str:
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
-def _with_examples(index: Index, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
+def _with_examples(index: CorpusIndex, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
     nodes = np.flatnonzero(member & worded)
     number = min(examples, max(1, int(member.sum()) // 4), len(nodes))
-    chosen = np.sort(chance(random_seed, "examples", subject.name).permutation(nodes)[:number])
+    chosen = np.sort(seeded_random(random_seed, "examples", subject.name).permutation(nodes)[:number])
     subject.examples = tuple(chosen.tolist())
     subject.seen = np.zeros(len(index), np.bool_)
     subject.seen[chosen] = True
@@ -197,7 +197,7 @@ def _with_examples(index: Index, subject: Subject, random_seed: int, examples: i
     return subject
 
 
-def _typed(index: Index, name: str) -> str:
+def _typed(index: CorpusIndex, name: str) -> str:
     if not str(index.facts.get("source", "")).startswith("embedded"):
         return ""
     from lycosa.testweb.prose import TOPICS, query
@@ -218,7 +218,7 @@ def _name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
 
 
-def standing_out(index: Index, nodes: Sequence[int], name: str = "") -> list[str]:
+def standing_out(index: CorpusIndex, nodes: Sequence[int], name: str = "") -> list[str]:
     """Words that some pages have in common and others have not, as they are most often written there.
 
     The mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1, the heaviest first, without

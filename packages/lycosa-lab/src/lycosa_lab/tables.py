@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from lycosa.version import __version__
-from lycosa_lab import certainty
-from lycosa_lab.certainty import Difference
-from lycosa_lab.comparing import Comparison, grid, harvest_by
-from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, plain
-from lycosa_lab.hunters import ORACLE, ahead_of
-from lycosa_lab.keeping import corpus_mark
+from lycosa_lab import confidence as certainty
+from lycosa_lab.cache import corpus_digest
+from lycosa_lab.comparison import CrawlComparison, grid, harvest_by
+from lycosa_lab.confidence import PairedDifference
+from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Findings, ReportFigure, ReportTable, Ruling, plain
 from lycosa_lab.measures import steps_to
-from lycosa_lab.results import Results, Row, grouped, units_of
+from lycosa_lab.results import ExperimentResults, Row, grouped, unit_means
+from lycosa_lab.trial_strategies import ORACLE, look_ahead_links
 
 YARDSTICKS = (
     "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
@@ -23,7 +23,7 @@ YARDSTICKS = (
 )
 
 
-def findings(results: Results, against: str = "", before: Sequence[Row] | None = None) -> Findings:
+def findings(results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None) -> Findings:
     """Return tables, curves, claims, all settings, and paired differences where they are asked for.
 
     These are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
@@ -34,7 +34,7 @@ def findings(results: Results, against: str = "", before: Sequence[Row] | None =
         f"{plan.budget:,} pages."
         + (f" Highest harvest: {order[0]}, {results.mean(order[0], plan.budget):.3f}." if order else "")
     )
-    parts: list[Table | Figure] = [_harvest(results, order), _figure(results, order)]
+    parts: list[ReportTable | ReportFigure] = [_harvest(results, order), _figure(results, order)]
     parts += [_differences(results, against, before)] if against else []
     parts += [_end(results, order), _by_subject(results, order)]
     return Findings(
@@ -42,26 +42,28 @@ def findings(results: Results, against: str = "", before: Sequence[Row] | None =
         [Claim(text, plan.name, *compared(results, *claim)) for text, claim in plan.claimed.items()],
         summary=summary,
         configuration={**plan.as_dict(), "version": __version__},
-        corpus={**results.index.about, "fingerprint": corpus_mark(results.index)},
+        corpus={**results.index.about, "fingerprint": corpus_digest(results.index)},
         remarks=[*results.remarks, *(unpaired(results, against, before) if before is not None else [])],
     )  # fmt: skip
 
 
-def compared(results: Results, one: str, other: str, expect: Expected = "better") -> Ruling:
+def compared(results: ExperimentResults, one: str, other: str, expect: Expected = "better") -> Ruling:
     """Rule on what is claimed of two strategies: by the area under their harvest curves, trial by trial."""
     measure = harvest_by(results.mode)
-    crawls = Comparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
+    crawls = CrawlComparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
     return crawls.ahead([(one, other)], [measure], expect=expect)
 
 
 def differences(
-    results: Results, against: str = "", before: Sequence[Row] | None = None
-) -> list[tuple[str, int, Difference]]:
+    results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None
+) -> list[tuple[str, int, PairedDifference]]:
     """Return each strategy's harvest at each budget less that of one, by default the first; or its own `before`.
 
     Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
     """
-    strategies = [text for text in results.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
+    strategies = [
+        text for text in results.strategies if not look_ahead_links(text)
+    ]  # a yardstick: no test is to pay for it
     rows = results.rows_of if before is None else grouped(before)
     if before is None:
         against = against or next(iter(strategies), "")
@@ -71,7 +73,7 @@ def differences(
         apart = {}
         for text in strategies:
             own = results.units(text, budget)
-            base = units_of(rows.get((text if before is not None else against, budget), []), "harvest")
+            base = unit_means(rows.get((text if before is not None else against, budget), []), "harvest")
             shared = [unit for unit in base if unit in own]
             ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
             groups = [subject for subject, _ in shared]
@@ -80,7 +82,7 @@ def differences(
     return lines
 
 
-def unpaired(results: Results, against: str, before: Sequence[Row]) -> list[str]:
+def unpaired(results: ExperimentResults, against: str, before: Sequence[Row]) -> list[str]:
     """Return remarks on what cannot be compared with the rows of another experiment, or only with care."""
     there, here = ({(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, results.rows))
     shared = [unit for unit in here if unit in there]
@@ -92,29 +94,29 @@ def unpaired(results: Results, against: str, before: Sequence[Row]) -> list[str]
 
 
 def _part(
-    results: Results, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str
-) -> Table:
+    results: ExperimentResults, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str
+) -> ReportTable:
     judged = " As published: the guide itself judges what was fetched." if results.mode == AS_PUBLISHED else ""
     known = [[plain(cell) for cell in row] for row in rows]
-    return Table(f"{results.key}-{key}", title, columns, known, results.mode, note=note + judged)
+    return ReportTable(f"{results.key}-{key}", title, columns, known, results.mode, note=note + judged)
 
 
-def _harvest(results: Results, order: Sequence[str]) -> Table:
+def _harvest(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budgets = results.experiment.budgets
     return _part(
         results, "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
-        [[text, results.given(text), *(str(results.interval(text, budget)) for budget in budgets)] for text in order],
+        [[text, results.given_group(text), *(str(results.interval(text, budget)) for budget in budgets)] for text in order],
         "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "
         "seed sets, and 95 % interval (bootstrap over topics, then seed sets).",
     )  # fmt: skip
 
 
-def _figure(results: Results, order: Sequence[str]) -> Figure:
+def _figure(results: ExperimentResults, order: Sequence[str]) -> ReportFigure:
     """Each curve is over all trials of its strategy."""
     measure, steps = harvest_by(results.mode), steps_to(results.experiment.budget).tolist()
     label = "share of the budget that is relevant"
     figures = [
-        Comparison.of({text: text}, [results], steps, [measure]).figure(
+        CrawlComparison.of({text: text}, [results], steps, [measure]).figure(
             f"{results.key}-curves", "Harvest along the way",
             "mean score that the guide gives" if results.mode == AS_PUBLISHED else label, measure, results.mode,
         )
@@ -123,7 +125,7 @@ def _figure(results: Results, order: Sequence[str]) -> Figure:
     return replace(figures[0], curves=[curve for figure in figures for curve in figure.curves])
 
 
-def _differences(results: Results, against: str, before: Sequence[Row] | None) -> Table:
+def _differences(results: ExperimentResults, against: str, before: Sequence[Row] | None) -> ReportTable:
     return _part(
         results, "differences", f"Harvest less that of {against}",
         ["strategy", "pages", "difference", "low", "high", "p", "topics"],
@@ -133,7 +135,7 @@ def _differences(results: Results, against: str, before: Sequence[Row] | None) -
     )  # fmt: skip
 
 
-def _end(results: Results, order: Sequence[str]) -> Table:
+def _end(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budget = results.experiment.budget
     columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
     if len(np.unique(results.index.hosts)) > 1:  # of one host there is nothing to tell
@@ -148,7 +150,7 @@ def _end(results: Results, order: Sequence[str]) -> Table:
     )  # fmt: skip
 
 
-def _by_subject(results: Results, order: Sequence[str]) -> Table:
+def _by_subject(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budget = results.experiment.budget
     rows: list[list[Cell]] = []
     for name, subject in results.subjects.items():

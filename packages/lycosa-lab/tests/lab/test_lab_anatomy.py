@@ -10,26 +10,26 @@ from lycosa.core.errors import InputError
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
-from lycosa_lab.anatomy import anatomy, lines
-from lycosa_lab.corpora.opening import make_index, read_labels
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.corpora.loading import make_index, read_labels
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.corpus_statistics import corpus_statistics, statistics_lines
+from lycosa_lab.index_writer import RecordedPage, write_index
 from places import CORPORA
 
 
 def test_a_graph_by_hand() -> None:
     """Two circles, one of which leads to the other."""
     links = {"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["e", "lone"], "e": ["c"]}
-    found = anatomy(Index.of(links, score={"c": 1.0}))
+    found = corpus_statistics(CorpusIndex.of(links, score={"c": 1.0}))
     assert (6, 7, 1) == tuple(found[key] for key in ("pages", "children", "scored"))
     # out: 1 2 1 2 1 0, in: a 1, b 1, c 2, d 1, e 1, lone 1
     assert (7 / 6, 1.0, 2) == tuple(found["out"].values())
     assert (7 / 6, 1.0, 2) == tuple(found["into"].values())
 
 
-def page(url: str, *links: str) -> Recorded:
+def page(url: str, *links: str) -> RecordedPage:
     """A page with links."""
-    return Recorded(url, page_of(extract("".join(f"<a href={link}>x</a>" for link in links).encode(), url)))
+    return RecordedPage(url, page_of(extract("".join(f"<a href={link}>x</a>" for link in links).encode(), url)))
 
 
 @pytest.mark.paper("rules-radius-1")
@@ -38,12 +38,12 @@ def test_same_topic_links_beside_chance(tmp_path: Path) -> None:
     labels = {"http://a.test/1": ["p/q"], "http://a.test/2": ["p", "r"]}
     pages = [page("http://a.test/1", "2", "3", "lost"), page("http://a.test/2", "1", "3", "4"), page("http://a.test/3"),
              page("http://a.test/4", "1")]  # fmt: skip
-    found = anatomy(write_index(pages, tmp_path / "x", source="s", labels=labels))
+    found = corpus_statistics(write_index(pages, tmp_path / "x", source="s", labels=labels))
     topics = {topic["name"]: (topic["pages"], topic["share"], topic["base"]) for topic in found["topics"]}
     # p: pages 1 and 2 of 4 have five live links, 1 -> 2 and 2 -> 1 stay; p/q: page 1 links to 2 and 3; r likewise.
     assert {"p": (2, 2 / 5, 2 / 4), "p/q": (1, 0.0, 1 / 4), "r": (1, 0.0, 1 / 4)} == topics
     assert 2 == found["labelled"]
-    text = "\n".join(lines(found))
+    text = "\n".join(statistics_lines(found))
     assert "  p: 2 pages, 0.400 (0.500)\n  r: 1 pages" in text
     assert "1 lead out of the corpus" in text
 
@@ -85,7 +85,7 @@ def test_a_part_of_wikispeedia(tmp_path: Path) -> None:
     warc.symlink_to(CORPORA / warc.name)  # what is written beside it is written here
     others = ["/wp/index/", *(f"/wp/{letter}/" for letter in "bcdefghijklmnopqrstuvwxyz")]
     index = make_index([str(warc)], tmp_path / "x", labels=CORPORA / "wikispeedia.labels.tsv", exclude=others)
-    found = anatomy(index)
+    found = corpus_statistics(index)
     assert (508, 230, 333) == (
         found["pages"],
         *(found["left_out"][f"excluded by {part!r}"] for part in ("/wp/index/", "/wp/b/")),

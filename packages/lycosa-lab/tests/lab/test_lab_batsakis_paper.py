@@ -10,26 +10,26 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.text.ontology import Ontology
-from lycosa_lab.comparing import FOUND, Comparison
+from lycosa_lab.comparison import FOUND, CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Figure, Findings, Table
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Claim, Findings, ReportFigure, ReportTable
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import batsakis as paper
 from lycosa_lab.papers.batsakis import Evaluator
 from lycosa_lab.subjects import Subject
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
-EVALUATOR = Evaluator(Index.of({"a": ["b"]}))
+EVALUATOR = Evaluator(CorpusIndex.of({"a": ["b"]}))
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A hundred and eighty pages of the embedded web."""
     out = tmp_path_factory.mktemp("batsakis") / "index"
     write_index(embedded(7, pages=180, hosts=6), out, source="embedded")
-    return Index.open(out)
+    return CorpusIndex.open(out)
 
 
 @pytest.fixture(scope="module")
@@ -39,27 +39,27 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: Index, runs: Path, wordnet: Ontology) -> Findings:
+def made(index: CorpusIndex, runs: Path, wordnet: Ontology) -> Findings:
     """The quick experiment on it, with WordNet."""
     return findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
-def judged(means: dict[str, float]) -> Comparison:
+def judged(means: dict[str, float]) -> CrawlComparison:
     """Six subjects on which crawlers find about so many pages."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
     values = {name: mean + spread for name, mean in means.items()}
     similar = {name: rows / 100 for name, rows in values.items()}
     by = {FOUND: values, EVALUATOR.above: values, EVALUATOR.similarity: similar}
-    return Comparison({}, [100], SUBJECTS, by)
+    return CrawlComparison({}, [100], SUBJECTS, by)
 
 
-def claims_on(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[Claim]:
+def claims_on(classic: CrawlComparison, semantic: CrawlComparison, learning: CrawlComparison) -> list[Claim]:
     """All of them."""
     groups = zip((classic, semantic, learning), paper.CLAIMS, strict=True)
     return [claim(group, EVALUATOR) for group, claims in groups for claim in claims]
 
 
-def verdicts(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[str]:
+def verdicts(classic: CrawlComparison, semantic: CrawlComparison, learning: CrawlComparison) -> list[str]:
     """Of all claims."""
     return [claim.verdict for claim in claims_on(classic, semantic, learning)]
 
@@ -117,11 +117,11 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
 )
 def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
     """12 to 17 as the thesis judges, harvest by labels too: of four classic, five semantic, four learning crawlers."""
-    figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
+    figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
     assert figures == {f"batsakis-figure-{number}": AS_PUBLISHED for number in range(12, 18)} | {
         f"batsakis-figure-{number}-labels": INDEPENDENT for number in (12, 14, 16)
     }
-    curves = {part.key: len(part.curves) for part in made.parts if isinstance(part, Figure)}
+    curves = {part.key: len(part.curves) for part in made.parts if isinstance(part, ReportFigure)}
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (12, 14, 16)]
     assert [4, 5, 4] == [curves[f"batsakis-figure-{number}"] for number in (13, 15, 17)]
 
@@ -129,7 +129,7 @@ def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
 def test_numbers_are_in_range(made: Findings) -> None:
     """Counts never fall and never exceed the pages fetched; average similarities are from 0 to 1."""
     for part in made.parts:
-        if isinstance(part, Figure):
+        if isinstance(part, ReportFigure):
             for curve in part.curves:
                 if part.y_label == "average similarity":
                     assert all(0 <= y <= 1 for y in curve.y)
@@ -141,7 +141,7 @@ def test_numbers_are_in_range(made: Findings) -> None:
 def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
     """A higher threshold leaves fewer pages."""
     (table,) = (part for part in made.parts if part.key == "batsakis-evaluator")
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     pages = [float(row[1] or 0) for row in table.rows]
     assert pages == sorted(pages)
     assert [0.75, 0.5, 0.4, 0.3, 0.2] == [row[0] for row in table.rows]
@@ -149,14 +149,14 @@ def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
 
 @pytest.mark.paper("batsakis-experiment-semantic")
 def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same(
-    made: Findings, index: Index, runs: Path, monkeypatch: pytest.MonkeyPatch
+    made: Findings, index: CorpusIndex, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second call: a remark says what is missing, all other numbers are those of the first one."""
     monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
     without = findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
     parts = {part.key: part for part in without.parts}
     left = parts["batsakis-figure-14"]
-    assert isinstance(left, Figure)
+    assert isinstance(left, ReportFigure)
     assert [curve.label for curve in left.curves] == [
         paper.SEMANTIC["best-first-anchor"],
         paper.SEMANTIC["best-first"],
@@ -169,7 +169,7 @@ def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same
 
 
 @pytest.mark.paper("batsakis-ground-truth")
-def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: Index) -> None:
+def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: CorpusIndex) -> None:
     """Fifty, or half of those that nothing was learned from; and never one that was seen."""
     truth = np.zeros(len(index), np.float32)
     truth[:21] = 1
@@ -184,4 +184,4 @@ def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: Index) ->
 def test_a_graph_is_refused(tmp_path: Path) -> None:
     """There is nothing to read there, and it says so."""
     with pytest.raises(InputError, match="without text"):
-        findings("batsakis", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))
+        findings("batsakis", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from open_corpora import ROOT
 
 from commands import run
 from lycosa.core.errors import InputError
@@ -19,29 +20,28 @@ from lycosa_lab.benchmark.corpora import (
     CORPORA,
     DEVELOPMENT,
     REPORT,
-    Corpus,
-    Place,
+    AvailableCorpus,
+    BenchmarkCorpus,
     checksum,
     dealt,
     frozen,
     half_of,
-    places,
+    open_corpora,
 )
-from lycosa_lab.comparing import Comparison
-from lycosa_lab.guides import Guide
-from lycosa_lab.hunters import hunter
-from lycosa_lab.index import Index
+from lycosa_lab.comparison import CrawlComparison
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import polite
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.subjects import Subject
-from places import ROOT
+from lycosa_lab.trial_strategies import make_trial_strategy
 
 EXAMPLES = ROOT / "examples"
 
 
-def classified(sizes: dict[str, int], pages: int) -> Index:
+def classified(sizes: dict[str, int], pages: int) -> CorpusIndex:
     """A graph whose first nodes are of the first class, and so on."""
-    index = Index.of({f"n{number}": [] for number in range(pages)})
+    index = CorpusIndex.of({f"n{number}": [] for number in range(pages)})
     of = [place for place, size in enumerate(sizes.values()) for _ in range(size)]
     columns = dict(index.columns)
     columns["class_of"] = np.array(of, np.int32)
@@ -83,22 +83,22 @@ def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.
     """By the digest of its file, before anything is read."""
     (tmp_path / "mine.warc.gz").write_bytes(b"other")
     (tmp_path / "mine.tsv").write_bytes(b"")
-    monkeypatch.setitem(CORPORA, "mine", Corpus("mine.warc.gz", "mine.tsv", ("aa", "bb")))
+    monkeypatch.setitem(CORPORA, "mine", BenchmarkCorpus("mine.warc.gz", "mine.tsv", ("aa", "bb")))
     with pytest.raises(InputError, match=r"mine.warc.gz is not the file of the benchmark: its SHA-256 begins with"):
-        places(["mine"], tmp_path, REPORT, tmp_path / "keep", quick=False, full=False)
+        open_corpora(["mine"], tmp_path, REPORT, tmp_path / "keep", quick=False, full=False)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(InputError, match="holds none of the benchmark's corpora"):
-        places([], empty, REPORT, tmp_path, quick=False, full=False)
+        open_corpora([], empty, REPORT, tmp_path, quick=False, full=False)
     with pytest.raises(InputError, match="say where that is with --corpora"):
-        places(["mdn"], None, REPORT, tmp_path, quick=False, full=False)
+        open_corpora(["mdn"], None, REPORT, tmp_path, quick=False, full=False)
     with pytest.raises(InputError, match="there is no corpus 'moon'"):
-        places(["moon"], None, REPORT, tmp_path, quick=False, full=False)
+        open_corpora(["moon"], None, REPORT, tmp_path, quick=False, full=False)
 
 
 def test_cold_seeds_are_two_links_away() -> None:
     """a -> b -> c, with c relevant: a is the only one."""
-    index = Index.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
+    index = CorpusIndex.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
     subject = Subject("x", np.array([float(name == "c") for name in index.names], np.float32))
     assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
     near = Subject("x", np.array([float(name in "bczd") for name in index.names], np.float32))
@@ -123,11 +123,13 @@ def test_kind_of_entrants() -> None:
 
 def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
     """Each entrant can be made with all that a trial knows, as if nothing but its name had been given."""
-    index = Index.of({"a": ["b"]}, score={"b": 1.0})
+    index = CorpusIndex.of({"a": ["b"]}, score={"b": 1.0})
     subject = Subject("x", index.score, "reef", (1,))
-    guide = Guide.given(index)
+    guide = Judgements.given(index)
     for text in entrants.entrants(full=True):
-        assert hunter(text, index, subject, guide, budget=9, random_seed=1, told="examples").wants is not None, text
+        assert (
+            make_trial_strategy(text, index, subject, guide, budget=9, random_seed=1, told="examples").wants is not None
+        ), text
 
 
 @pytest.mark.parametrize(
@@ -158,17 +160,22 @@ def test_check_at_one_door(
     assert not (tmp_path / "out").exists()
 
 
-SETTING = lab.Setting("words", "on-topic")
+SETTING = lab.BenchmarkSetting("words", "on-topic")
 
 
-def measured(topics: str, **shares: Sequence[float]) -> lab.Measured:
+def measured(topics: str, **shares: Sequence[float]) -> lab.BenchmarkRun:
     """A cell of trials with shares only; greedy has half as much."""
     names = ["oracle", *(name.replace("_", "-") for name in shares)]
     columns = [np.ones(len(topics)), *(np.array(row) for row in shares.values())]
     values = {name: column[:, None] for name, column in zip(names, columns, strict=True)}
     greedy = {name: 2 * column for name, column in values.items()}
-    of = Comparison({}, [20], list(topics), {lab.SHARE: values, lab.GREEDY: greedy})
-    return lab.Measured([Place("x", classified({}, 60), [])], lab.Size(), names, {lab.Cell("x", SETTING, 20): of})
+    of = CrawlComparison({}, [20], list(topics), {lab.SHARE: values, lab.GREEDY: greedy})
+    return lab.BenchmarkRun(
+        [AvailableCorpus("x", classified({}, 60), [])],
+        lab.BenchmarkSize(),
+        names,
+        {lab.BenchmarkCell("x", SETTING, 20): of},
+    )
 
 
 def test_cells_hold_scent_against_the_best_rival() -> None:

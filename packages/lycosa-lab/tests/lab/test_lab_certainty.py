@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa_lab.certainty import corrected, curve, holm, interval, paired, sign_flip
+from lycosa_lab.confidence import corrected, curve, holm, interval, paired, sign_flip
 
 SMALL = st.lists(st.integers(-5, 5), min_size=1, max_size=8)
 

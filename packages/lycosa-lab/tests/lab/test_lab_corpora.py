@@ -19,9 +19,9 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account
 from lycosa.web.html import extract
-from lycosa_lab.corpora.opening import kind_of, make_index
+from lycosa_lab.corpora.loading import kind_of, make_index
 from lycosa_lab.corpora.recorded import crawl
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
 from replay_helpers import http_answer, record, write
 
 
@@ -37,7 +37,7 @@ PAGES = [
 ]
 
 
-def left_out(index: Index) -> dict[str, int]:
+def left_out(index: CorpusIndex) -> dict[str, int]:
     """What the index says that was left out."""
     return dict(index.facts["left_out"])
 

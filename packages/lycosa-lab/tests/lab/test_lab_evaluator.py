@@ -16,10 +16,10 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
-from lycosa_lab.evaluator import evaluate, evaluated, nearest, nearest_in
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.evaluator import evaluate, evaluation_findings, max_similarities, max_similarities_in
 from lycosa_lab.findings import Findings
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.index_writer import RecordedPage, write_index
 
 TEXTS = {
     "http://a.test/1": "coral reef coral lagoon",
@@ -33,20 +33,20 @@ BACKGROUND = Background(1000, {"coral": 100, "reef": 100, "lagoon": 100, "engin"
 """Statistics that know all words equally well, so that what is left are the counts."""
 
 
-def index_of(path: Path, texts: dict[str, str]) -> Index:
+def index_of(path: Path, texts: dict[str, str]) -> CorpusIndex:
     """An index of these pages."""
-    pages = (Recorded(url, Page("ok", marked=text, links=Links())) for url, text in texts.items())
+    pages = (RecordedPage(url, Page("ok", marked=text, links=Links())) for url, text in texts.items())
     return write_index(pages, path, source="the crawl")
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A crawl of the four pages."""
     return index_of(tmp_path_factory.mktemp("evaluated") / "crawl.index", TEXTS)
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def good(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """Two relevant pages, with words in another order than the crawl has them, and one that the crawl has not."""
     texts = {"file:///1": "parrotfish engine", "file:///2": "lagoon reef coral"}
     return index_of(tmp_path_factory.mktemp("relevant") / "good.index", texts)
@@ -67,16 +67,16 @@ def last(found: Findings) -> list[Any]:
 
 
 @pytest.mark.paper("batsakis-harvest-ratio")
-def test_the_maximum_of_the_cosines_counts(crawled: Index, good: Index) -> None:
+def test_the_maximum_of_the_cosines_counts(crawled: CorpusIndex, good: CorpusIndex) -> None:
     """Each page is as similar as to the relevant page it resembles most; above .75 it is relevant."""
-    assert BY_HAND == pytest.approx(nearest_in(crawled, good, BACKGROUND).tolist(), abs=1e-6)
+    assert BY_HAND == pytest.approx(max_similarities_in(crawled, good, BACKGROUND).tolist(), abs=1e-6)
     pages, found, share, average = last(evaluate(crawled, good, background=BACKGROUND))
     assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above, the others are not
     assert sum(BY_HAND) / 4 == pytest.approx(average)
 
 
 @pytest.mark.paper("batsakis-threshold")
-def test_the_threshold_has_to_be_exceeded(crawled: Index) -> None:
+def test_the_threshold_has_to_be_exceeded(crawled: CorpusIndex) -> None:
     """A page that is itself among the relevant ones has similarity 1, and is above any threshold that is allowed."""
     named = ["http://a.test/2"]
     assert 1 == last(evaluate(crawled, named, threshold=0.999, background=BACKGROUND))[1]
@@ -88,42 +88,44 @@ def test_the_threshold_has_to_be_exceeded(crawled: Index) -> None:
 @pytest.mark.paper("batsakis-average-similarity")
 def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
     """Of .75, .76 and .2 one is greater than .75; the average is over all."""
-    assert [3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == last(evaluated(np.array([0.75, 0.76, 0.2]), 1))
+    assert [3, 1, 1 / 3, pytest.approx((0.75 + 0.76 + 0.2) / 3)] == last(
+        evaluation_findings(np.array([0.75, 0.76, 0.2]), 1)
+    )
 
 
-def test_rare_words_weigh_more(crawled: Index) -> None:
+def test_rare_words_weigh_more(crawled: CorpusIndex) -> None:
     """By statistics in which a lagoon is rare, page 1 (which has one) is more like it than page 2 is."""
     rare = Background(1000, dict(BACKGROUND.frequency) | {"lagoon": 1})
-    plain, done = (nearest_in(crawled, [0], known) for known in (BACKGROUND, rare))
+    plain, done = (max_similarities_in(crawled, [0], known) for known in (BACKGROUND, rare))
     assert done[1] < plain[1] < done[0] == 1.0
 
 
-def test_all_pages_of_an_index_by_number(crawled: Index) -> None:
+def test_all_pages_of_an_index_by_number(crawled: CorpusIndex) -> None:
     """For simulated crawls: what every page resembles of some pages given by their numbers."""
-    told = nearest_in(crawled, [1, 2], BACKGROUND)
+    told = max_similarities_in(crawled, [1, 2], BACKGROUND)
     assert [3 / math.sqrt(6 * 2), 1.0, 1.0, 3 / math.sqrt(10 * 2)] == pytest.approx(told.tolist(), abs=1e-6)
     with pytest.raises(InputError, match="without texts"):
-        nearest_in(Index.of({"a": ["b"]}), [0])
+        max_similarities_in(CorpusIndex.of({"a": ["b"]}), [0])
 
 
-def test_addresses_are_looked_up_in_the_crawl(crawled: Index) -> None:
+def test_addresses_are_looked_up_in_the_crawl(crawled: CorpusIndex) -> None:
     """Each once, however it is written; those that were not crawled are counted."""
     done = evaluate(crawled, ["http://A.test/2#top", "http://a.test/2", "http://b.test/"], background=BACKGROUND)
     assert ["left out: 1 relevant pages that were not crawled"] == done.remarks
     assert "one of 1 relevant pages" in done.summary
 
 
-def test_no_relevant_page_with_words(crawled: Index, tmp_path: Path) -> None:
+def test_no_relevant_page_with_words(crawled: CorpusIndex, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the relevant pages was crawled"):
         evaluate(crawled, ["http://nowhere.test/"])
     with pytest.raises(InputError, match="none of the relevant pages has words"):
         evaluate(crawled, index_of(tmp_path / "empty.index", {"http://a.test/": ""}))
 
 
-def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: Index) -> None:
+def test_a_page_without_words_has_similarity_0(tmp_path: Path, good: CorpusIndex) -> None:
     """It is a page that was fetched, and counts as one."""
     index = index_of(tmp_path / "index", {"http://a.test/": "", **TEXTS})
-    assert (0.0, 5) == (nearest_in(index, good)[0], last(evaluate(index, good))[0])
+    assert (0.0, 5) == (max_similarities_in(index, good)[0], last(evaluate(index, good))[0])
 
 
 # -- arithmetic --------------------------------------------------------------------------------------------------
@@ -143,12 +145,12 @@ def test_the_nearest_is_that_of_all_pairs(pages: list[dict[int, int]], relevant:
     own, wanted = (
         Bags.of([(sorted(one), [one[word] for word in sorted(one)]) for one in some]) for some in (pages, relevant)
     )
-    told = nearest(own, wanted, np.ones(10))
+    told = max_similarities(own, wanted, np.ones(10))
     assert [max(cosine(one, other) for other in relevant) for one in pages] == pytest.approx(told.tolist(), abs=1e-6)
 
 
 @pytest.mark.paper("batsakis-evaluator")
-def test_findings_have_a_table_and_two_curves(crawled: Index, good: Index) -> None:
+def test_findings_have_a_table_and_two_curves(crawled: CorpusIndex, good: CorpusIndex) -> None:
     """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
     findings = evaluate(crawled, good, background=BACKGROUND)
     table, harvest, similarity = findings.parts

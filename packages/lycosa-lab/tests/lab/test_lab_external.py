@@ -17,18 +17,18 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import spell
 from lycosa.strategies import strategy
 from lycosa_lab import external
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.external import ExternalStrategy
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
-from lycosa_lab.running import run
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import Trace, simulate
 from lycosa_lab.subjects import Subject
 from places import ROOT
 
 EXAMPLES = ROOT / "examples"
 LINKS = {"a": ["b", "c"], "b": ["d", "a"], "c": ["e", "d"], "d": ["f"], "e": ["g"], "f": [], "g": ["b"]}
-GRAPH = Index.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0})
+GRAPH = CorpusIndex.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0})
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(external, "ANSWERING", 0.3)
 
 
-def hunt(command: str, budget: int = 20, index: Index = GRAPH) -> tuple[Trace, ExternalStrategy]:
+def hunt(command: str, budget: int = 20, index: CorpusIndex = GRAPH) -> tuple[Trace, ExternalStrategy]:
     """A crawl from node a."""
     program = ExternalStrategy(command, budget=budget, words="reef")
-    trace = simulate(Guide.given(index), program, [0], budget)
+    trace = simulate(Judgements.given(index), program, [0], budget)
     program.close()
     return trace, program
 
@@ -62,9 +62,9 @@ def test_a_rival_in_another_language_plays() -> None:
     """The shell's breadth-first fetches what ours does, page by page, and leaves nothing behind."""
     chance = np.random.default_rng(3)
     nodes = [f"http://n{number}.example/?a=b&c={number}" for number in range(60)]
-    index = Index.of({name: [nodes[to] for to in chance.integers(0, 60, 5)] for name in nodes})
+    index = CorpusIndex.of({name: [nodes[to] for to in chance.integers(0, 60, 5)] for name in nodes})
     trace, program = hunt(f"bash {EXAMPLES / 'rival.sh'}", 40, index)
-    ours = simulate(Guide.given(index), strategy("breadth-first"), [0], 40)
+    ours = simulate(Judgements.given(index), strategy("breadth-first"), [0], 40)
     assert ours.nodes.tolist() == trace.nodes.tolist()
     assert program.ending == ""
     assert program.seconds > 0.0
@@ -82,7 +82,7 @@ def test_the_example_in_the_style_of_a_spider_plays() -> None:
 def test_a_seed_that_another_seed_links_to_is_not_picked(command: str) -> None:
     """It is shown as a link before it is fetched."""
     program = ExternalStrategy(command, budget=20, words="reef")
-    trace = simulate(Guide.given(GRAPH), program, [0, 1, 2], 20)
+    trace = simulate(Judgements.given(GRAPH), program, [0, 1, 2], 20)
     program.close()
     assert ("", 7) == (program.ending if program.ending != "gave up" else "", len(trace.nodes))
 
@@ -146,7 +146,7 @@ def test_what_was_found_before_counts() -> None:
 @pytest.mark.usefixtures("hasty")
 def test_who_does_not_read_is_not_waited_for() -> None:
     """A page that does not fit into the pipe, and a program that reads nothing after the start."""
-    large = Index.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
+    large = CorpusIndex.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
     _, program = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
     assert "it does not read what it is told" in program.ending
 

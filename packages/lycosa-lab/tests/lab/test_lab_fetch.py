@@ -18,7 +18,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa_lab.corpora import public
-from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.corpora.loading import make_index
 from lycosa_lab.corpora.public import CORPORA, download, members
 
 LOCAL = Options(allow_network=["127.0.0.0/8"])

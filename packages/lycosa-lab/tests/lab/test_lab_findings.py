@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lycosa_lab.findings import FAILS, HOLDS, UNTESTED, Ruling, compare, joined
+from lycosa_lab.findings import FAILS, HOLDS, UNTESTED, Ruling, combine_rulings, compare
 
 TOPICS = [topic for topic in "abcdefgh" for _ in range(2)]
 LOW = np.linspace(0.3, 0.45, 16)
@@ -80,5 +80,5 @@ def test_compare_names_where_curves_cross():
 
 def test_joined_verdicts():
     every = [Ruling(HOLDS, "a"), Ruling(UNTESTED, "b"), Ruling(FAILS, "a")]
-    assert [HOLDS, UNTESTED, FAILS] == [joined(every[:count]).verdict for count in (1, 2, 3)]
-    assert (UNTESTED, "a\nb") == (joined([]).verdict, joined(every).evidence)
+    assert [HOLDS, UNTESTED, FAILS] == [combine_rulings(every[:count]).verdict for count in (1, 2, 3)]
+    assert (UNTESTED, "a\nb") == (combine_rulings([]).verdict, combine_rulings(every).evidence)

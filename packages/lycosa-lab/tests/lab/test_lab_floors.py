@@ -8,9 +8,9 @@ from statistics import mean
 
 import pytest
 
-from lycosa_lab.corpora.opening import open_corpus
+from lycosa_lab.corpora.loading import open_corpus
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
-from lycosa_lab.running import run
 from places import CORPORA
 
 FLOORS = tomllib.loads(Path(__file__).with_name("floors.toml").read_text("utf-8"))

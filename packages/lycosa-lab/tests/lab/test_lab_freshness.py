@@ -10,26 +10,33 @@ from typing import cast
 
 import pytest
 
-from lycosa.core.durations import spoken
+from lycosa.core.durations import format_duration
 from lycosa.core.errors import LycosaError
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import START, ChangingWeb
 from lycosa.testweb.web import Web
-from lycosa_lab.findings import Figure, Findings, Table
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import Findings, ReportFigure, ReportTable
 from lycosa_lab.papers import EXPERIMENTS, PAPERS, Bench
 from lycosa_lab.papers import freshness as experiment
-from lycosa_lab.papers.freshness import Runs, Size, findings
-from lycosa_lab.papers.freshness.detecting import (
+from lycosa_lab.papers.freshness import FreshnessSize, Runs, findings
+from lycosa_lab.papers.freshness.detection import (
     Detection,
     Pair,
     detect,
     drawn,
     pooled,
 )
-from lycosa_lab.papers.freshness.measuring import (
+from lycosa_lab.papers.freshness.revisit_trials import (
+    SCHEDULES,
+    FreshnessScenario,
+    RevisitTrial,
+    crawl_scenario,
+    run_revisit_trial,
+)
+from lycosa_lab.papers.freshness.upkeep import (
     DAY,
-    Look,
+    PageCheck,
     Timeline,
     common,
     measure,
@@ -37,12 +44,11 @@ from lycosa_lab.papers.freshness.measuring import (
     spans,
     timeline,
 )
-from lycosa_lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
-from lycosa_lab.pool import spread
+from lycosa_lab.pool import map_parallel
 from lycosa_lab.report import write_report
 from places import ROOT
 
-SMALL = Size(1, 240, 6, 70, 5.0, (24.0,), 12)
+SMALL = FreshnessSize(1, 240, 6, 70, 5.0, (24.0,), 12)
 
 
 def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float], fetched: float = 0.0) -> Timeline:
@@ -50,9 +56,9 @@ def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float]
     return Timeline("", weight, fetched, changes, counts)
 
 
-def got(at: float) -> Look:
+def got(at: float) -> PageCheck:
     """A look that brought the page."""
-    return Look(at, "ok", 200)
+    return PageCheck(at, "ok", 200)
 
 
 # -- the integral ----------------------------------------------------------------------------------------------
@@ -75,7 +81,7 @@ def test_freshness_by_hand() -> None:
 
 def test_a_304_brings_nothing() -> None:
     """A copy stays as old as it was when a host says that nothing has changed: if it lied, it stays stale."""
-    lied = Look(3 * DAY, "unchanged", 304)
+    lied = PageCheck(3 * DAY, "unchanged", 304)
     made = measure([page(1.0, (2 * DAY,), (0.0, 4 * DAY))], [[lied]], 0.0, 4 * DAY)
     assert 0.5 == made.freshness  # two of four days
     assert 0.25 == made.lied  # the last of them
@@ -94,7 +100,7 @@ def test_spans() -> None:
     """A change at the very moment of a fetch is in the copy, and several in a row make it stale but once."""
     assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
     assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
-    made = measure([page(1.0, (5.0,), (0.0, 5.0))], [[Look(6.0, "unchanged", 304)]], 0.0, 9.0)
+    made = measure([page(1.0, (5.0,), (0.0, 5.0))], [[PageCheck(6.0, "unchanged", 304)]], 0.0, 9.0)
     assert (0.0, 0.0) == (made.age, made.lied)  # stale only when it does not count any more
 
 
@@ -149,39 +155,39 @@ def test_pairs_are_what_they_say() -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Size]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, FreshnessSize]:
     """A quick run, smaller than it would be, in this process."""
     out = tmp_path_factory.mktemp("freshness")
-    bench = Bench(cast(Index, None), out, quick=True, workers=1)
+    bench = Bench(cast(CorpusIndex, None), out, quick=True, workers=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "QUICK", SMALL)
         return findings(bench), out, SMALL
 
 
-def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
+def test_the_quick_run_has_every_table(found: tuple[Findings, Path, FreshnessSize]) -> None:
     """Schedules and detection are there, with the figures for the docs."""
     made, _, size = found
-    tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, Table)}
+    tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, ReportTable)}
     assert {"schedules", "detection"} == tables
-    figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, Figure)}
+    figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, ReportFigure)}
     assert {"days-24h"} == figures
     schedules = next(part for part in made.parts if part.key == "freshness-schedules")
-    assert isinstance(schedules, Table)
+    assert isinstance(schedules, ReportTable)
     assert [("1d", name) for name in SCHEDULES] == [tuple(row[:2]) for row in schedules.rows]
     days = next(part for part in made.parts if part.key == "freshness-figure-days-24h")
-    assert isinstance(days, Figure)
+    assert isinstance(days, ReportFigure)
     assert [int(size.days)] * len(SCHEDULES) == [len(curve.y) for curve in days.curves]
     assert {"cannot be tested here"} == {claim.verdict for claim in made.claims}
     assert "freshness" in EXPERIMENTS
     assert "freshness" not in PAPERS
 
 
-def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
+def test_ours_is_not_behind(found: tuple[Findings, Path, FreshnessSize]) -> None:
     """Even on a small web automatic keeps as much fresh as fixed."""
     made, out, size = found
-    worlds = [World(**world) for world in made.configuration["webs"]]
-    trials = [Trial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
-    runs = Runs({trial: watch_world(trial, out) for trial in trials})  # read, not run again
+    worlds = [FreshnessScenario(**world) for world in made.configuration["webs"]]
+    trials = [RevisitTrial(world, name, 3600.0 * size.hours[0]) for world in worlds for name in SCHEDULES]
+    runs = Runs({trial: run_revisit_trial(trial, out) for trial in trials})  # read, not run again
     mean = {name: runs.interval(name, trials[0].every).mean for name in SCHEDULES}
     slack = 0.02  # one web tells no finer: which pages are watched, and what they are worth, is the judge's word
     assert mean["automatic"] >= mean["fixed"] - slack, mean
@@ -191,19 +197,19 @@ def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
         assert 0.5 < one.freshness < 1
 
 
-def test_what_was_run_is_kept(found: tuple[Findings, Path, Size], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_run_is_kept(found: tuple[Findings, Path, FreshnessSize], monkeypatch: pytest.MonkeyPatch) -> None:
     """A second call reads what the first measured, and finds the same; nothing of the watches' own files stays."""
     made, out, _ = found
     monkeypatch.setattr(experiment, "QUICK", SMALL)
-    monkeypatch.setattr("lycosa_lab.papers.freshness.watching._watch", None)
-    monkeypatch.setattr("lycosa_lab.papers.freshness.detecting.detect", None)
-    again = findings(Bench(cast(Index, None), out, quick=True, workers=1))
+    monkeypatch.setattr("lycosa_lab.papers.freshness.revisit_trials._watch", None)
+    monkeypatch.setattr("lycosa_lab.papers.freshness.detection.detect", None)
+    again = findings(Bench(cast(CorpusIndex, None), out, quick=True, workers=1))
     assert made == again
     assert [] == list((out / "running").iterdir())
 
 
 def test_measured_regions_are_filled(
-    found: tuple[Findings, Path, Size], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Findings, Path, FreshnessSize], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """tools/freshness.py puts tables and pictures between their marks, twice the same, and leaves the prose."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
@@ -228,24 +234,24 @@ def test_measured_regions_are_filled(
 
 def test_the_same_twice(tmp_path: Path) -> None:
     """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
-    world = World(7, 80, 3, 25, 2.0)
-    trial = Trial(world, "automatic", 12 * 3600.0)
-    one, two = (watch_world(trial, tmp_path / name) for name in "ab")
+    world = FreshnessScenario(7, 80, 3, 25, 2.0)
+    trial = RevisitTrial(world, "automatic", 12 * 3600.0)
+    one, two = (run_revisit_trial(trial, tmp_path / name) for name in "ab")
     assert one == two
-    assert one.watched == len(crawl_world(world, tmp_path / "a").pages)
+    assert one.watched == len(crawl_scenario(world, tmp_path / "a").pages)
 
 
 def test_spreading_work() -> None:
     """Results come in the order of what was given, in one process and in several; a failure is that of the work."""
     heard: list[tuple[str, int, int]] = []
     for workers in (1, 2):
-        assert ["6h", "1d", "3d"] == spread(
-            spoken, [21_600.0, 86_400.0, 259_200.0], workers, "speaking", lambda *told: heard.append(told)
+        assert ["6h", "1d", "3d"] == map_parallel(
+            format_duration, [21_600.0, 86_400.0, 259_200.0], workers, "speaking", lambda *told: heard.append(told)
         )
     assert ("speaking", 3, 3) == heard[-1]
     failing: Callable[[str], float] = _fail
     with pytest.raises(LycosaError, match="no such thing"):
-        spread(failing, ["a", "b"], 1, "failing", lambda *told: None)
+        map_parallel(failing, ["a", "b"], 1, "failing", lambda *told: None)
 
 
 def _fail(text: str) -> float:

@@ -9,24 +9,24 @@ from lycosa.core.errors import InputError
 from lycosa.strategies import strategy
 from lycosa_lab.corpora import generated
 from lycosa_lab.corpora.generated import KINDS, generate
-from lycosa_lab.corpora.opening import make_index
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
+from lycosa_lab.corpora.loading import make_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
 
 
 @pytest.fixture(scope="module")
-def france(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def france(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A small one of the larger share."""
     return generate(tmp_path_factory.mktemp("made") / "france.index", "france", nodes=20_000)
 
 
-def sources(index: Index) -> np.ndarray:
+def sources(index: CorpusIndex) -> np.ndarray:
     """The node that each link leaves."""
     return np.repeat(np.arange(len(index)), np.diff(index.child_start))
 
 
-def test_it_has_the_size_that_was_asked_for(france: Index) -> None:
+def test_it_has_the_size_that_was_asked_for(france: CorpusIndex) -> None:
     """As many nodes and links as asked for, and the paper's share of nodes with a score: 19.2 %."""
     assert 20_000 == len(france)
     assert 35.6 / 2.2 * 20_000 == pytest.approx(len(france.child), rel=0.01)
@@ -47,7 +47,7 @@ def test_shares_are_those_of_the_paper(like: str, tmp_path: Path) -> None:
     assert round(kind.edges / kind.nodes * 50_000) == pytest.approx(len(index.child), rel=0.01)
 
 
-def test_links_are_links(france: Index) -> None:
+def test_links_are_links(france: CorpusIndex) -> None:
     """No node links to itself, or to another twice; every target is a node."""
     source = sources(france)
     assert not (source == france.child).any()
@@ -56,7 +56,7 @@ def test_links_are_links(france: Index) -> None:
     assert not len(france.link_slot)
 
 
-def test_degrees_have_heavy_tails(france: Index) -> None:
+def test_degrees_have_heavy_tails(france: CorpusIndex) -> None:
     """The most linked 1 % of nodes have more than a fifth of the links to them; so do, with less, the longest pages.
 
     If links were dealt out by lot, degrees would be 16 plus or minus 4, and the first 1 % have less than 2 %.
@@ -70,7 +70,7 @@ def test_degrees_have_heavy_tails(france: Index) -> None:
     assert 6 < into[20] / into[320] < 24
 
 
-def test_neighbours_are_alike(france: Index) -> None:
+def test_neighbours_are_alike(france: CorpusIndex) -> None:
     """Links from nodes with a score lead to nodes with one more than others do, and scores of linked nodes go along."""
     source, has = sources(france), france.score > 0
     to_scored = has[france.child]
@@ -80,7 +80,7 @@ def test_neighbours_are_alike(france: Index) -> None:
     assert abs(np.corrcoef(france.score[source], france.score[shuffled])[0, 1]) < 0.02
 
 
-def test_links_promise_what_they_lead_to(france: Index) -> None:
+def test_links_promise_what_they_lead_to(france: CorpusIndex) -> None:
     """A link's score goes along with those of its target and its page, and no link has what its page has not."""
     source = sources(france)
     assert np.corrcoef(france.alpha, france.score[france.child])[0, 1] > 0.2
@@ -88,7 +88,7 @@ def test_links_promise_what_they_lead_to(france: Index) -> None:
     assert (france.alpha <= france.score[source]).all()
 
 
-def test_scores_are_counts_of_a_word(france: Index) -> None:
+def test_scores_are_counts_of_a_word(france: CorpusIndex) -> None:
     """Scores are log(1 + x) for whole x: many nodes have the same."""
     counts = np.expm1(france.score[france.score > 0].astype(np.float64))
     assert np.allclose(counts, counts.round(), rtol=1e-5)
@@ -96,12 +96,12 @@ def test_scores_are_counts_of_a_word(france: Index) -> None:
     assert counts.max() > 100
 
 
-def test_the_guided_find_more(france: Index) -> None:
+def test_the_guided_find_more(france: CorpusIndex) -> None:
     """Sums over parents find more than order of discovery does: the topic is where its neighbours are."""
     seeds = np.flatnonzero(france.score > 0)[:10].tolist()
 
     def found(text: str) -> float:
-        trace = simulate(Guide.given(france), strategy(text), seeds, 1000)
+        trace = simulate(Judgements.given(france), strategy(text), seeds, 1000)
         return float(france.score[trace.found].sum())
 
     assert found("fl_ne") > 1.5 * found("breadth-first")
@@ -119,7 +119,9 @@ def test_links_are_made_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A graph that takes many parts is as whole as one that takes one, and progress is told."""
     monkeypatch.setattr(generated, "CHUNK", 1000)
     told: list[tuple[int, int]] = []
-    index = generate(tmp_path / "made", "france", nodes=1500, tell=lambda what, done, total: told.append((done, total)))
+    index = generate(
+        tmp_path / "made", "france", nodes=1500, progress=lambda what, done, total: told.append((done, total))
+    )
     assert 24_273 == pytest.approx(len(index.child), rel=0.01)
     assert len(index.child) == index.child_start[-1]
     assert len(told) > 10

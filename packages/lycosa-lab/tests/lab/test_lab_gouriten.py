@@ -11,13 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa_lab.comparing import Comparison, Measure
+from lycosa_lab.comparison import CrawlComparison, Measure
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Figure, Findings, Table, plain
-from lycosa_lab.guides import Guide
-from lycosa_lab.hunters import ORACLE
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import (
+    AS_PUBLISHED,
+    FAILS,
+    HOLDS,
+    INDEPENDENT,
+    UNTESTED,
+    Findings,
+    ReportFigure,
+    ReportTable,
+    plain,
+)
+from lycosa_lab.index_writer import write_index
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers.gouriten import claims, graphs
 from lycosa_lab.papers.gouriten.claims import (
@@ -35,10 +44,11 @@ from lycosa_lab.papers.gouriten.claims import (
     at,
 )
 from lycosa_lab.papers.gouriten.graphs import crawl
-from lycosa_lab.papers.gouriten.measured import Fits, held_out
-from lycosa_lab.results import Outcome, Results
+from lycosa_lab.papers.gouriten.measurements import Fits, held_out
+from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import Subject
+from lycosa_lab.trial_strategies import ORACLE
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
@@ -47,13 +57,13 @@ NODES = 320
 
 
 @pytest.fixture(scope="module")
-def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def small_web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A web of 320 pages with classes."""
     return write_index(embedded(pages=320, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")
-def made(small_web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+def made(small_web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
     """The findings on it, and where runs are kept."""
     out = tmp_path_factory.mktemp("gouriten")
     with pytest.MonkeyPatch.context() as patch:
@@ -68,12 +78,16 @@ def small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(graphs, "QUICK_LIKE", ("happy", "jazz"))
 
 
-def on_graphs(numbers: Mapping[str, Sequence[float]], steps: Sequence[int] = STEPS, by: Measure = SCORE) -> Comparison:
+def on_graphs(
+    numbers: Mapping[str, Sequence[float]], steps: Sequence[int] = STEPS, by: Measure = SCORE
+) -> CrawlComparison:
     """Six graphs with these numbers at the steps."""
-    return Comparison({}, steps, list("abcdef"), {by: {name: np.tile(row, (6, 1)) for name, row in numbers.items()}})
+    return CrawlComparison(
+        {}, steps, list("abcdef"), {by: {name: np.tile(row, (6, 1)) for name, row in numbers.items()}}
+    )
 
 
-def published(numbers: Mapping[str, Sequence[float]]) -> Comparison:
+def published(numbers: Mapping[str, Sequence[float]]) -> CrawlComparison:
     """The paper's own numbers, as if six graphs had each of them."""
     texts = {**LEADERS, **PLAYERS}
     return on_graphs({texts[name]: row for name, row in numbers.items()})
@@ -93,7 +107,7 @@ def test_labels_judge_table_7_a_second_time(made: tuple[Findings, Path]) -> None
     """The independent table has the estimators of table 7, and is marked as independent."""
     by_key = {part.key: part for part in made[0].parts}
     table = by_key["gouriten-table-7-independent"]
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     yardsticks = {"oracle, greedy", "oracle, looking ahead"}
     assert (INDEPENDENT, set(GLOBAL) | yardsticks) == (table.mode, {row[0] for row in table.rows})
 
@@ -106,7 +120,7 @@ def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
     by_key = {part.key: part for part in made[0].parts}
     for key in ("gouriten-table-6", "gouriten-table-7", "gouriten-table-7-independent"):
         table = by_key[key]
-        assert isinstance(table, Table)
+        assert isinstance(table, ReportTable)
         by_name = {name: [cell for row in table.rows if row[0] == name for cell in row[2:] if isinstance(cell, float)]
                    for name in {str(row[0]) for row in table.rows}}  # fmt: skip
         assert {1.0} == set(by_name.pop("oracle, greedy"))
@@ -116,7 +130,7 @@ def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
         assert all(0 <= number <= 1.2 for number in numbers)
     for key in ("gouriten-table-3", "gouriten-table-4"):
         table = by_key[key]
-        assert isinstance(table, Table)
+        assert isinstance(table, ReportTable)
         assert all(-1 <= cell <= 1 for row in table.rows for cell in row[1:] if isinstance(cell, float))
 
 
@@ -125,8 +139,8 @@ def test_figure_1_is_of_jazz_and_table_5_of_happy_as_in_the_paper(made: tuple[Fi
     by_key = {part.key: part for part in made[0].parts}
     assert by_key["gouriten-figure-1-like-jazz"].title.endswith(", like JAZZ")
     times, large = by_key["gouriten-table-5"], by_key["gouriten-table-7-large"]
-    assert isinstance(times, Table)
-    assert isinstance(large, Table)
+    assert isinstance(times, ReportTable)
+    assert isinstance(large, ReportTable)
     assert ["like HAPPY"] == sorted({str(row[0]) for row in times.rows if str(row[0]).startswith("like")})
     cheap = {"bfs", "opic", "n", "e", "ne", "opic, original", "oracle, greedy", "oracle, looking ahead"}
     assert cheap == {row[0] for row in large.rows}
@@ -147,7 +161,7 @@ def test_only_times_are_marked_as_such(made: tuple[Findings, Path]) -> None:
 def test_greedy_is_the_yardstick_of_figure_1(made: tuple[Findings, Path]) -> None:
     """Every curve of figure 1 ends at q = 1 with 1: greedy relative to itself."""
     figure = next(part for part in made[0].parts if part.key == "gouriten-figure-1")
-    assert isinstance(figure, Figure)
+    assert isinstance(figure, ReportFigure)
     assert [(1.0, 1.0)] * 3 == [(curve.x[-1], curve.y[-1]) for curve in figure.curves]
 
 
@@ -158,7 +172,7 @@ def untimed(found: Findings) -> Any:
 
 
 def test_a_second_call_gives_the_same(
-    small_web: Index, made: tuple[Findings, Path], monkeypatch: pytest.MonkeyPatch
+    small_web: CorpusIndex, made: tuple[Findings, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Graphs and crawls are kept: all results are identical, claims too, but for times."""
     small(monkeypatch)
@@ -199,8 +213,8 @@ def test_held_out_fit_is_measured_on_other_nodes() -> None:
 @pytest.mark.paper("gouriten-table-3")
 def test_correlations_of_a_graph_by_hand() -> None:
     """Of two graphs with correlations 1 and 1 the geometric mean is 1."""
-    index = Index.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
-    fits = Fits({"one": Guide.given(index), "two": Guide.given(index)})
+    index = CorpusIndex.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
+    fits = Fits({"one": Judgements.given(index), "two": Judgements.given(index)})
     assert fits.correlations("original")["fl_e"] == pytest.approx(1.0)  # 0, 1, 2, 0 and 0, 1, 2, 0
 
 
@@ -223,7 +237,7 @@ BATCHES = {size: f"batch of {size}" for size in DEGRADATION}
 ON_BATCHES = (claims.batch_of_two, claims.larger_is_worse, claims.delay_grows)
 
 
-def with_batches(costs: Mapping[int, Sequence[float]], steps: Sequence[int] = STEPS) -> Comparison:
+def with_batches(costs: Mapping[int, Sequence[float]], steps: Sequence[int] = STEPS) -> CrawlComparison:
     """Greedy and what batches cost of its score, in %."""
     scores = {BATCHES[size]: [1 - cost / 100 for cost in row] for size, row in costs.items()}
     return on_graphs({ORACLE: [1.0] * len(steps), **scores}, steps)
@@ -313,7 +327,7 @@ def test_batches() -> None:
 def test_altered_greedy() -> None:
     """Greedy wins if it is ahead of the best altered one; that is decided from a few thousand steps on only."""
 
-    def altered(low: float, high: float, step: int = 5_000) -> Comparison:
+    def altered(low: float, high: float, step: int = 5_000) -> CrawlComparison:
         return on_graphs({ORACLE: (1.0,), "q = 0.2": (low,), "q = 0.8": (high,)}, (step,))
 
     behind, ahead = altered(0.5, 0.98), altered(1.1, 0.98)
@@ -346,7 +360,7 @@ def test_precision() -> None:
     early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
     late = {"n": 0.2, "e": 0.4, "ne": 0.3, "lr_fl": 0.1}
 
-    def watched(first: dict[str, float], last: dict[str, float], steps: int) -> Comparison:
+    def watched(first: dict[str, float], last: dict[str, float], steps: int) -> CrawlComparison:
         numbers = {name: (first[name], first[name], last[name], last[name]) for name in first}
         return on_graphs(numbers, [steps * part // 4 for part in (1, 2, 3, 4)], claims.DISTANCE)
 
@@ -370,31 +384,31 @@ def test_the_global_score_is_a_geometric_mean_of_arithmetic_means(tmp_path: Path
     for name, scores in (("one", (2.0, 4.0)), ("two", (1.0, 1.0)), ("greedy finds nothing", (0.0, 0.0))):
         greedy = 4.0 if max(scores) else 0.0
         score = {"b": greedy, "c": scores[0], "d": scores[1]}
-        index = Index.of({"a": ["b", "c", "d"]}, score=score)
+        index = CorpusIndex.of({"a": ["b", "c", "d"]}, score=score)
         subject = Subject(name, np.array(index.score))
         plan = Bench(index, tmp_path).plan(name, [ORACLE, "fl_n"], budgets=[1])
-        made = Results(plan, index, {name: subject})
+        made = ExperimentResults(plan, index, {name: subject})
         for text, nodes in ((ORACLE, (1, 1)), ("fl_n", (2, 3))):
             made.outcomes += [
-                Outcome(text, name, place, 0, Trace(np.array([0, node], np.int32), seeds=1))
+                Trial(text, name, place, 0, Trace(np.array([0, node], np.int32), seeds=1))
                 for place, node in enumerate(nodes)
             ]
-        crawls.results[name] = (graphs.Dataset(name, graphs.CORPUS, index, Guide.given(index), subject), made)
+        crawls.results[name] = (graphs.Dataset(name, graphs.CORPUS, index, Judgements.given(index), subject), made)
     assert math.sqrt(3 / 16) == pytest.approx(crawls.global_score(graphs.CORPUS, "fl_n", 1))
 
 
 @pytest.mark.paper("gouriten-max-budget")
 def test_steps_end_at_a_third_of_the_graph() -> None:
     """Beyond that any crawl comes to have all there is."""
-    index = Index.of({str(node): [str(node + 1)] for node in range(3_000)})
+    index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(3_000)})
     assert ((100, 1_000), (30, 100, 300)) == (graphs.steps_for(index, False), graphs.steps_for(index, True))
-    assert (1,) == graphs.steps_for(Index.of({"a": ["b"]}), True)
+    assert (1,) == graphs.steps_for(CorpusIndex.of({"a": ["b"]}), True)
 
 
 def test_no_number_is_missing_where_both_have_the_step(made: tuple[Findings, Path]) -> None:
     """At step 100 table 7 has our number and the paper's in every row."""
     table = next(part for part in made[0].parts if part.key == "gouriten-table-7")
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     at_100 = [row for row in table.rows if row[1] == 100 and row[0] in GLOBAL]
     assert 7 == len(at_100)
     assert all(isinstance(cell, float) and not math.isnan(cell) for row in at_100 for cell in row[2:])
@@ -402,10 +416,12 @@ def test_no_number_is_missing_where_both_have_the_step(made: tuple[Findings, Pat
 
 def test_a_graph_whose_labels_lead_nowhere_is_left_out_by_name(tmp_path: Path) -> None:
     """Where nothing labelled can be reached from the seeds, the independent run says so and goes on without it."""
-    index = Index.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
-    guide = Guide.given(index)
+    index = CorpusIndex.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
+    guide = Judgements.given(index)
     labels = Subject("lonely", np.array([1, 0], np.float32))  # a is the one seed, and no other node is labelled
-    graph = graphs.Dataset("LONELY", graphs.CORPUS, index, guide, Subject("lonely", guide.beta), labels, steps=(1,))
+    graph = graphs.Dataset(
+        "LONELY", graphs.CORPUS, index, guide, Subject("lonely", guide.relevance), labels, steps=(1,)
+    )
     bench = Bench(index, tmp_path, quick=True, workers=1)
     crawls = crawl(bench, [graph], ["fl_n"], sets=1, mode=INDEPENDENT)
     assert ({}, 1) == (crawls.results, len(crawls.left_out))

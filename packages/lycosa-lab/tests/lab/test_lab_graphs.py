@@ -9,17 +9,17 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa_lab.corpora.graph import write_graph
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
 
 
-def made(tmp_path: Path, edges: str | bytes, scores: str = "", name: str = "edges.tsv") -> Index:
+def made(tmp_path: Path, edges: str | bytes, scores: str = "", name: str = "edges.tsv") -> CorpusIndex:
     """The index of tables."""
     (tmp_path / name).write_bytes(edges.encode() if isinstance(edges, str) else edges)
     (tmp_path / "scores.tsv").write_text(scores)
     return write_graph(tmp_path / name, tmp_path / "scores.tsv" if scores else None, tmp_path / "x", "a graph")
 
 
-def links(index: Index) -> dict[str, list[str]]:
+def links(index: CorpusIndex) -> dict[str, list[str]]:
     """Who links to whom, by name."""
     return {
         index.names[node]: [index.names[int(child)] for child in index.children(node)]

@@ -10,10 +10,10 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa_lab.guides import Guide, guide_for, learning
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
-from lycosa_lab.preparing import prepare
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.index_writer import RecordedPage, write_index
+from lycosa_lab.judgements import Judgements, judgements_for, learning_reason
+from lycosa_lab.preparation import prepare
 from lycosa_lab.subjects import Subject, subjects_of
 
 
@@ -42,25 +42,25 @@ class Steady(Learner):
 
 
 @pytest.fixture
-def reefs(tmp_path: Path) -> tuple[Index, Subject]:
+def reefs(tmp_path: Path) -> tuple[CorpusIndex, Subject]:
     """Three pages, the first with two links to the second."""
     links = Links.to(
         "http://a.example/b", "http://a.example/b", "http://a.example/c", anchors=["coral", "home", "rail"]
     )
     pages = [
-        Recorded("http://a.example/a", Page("ok", marked="coral reef", links=links)),
-        Recorded("http://a.example/b", Page("ok", marked="coral rail")),
-        Recorded("http://a.example/c", Page("ok", marked="rail")),
+        RecordedPage("http://a.example/a", Page("ok", marked="coral reef", links=links)),
+        RecordedPage("http://a.example/b", Page("ok", marked="coral rail")),
+        RecordedPage("http://a.example/c", Page("ok", marked="rail")),
     ]
     index = write_index(pages, tmp_path / "index", source="test")
     return index, Subject("x", np.array([1, 1, 0], np.float32), "coral", (0,))
 
 
-def same(one: Guide, other: Guide) -> bool:
+def same(one: Judgements, other: Judgements) -> bool:
     """Whether two guides say the same of everything."""
     assert (one.links is None) == (other.links is None)
     return (
-        one.beta.tolist() == other.beta.tolist()
+        one.relevance.tolist() == other.relevance.tolist()
         and one.alpha.tolist() == other.alpha.tolist()
         and (one.links is None or other.links is None or one.links.tolist() == other.links.tolist())
         and {name: column.tolist() for name, column in one.facets.items()}
@@ -69,55 +69,55 @@ def same(one: Guide, other: Guide) -> bool:
     )
 
 
-def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[Index, Subject]) -> None:
+def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex, Subject]) -> None:
     """With idf=none: cos(coral, coral reef) = 1 / sqrt 2; the better of two anchors counts for a child."""
     index, subject = reefs
-    guide = guide_for(index, subject, "words", "vector,idf=none")
-    assert [0.707, 0.707, 0.0] == guide.beta.round(3).tolist()
+    guide = judgements_for(index, subject, "words", "vector,idf=none")
+    assert [0.707, 0.707, 0.0] == guide.relevance.round(3).tolist()
     assert [1.0, 0.0] == guide.alpha.tolist()
     assert guide.links is not None
     assert [1.0, 0.0, 0.0] == guide.links.tolist()
     assert ["context", "url"] == sorted(guide.facets)
 
 
-def test_examples_are_judged_by_their_common_words(reefs: tuple[Index, Subject]) -> None:
+def test_examples_are_judged_by_their_common_words(reefs: tuple[CorpusIndex, Subject]) -> None:
     """The example is most like itself: 1; half of its words: 1/2; none: 0."""
     index, subject = reefs
-    guide = guide_for(index, subject, "examples")
-    assert [1.0, 0.5, 0.0] == guide.beta.round(3).tolist()
+    guide = judgements_for(index, subject, "examples")
+    assert [1.0, 0.5, 0.0] == guide.relevance.round(3).tolist()
 
 
-def test_a_model_is_judged_by_its_targets(web: Index, tmp_path: Path) -> None:
+def test_a_model_is_judged_by_its_targets(web: CorpusIndex, tmp_path: Path) -> None:
     """What it says of pages is kept for strategies that go by classes; files give the same guide again."""
     index = web
     (subject,) = subjects_of(index, ["cooking"])
     subject = prepare(index, subject, ["model"], tmp_path)
-    guide = guide_for(index, subject, "model", out=tmp_path)
+    guide = judgements_for(index, subject, "model", out=tmp_path)
     counted = ~subject.seen
-    found = guide.beta[counted] >= guide.threshold
+    found = guide.relevance[counted] >= guide.threshold
     assert 0.5 == guide.threshold
     assert (subject.truth[counted][found]).mean() > 0.8  # .98 here
     assert len(index) == len(guide.data)
-    assert same(guide, guide_for(index, subject, "model", out=tmp_path))
+    assert same(guide, judgements_for(index, subject, "model", out=tmp_path))
 
 
 def test_what_was_judged_once_is_not_judged_again(
-    reefs: tuple[Index, Subject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reefs: tuple[CorpusIndex, Subject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file gives the same guide; other words, judges or wants have files of their own; a broken one is replaced."""
     index, subject = reefs
-    guide = guide_for(index, subject, "words", out=tmp_path)
+    guide = judgements_for(index, subject, "words", out=tmp_path)
     (file,) = (tmp_path / "guides").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert same(guide, guide_for(index, subject, "words", out=tmp_path))
+    assert same(guide, judgements_for(index, subject, "words", out=tmp_path))
     assert len(whole) == file.stat().st_size
-    guide_for(index, replace(subject, words="rail"), "words", out=tmp_path)
-    guide_for(index, subject, "words", "vector,idf=none", out=tmp_path)
-    guide_for(index, subject, "words", wants=(), out=tmp_path)
+    judgements_for(index, replace(subject, words="rail"), "words", out=tmp_path)
+    judgements_for(index, subject, "words", "vector,idf=none", out=tmp_path)
+    judgements_for(index, subject, "words", wants=(), out=tmp_path)
     assert 4 == len(list((tmp_path / "guides").iterdir()))
-    monkeypatch.setattr("lycosa_lab.guides._judge_all", None)
-    assert same(guide, guide_for(index, subject, "words", out=tmp_path))
+    monkeypatch.setattr("lycosa_lab.judgements._judge_all", None)
+    assert same(guide, judgements_for(index, subject, "words", out=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -131,32 +131,32 @@ def test_what_was_judged_once_is_not_judged_again(
     ],
 )
 def test_judges_that_learn_as_they_go_are_refused(
-    reefs: tuple[Index, Subject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    reefs: tuple[CorpusIndex, Subject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their word depends on what was crawled before."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     with pytest.raises(InputError, match=reason):
-        guide_for(*reefs, "words", judge)
+        judgements_for(*reefs, "words", judge)
 
 
 @pytest.mark.parametrize("judge", ["vector,idf=none", "keyword", "word-frequency", "model", "test_lab_guiding:Steady"])
 def test_judges_that_do_not_learn_are_let_in(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the package, and one's own."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    assert "" == learning(judge)
+    assert "" == learning_reason(judge)
 
 
 def test_scores_of_a_graph_are_its_guide() -> None:
-    index = Index.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
+    index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
     (subject,) = subjects_of(index)
-    guide = guide_for(index, subject, "score")
-    assert ([0.0, 0.5], [0.25]) == (guide.beta.tolist(), guide.alpha.tolist())
+    guide = judgements_for(index, subject, "score")
+    assert ([0.0, 0.5], [0.25]) == (guide.relevance.tolist(), guide.alpha.tolist())
 
 
-def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject]) -> None:
+def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[CorpusIndex, Subject]) -> None:
     """Each says what is missing."""
     index, subject = reefs
-    graph = Index.of({"a": ["b"]}, score={"b": 1})
+    graph = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
     for made, told, match in (
         ((index, subject), "rumours", "there are words"),
         ((index, subject), "model", "no model yet"),
@@ -166,6 +166,6 @@ def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject
         ((graph, subject), "words", "no text"),
     ):
         with pytest.raises(InputError, match=match):
-            guide_for(*made, told)
+            judgements_for(*made, told)
     with pytest.raises(InputError, match="nothing is left to be judged"):
-        guide_for(graph, subject, "score", "keyword")
+        judgements_for(graph, subject, "score", "keyword")

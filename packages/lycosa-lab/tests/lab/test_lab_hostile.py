@@ -10,23 +10,23 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Links, Page
+from lycosa_lab.cache import load
 from lycosa_lab.corpora.graph import write_graph
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import Findings
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
-from lycosa_lab.keeping import load
+from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.report import write_report
-from lycosa_lab.running import run
 
 NAMES = [f"http://a.example/{number}" for number in range(4)]
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Index:
+def index(tmp_path: Path) -> CorpusIndex:
     """Four pages in a ring, half of them of a class."""
     pages = [
-        Recorded(
+        RecordedPage(
             name, Page("ok", 200, marked="coral reef", links=Links.to(NAMES[(at + 1) % 4])), classes=["c"][at % 2 :]
         )
         for at, name in enumerate(NAMES)
@@ -34,20 +34,20 @@ def index(tmp_path: Path) -> Index:
     return write_index(pages, tmp_path / "i", source="test")
 
 
-def test_a_column_that_is_an_archive_of_arrays_is_refused(index: Index) -> None:
+def test_a_column_that_is_an_archive_of_arrays_is_refused(index: CorpusIndex) -> None:
     """What numpy opens as something else than an array is no column."""
     assert index.path is not None
     np.savez(index.path / "other.npz", a=np.arange(3))
     (index.path / "other.npz").replace(index.path / "child.npy")
     with pytest.raises(InputError, match="child is not a column"):
-        Index.open(index.path)
+        CorpusIndex.open(index.path)
 
 
-def test_a_file_of_the_users_in_an_index_is_kept(index: Index, tmp_path: Path) -> None:
+def test_a_file_of_the_users_in_an_index_is_kept(index: CorpusIndex, tmp_path: Path) -> None:
     """An index is replaced as a whole, so it is not if something else is in it."""
     (tmp_path / "i" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match=r"notes\.txt"):
-        write_index([Recorded(NAMES[0], Page("ok", 200))], tmp_path / "i", source="test")
+        write_index([RecordedPage(NAMES[0], Page("ok", 200))], tmp_path / "i", source="test")
     assert (tmp_path / "i" / "notes.txt").read_text() == "mine"
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import STRATEGIES
 from lycosa.strategies.baselines import BreadthFirst
-from lycosa_lab.guides import Guide, guide_for
-from lycosa_lab.hunters import GROUPS, given, hunter, needs, told_for, wants
-from lycosa_lab.index import Index
-from lycosa_lab.preparing import prepare
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements, judgements_for
+from lycosa_lab.preparation import prepare
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.trial_strategies import GROUPS, given_group, make_trial_strategy, needs, topic_as_for, wants
 from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}
@@ -29,54 +29,54 @@ class Own(BreadthFirst):
 
 
 @pytest.fixture
-def graph() -> tuple[Index, Subject, Guide]:
+def graph() -> tuple[CorpusIndex, Subject, Judgements]:
     """Seven nodes, their scores, and a guide of them."""
-    index = Index.of(GRAPH, score=SCORE)
+    index = CorpusIndex.of(GRAPH, score=SCORE)
     (subject,) = subjects_of(index)
-    return index, subject, guide_for(index, subject, "score")
+    return index, subject, judgements_for(index, subject, "score")
 
 
 @pytest.fixture(scope="session")
-def hunted(web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Subject, Path]:
+def hunted(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusIndex, Subject, Path]:
     """A subject of a small embedded web with everything prepared."""
     out = tmp_path_factory.mktemp("hunted")
     (subject,) = subjects_of(web, ["cooking"])
     return web, prepare(web, subject, ["model", "rules", "browsing"], out), out
 
 
-def picked(graph: tuple[Index, Subject, Guide], text: str, budget: int = 6) -> str:
+def picked(graph: tuple[CorpusIndex, Subject, Judgements], text: str, budget: int = 6) -> str:
     """What a strategy fetches from a on."""
     index, subject, guide = graph
-    made = hunter(text, index, subject, guide, budget=budget, random_seed=0)
+    made = make_trial_strategy(text, index, subject, guide, budget=budget, random_seed=0)
     return "".join(index.names[node] for node in simulate(guide, made, [0], budget).found)
 
 
-def test_the_oracle_takes_the_best_it_has_found(graph: tuple[Index, Subject, Guide]) -> None:
+def test_the_oracle_takes_the_best_it_has_found(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
     """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, all that is left), g."""
     assert "cbdfeg" == picked(graph, "oracle")
     assert "cbdf" == picked(graph, "oracle", 4)
 
 
-def test_the_oracle_is_that_of_production(graph: tuple[Index, Subject, Guide]) -> None:
+def test_the_oracle_is_that_of_production(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
     """The same picks, in the lab's loop and in the engine."""
     index, subject, guide = graph
-    made = lambda: hunter("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
+    made = lambda: make_trial_strategy("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
     own = simulate(guide, made(), [0], 6).nodes.tolist()
-    assert own == crawl(index, Given(), made(), [0], 6).nodes.tolist()
+    assert own == crawl(index, SpaceJudge(), made(), [0], 6).nodes.tolist()
 
 
-def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[Index, Subject, Guide]) -> None:
+def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
     """The guide says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
     index, subject, guide = graph
-    guide.beta = np.array(guide.beta)
-    guide.beta[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1
+    guide.relevance = np.array(guide.relevance)
+    guide.relevance[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1
     assert "bdfceg" == picked((index, subject, guide), "craw4llm")
     assert "cbdfeg" == picked((index, subject, guide), "oracle")
-    assert "truth" == given("craw4llm", "words") == given("craw4llm", "examples")
-    assert "query" == given("crawl4ai", "words") == given("crawl4ai", "examples")
+    assert "truth" == given_group("craw4llm", "words") == given_group("craw4llm", "examples")
+    assert "query" == given_group("crawl4ai", "words") == given_group("crawl4ai", "examples")
 
 
-def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[Index, Subject, Guide]) -> None:
+def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
     """A batch of 2 ranks after every second page; scores of its own it is not given."""
     assert "cbdfeg" == picked(graph, "oracle,batch=1")
     assert set("bcdefg") == set(picked(graph, "oracle,batch=2"))
@@ -84,19 +84,21 @@ def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[Index, Sub
         picked(graph, "oracle,depth=3")
 
 
-def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guide]) -> None:
+def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
     """Budget, chance and threshold, as in a crawl."""
     index, subject, guide = graph
     guide.threshold = 0.25
-    made = hunter("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
+    made = make_trial_strategy("mab_first,arms=fl_n+fl_deg", index, subject, guide, budget=77, random_seed=5)
     assert (77, 5) == (made.budget, made.seed)  # type: ignore[attr-defined]
-    hard = hunter("hard-focus", index, subject, guide, budget=77, random_seed=5)
+    hard = make_trial_strategy("hard-focus", index, subject, guide, budget=77, random_seed=5)
     assert 0.25 == hard.estimator.threshold  # type: ignore[attr-defined]
-    scent = hunter("scent", index, subject, guide, budget=77, random_seed=5)
+    scent = make_trial_strategy("scent", index, subject, guide, budget=77, random_seed=5)
     assert scent.estimator.exact  # type: ignore[attr-defined]  # what the graph says of its nodes is the truth
 
 
-def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_your_own_hunts_too(
+    graph: tuple[CorpusIndex, Subject, Judgements], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As module:Class."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert picked(graph, "breadth-first") == picked(graph, "test_lab_hunters:Own")
@@ -109,12 +111,12 @@ def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide], monkeypa
     [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)],
 )
 def test_trained_strategies_find_what_was_prepared(
-    hunted: tuple[Index, Subject, Path], text: str, times: float
+    hunted: tuple[CorpusIndex, Subject, Path], text: str, times: float
 ) -> None:
     """They are made without naming a file, and find more than chance would."""
     index, subject, out = hunted
-    guide = guide_for(index, subject, told_for(text, "words"), out=out)
-    made = hunter(text, index, subject, guide, budget=30, random_seed=0)
+    guide = judgements_for(index, subject, topic_as_for(text, "words"), out=out)
+    made = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)
     (seeds,) = seed_sets(index, subject, "on-topic", count=3)
     found = subject.counted(simulate(guide, made, seeds, 30, seen=subject.seen).found)
     assert 30 == len(found)
@@ -122,18 +124,18 @@ def test_trained_strategies_find_what_was_prepared(
     assert str(out) not in getattr(made, "name", "")
 
 
-def test_strategies_without_their_training_are_errors(hunted: tuple[Index, Subject, Path]) -> None:
+def test_strategies_without_their_training_are_errors(hunted: tuple[CorpusIndex, Subject, Path]) -> None:
     """They say what to prepare, and what the guide has to be told."""
     index, subject, out = hunted
     (bare,) = subjects_of(index, ["cooking"])
-    words = guide_for(index, subject, "words", out=out)
-    model = guide_for(index, subject, "model", out=out)
+    words = judgements_for(index, subject, "words", out=out)
+    model = judgements_for(index, subject, "model", out=out)
     with pytest.raises(InputError, match=r"nothing is prepared for 'cooking': prepare it \(needs browsing\)"):
-        hunter("hmm", index, bare, words, budget=9, random_seed=0)
+        make_trial_strategy("hmm", index, bare, words, budget=9, random_seed=0)
     with pytest.raises(InputError, match=r"needs model and rules"):
-        hunter("rules", index, bare, model, budget=9, random_seed=0)
+        make_trial_strategy("rules", index, bare, model, budget=9, random_seed=0)
     with pytest.raises(InputError, match="told a model"):
-        hunter("rules", index, subject, words, budget=9, random_seed=0)
+        make_trial_strategy("rules", index, subject, words, budget=9, random_seed=0)
 
 
 def test_needs_are_those_of_the_registry() -> None:
@@ -150,20 +152,20 @@ def test_every_strategy_has_a_group() -> None:
     """Grouped by what it is given: those that ask nobody get nothing, whatever the guide is told."""
     for name in STRATEGIES:
         for told in ("words", "examples", "model", "score"):
-            assert given(name, told) in GROUPS
-    assert ["nothing"] * 3 == [given("fl_deg", told) for told in ("words", "model", "score")]
+            assert given_group(name, told) in GROUPS
+    assert ["nothing"] * 3 == [given_group("fl_deg", told) for told in ("words", "model", "score")]
     assert ["query", "examples", "taxonomy", "query"] == [
-        given("best-first", told) for told in ("words", "examples", "model", "score")
+        given_group("best-first", told) for told in ("words", "examples", "model", "score")
     ]
-    assert "training record" == given("context-graph", "words")
-    assert "taxonomy" == given("rules", "words")
-    assert "truth" == given("oracle", "words")
-    assert "query" == given("ssrm", "examples")
-    assert "query" == given("mab_var,arms=fl_deg+backlink", "words")  # paid by the judge's word
-    assert "training record" == given("mab_var,arms=fl_deg+hmm", "words")
-    assert ["query", "examples"] == [given("mab_discounted", told) for told in ("words", "examples")]
+    assert "training record" == given_group("context-graph", "words")
+    assert "taxonomy" == given_group("rules", "words")
+    assert "truth" == given_group("oracle", "words")
+    assert "query" == given_group("ssrm", "examples")
+    assert "query" == given_group("mab_var,arms=fl_deg+backlink", "words")  # paid by the judge's word
+    assert "training record" == given_group("mab_var,arms=fl_deg+hmm", "words")
+    assert ["query", "examples"] == [given_group("mab_discounted", told) for told in ("words", "examples")]
     with pytest.raises(InputError, match="told one of"):
-        given("best-first", "rumours")
+        given_group("best-first", "rumours")
 
 
 def test_wants_are_what_strategies_read_of_links() -> None:

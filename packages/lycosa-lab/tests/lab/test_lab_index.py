@@ -18,24 +18,24 @@ from lycosa.core.types import Page
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
-from lycosa_lab.indexing import Recorded, save_index, unfinished, write_index
+from lycosa_lab.corpus_index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, CorpusIndex
+from lycosa_lab.index_writer import RecordedPage, save_index, unfinished_index, write_index
+from lycosa_lab.judgements import Judgements
 
 A, B, C, GONE, OLD = (f"http://a.test/{name}" for name in ("a", "b", "c", "gone", "old"))
 
 
-def page(url: str, *links: str, text: str = "coral reefs") -> Recorded:
+def page(url: str, *links: str, text: str = "coral reefs") -> RecordedPage:
     """A page with links, whose anchors are their numbers."""
     html = f"<title>{url}</title><p>{text} " + " ".join(f"<a href={to}>link {n}</a>" for n, to in enumerate(links))
-    return Recorded(url, page_of(extract(html.encode(), url)))
+    return RecordedPage(url, page_of(extract(html.encode(), url)))
 
 
-def web() -> list[Recorded]:
+def web() -> list[RecordedPage]:
     """Three pages; b can also be reached by way of a redirect."""
     return [
         page(A, GONE, B, A, OLD, C, B),
-        Recorded(OLD, target=B),
+        RecordedPage(OLD, target=B),
         page(B, text="bleached corals of the reef"),
         page(C, OLD),
         page(A, C),
@@ -58,11 +58,11 @@ def test_links_lead_to_nodes(tmp_path: Path) -> None:
 def test_links_keep_their_paths(tmp_path: Path) -> None:
     """Of the links that lead to nodes, by page and by simulated visit."""
     html = f"<p><a href={GONE}>x</a><ul id=nav><li><a href={B}>b</a></ul><a class=ref href={C}>c</a>"
-    pages = [Recorded(A, page_of(extract(html.encode(), A))), page(B), page(C)]
+    pages = [RecordedPage(A, page_of(extract(html.encode(), A))), page(B), page(C)]
     index = write_index(pages, tmp_path / "x", source="pages")
     expected = ["html body ul#nav li a", "html body a.ref"]
     assert expected == index.page(0).links.paths
-    assert expected == Guide(index, np.zeros(3), np.zeros(2, np.float32)).visit(0, 1).links.paths
+    assert expected == Judgements(index, np.zeros(3), np.zeros(2, np.float32)).visit(0, 1).links.paths
 
 
 def test_a_page_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -84,13 +84,13 @@ def test_children_are_in_page_order(tmp_path: Path) -> None:
 
 def test_a_page_counts_before_a_redirect(tmp_path: Path) -> None:
     """Of an address that was a page once and a redirect once, links lead to the page, by way of others too."""
-    pages = [page(A, OLD, B), Recorded(OLD, target=B), page(B), Recorded(B, target=C), page(C)]
+    pages = [page(A, OLD, B), RecordedPage(OLD, target=B), page(B), RecordedPage(B, target=C), page(C)]
     assert [1] == write_index(pages, tmp_path / "x", source="s").children(0).tolist()
 
 
 def test_redirects_that_lead_in_circles_are_dead(tmp_path: Path) -> None:
     """A circle of redirects ends nowhere, and so does one that leads out of the corpus."""
-    pages = [page(A, OLD, C, B), Recorded(OLD, target=C), Recorded(C, target=OLD), Recorded(B, target=GONE)]
+    pages = [page(A, OLD, C, B), RecordedPage(OLD, target=C), RecordedPage(C, target=OLD), RecordedPage(B, target=GONE)]
     index = write_index(pages, tmp_path / "x", source="a circle")
     assert (1, 3, 0) == (len(index), index.facts["dead"], len(index.child))
 
@@ -122,7 +122,7 @@ def test_labels_of_unknown_addresses(tmp_path: Path) -> None:
 def test_branches_have_the_pages_of_all_classes_below_them(tmp_path: Path) -> None:
     """A page of two classes of one branch counts once there; names that only begin alike are other classes."""
     classes = (["a/b", "a/c"], ["a"], ["a-b", "a/b/c"], ["a0", "ab"], [])
-    pages = [Recorded(f"http://x/{n}", Page("ok", marked="w"), classes=names) for n, names in enumerate(classes)]
+    pages = [RecordedPage(f"http://x/{n}", Page("ok", marked="w"), classes=names) for n, names in enumerate(classes)]
     index = write_index(pages, tmp_path / "i", source="test")
     expected = {"a": 3, "a-b": 1, "a/b": 2, "a/b/c": 1, "a/c": 1, "a0": 1, "ab": 1}
     assert expected == index.sizes()
@@ -136,12 +136,12 @@ def test_no_pages_is_an_error(tmp_path: Path) -> None:
     account = Account()
     account.left_out["neither HTML nor text"] = 7
     with pytest.raises(InputError, match="no pages: 7 neither HTML nor text"):
-        write_index([Recorded(A, target=B)], tmp_path / "x", source="s", account=account)
+        write_index([RecordedPage(A, target=B)], tmp_path / "x", source="s", account=account)
 
 
 def test_nodes_without_names_are_called_by_their_numbers(tmp_path: Path) -> None:
     """A graph without names can be listed, looked up and asked from its end."""
-    with unfinished(tmp_path / "x") as beside:
+    with unfinished_index(tmp_path / "x") as beside:
         start = np.array([0, 1, 2, 2], np.int64)
         columns = {"child": np.array([1, 2], np.int32), "child_start": start, "link_start": start}
         index = save_index(beside, tmp_path / "x", columns, [], [], {"source": "numbers"})
@@ -160,7 +160,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / name).unlink()
     with pytest.raises(InputError, match=f"not an index .{name} is missing"):
-        Index.open(tmp_path / "x")
+        CorpusIndex.open(tmp_path / "x")
 
 
 @pytest.mark.parametrize("keep", [0, 5, 100, 0.5, 0.95])
@@ -175,7 +175,7 @@ def test_a_file_that_is_cut_is_an_error(tmp_path: Path, name: str, keep: float) 
         cut = len(content) - 1
     file.write_bytes(content[:cut])
     with pytest.raises(InputError, match="lycosa lab index"):
-        Index.open(tmp_path / "x")
+        CorpusIndex.open(tmp_path / "x")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_facts_that_are_none_are_an_error(tmp_path: Path, facts: str) -> None:
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / FACTS).write_text(facts, encoding="latin-1")
     with pytest.raises(InputError, match="lycosa lab index"):
-        Index.open(tmp_path / "x")
+        CorpusIndex.open(tmp_path / "x")
 
 
 def test_columns_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_columns_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
         write_index(web(), path, source="s")
         np.save(path / f"{name}.npy", column)
         with pytest.raises(InputError, match=name):
-            Index.open(path)
+            CorpusIndex.open(path)
 
 
 def test_damaged_texts_and_words_are_errors(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_damaged_texts_and_words_are_errors(tmp_path: Path) -> None:
     for name in (TEXTS, STEMS):
         file = tmp_path / "x" / name
         file.write_bytes(b"\xc1" * file.stat().st_size)
-    index = Index.open(tmp_path / "x")
+    index = CorpusIndex.open(tmp_path / "x")
     with pytest.raises(InputError, match="page 0"):
         index.page(0)
     with pytest.raises(InputError, match="words"):
@@ -228,7 +228,7 @@ def test_what_is_no_index_is_never_replaced(tmp_path: Path) -> None:
     file.write_text("more work")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
 
-    def never() -> Iterator[Recorded]:
+    def never() -> Iterator[RecordedPage]:
         raise AssertionError("it was read")
         yield
 
@@ -243,21 +243,21 @@ def test_a_new_index_takes_the_place_of_the_old(tmp_path: Path) -> None:
     old = write_index(web(), tmp_path / "x", source="old")
     write_index([page(A)], tmp_path / "x", source="new")
     assert [1, 2] == old.children(0).tolist()
-    assert "new" == Index.open(tmp_path / "x").facts["source"]
+    assert "new" == CorpusIndex.open(tmp_path / "x").facts["source"]
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
 def test_an_error_leaves_the_old_index(tmp_path: Path) -> None:
     """A source that fails half-way leaves what was there before, and nothing beside it."""
 
-    def failing() -> Iterator[Recorded]:
+    def failing() -> Iterator[RecordedPage]:
         yield page(A)
         raise InputError("the source broke")
 
     before = write_index(web(), tmp_path / "x", source="old").fingerprint
     with pytest.raises(InputError, match="broke"):
         write_index(failing(), tmp_path / "x", source="new")
-    assert before == Index.open(tmp_path / "x").fingerprint
+    assert before == CorpusIndex.open(tmp_path / "x").fingerprint
     assert ["x"] == [found.name for found in tmp_path.iterdir()]
 
 
@@ -284,7 +284,7 @@ def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     """What kill -9 leaves can't be opened as an index; the next run finishes."""
     program = (
         "import os, signal, sys; from pathlib import Path; from lycosa_lab.corpora.recorded import embedded\n"
-        "from lycosa_lab.indexing import write_index\n"
+        "from lycosa_lab.index_writer import write_index\n"
         "def pages():\n"
         "    for number, page in enumerate(embedded(7, 60, 3)):\n"
         "        if number == 40: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -297,13 +297,13 @@ def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     (part,) = os.listdir(tmp_path)
     for place in (out, tmp_path / part):
         with pytest.raises(InputError, match="not an index"):
-            Index.open(place)
+            CorpusIndex.open(place)
     write_index(web(), out, source="s")
-    assert 3 == len(Index.open(out))
+    assert 3 == len(CorpusIndex.open(out))
 
 
 def test_texts_with_anything_in_them_can_be_kept(tmp_path: Path) -> None:
     """Separators and lone surrogates do not stop an index."""
-    odd = Recorded(A, Page("ok", title="a\u2028b\ud800", marked="c\x85d"))
+    odd = RecordedPage(A, Page("ok", title="a\u2028b\ud800", marked="c\x85d"))
     index = write_index([odd], tmp_path / "x", source="s")
     assert ("a\u2028b?", "c\x85d") == (index.page(0).title, index.page(0).marked)

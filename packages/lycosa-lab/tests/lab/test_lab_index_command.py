@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import run
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
 
 
 def test_index_says_what_it_found(
@@ -23,7 +23,7 @@ def test_index_says_what_it_found(
     assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40,hosts=4", "--out", out, "--json")
     printed = capsys.readouterr()
     told = json.loads(printed.out)
-    assert (40, Index.open(out).fingerprint, "") == (told["pages"], told["fingerprint"], printed.err)
+    assert (40, CorpusIndex.open(out).fingerprint, "") == (told["pages"], told["fingerprint"], printed.err)
     assert {"name", "pages", "share", "base"} == set(told["topics"][0])
     assert 0 == run(monkeypatch, "lab", "index", "embedded:pages=40", "--out", out, "--quiet")
     assert ("", "") == tuple(capsys.readouterr())
@@ -35,7 +35,7 @@ def test_graphs_with_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "s.tsv").write_text("b\t.5\n")
     words = ["lab", "index", str(tmp_path / "e.tsv"), "--scores", str(tmp_path / "s.tsv"), "--out", str(tmp_path / "x")]
     assert 0 == run(monkeypatch, *words, "-q")
-    assert [0.0, 0.5] == Index.open(tmp_path / "x").score.tolist()
+    assert [0.0, 0.5] == CorpusIndex.open(tmp_path / "x").score.tolist()
 
 
 def test_errors_are_one_line(

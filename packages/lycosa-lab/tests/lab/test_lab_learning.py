@@ -15,31 +15,31 @@ from lycosa.strategies import estimator
 from lycosa.strategies.oracle import Oracle
 from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
-from lycosa_lab.guides import Guide, told_judge
-from lycosa_lab.hunters import hunter
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
-from lycosa_lab.learning import CrawlWords, Readings, learning_guide
-from lycosa_lab.running import run
+from lycosa_lab.index_writer import write_index
+from lycosa_lab.judgements import Judgements, judge_maker
+from lycosa_lab.learning_judges import CorpusReadings, CrawlWords, learning_judgements
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import subjects_of
+from lycosa_lab.trial_strategies import make_trial_strategy
 from recorded_crawl import crawl
 
 SEEDS = [3, 40, 7]
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A small embedded web."""
     place = tmp_path_factory.mktemp("learning")
     return write_index(embedded(pages=120, hosts=6), place / "web.index", source="embedded")
 
 
 @pytest.fixture(scope="module")
-def readings(web: Index) -> Readings:
+def readings(web: CorpusIndex) -> CorpusReadings:
     """Read once for all."""
-    return Readings.of(web)
+    return CorpusReadings.of(web)
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,26 @@ def readings(web: Index) -> Readings:
     ],
 )
 def test_pages_are_fetched_as_the_engine_would(
-    web: Index, readings: Readings, judge: str, told: str, text: str
+    web: CorpusIndex, readings: CorpusReadings, judge: str, told: str, text: str
 ) -> None:
     """With a judge that learns, lessons and all, the loop on rows picks what the engine picks."""
     (subject,) = subjects_of(web, ["cooking"])
-    guide = learning_guide(web, subject, told, judge, readings)
+    guide = learning_judgements(web, subject, told, judge, readings)
 
     def hunts() -> Strategy:
-        return hunter(text, web, subject, guide, budget=40, random_seed=3)
+        return make_trial_strategy(text, web, subject, guide, budget=40, random_seed=3)
 
     simulated = simulate(guide, hunts(), SEEDS, 40)
-    crawled = crawl(web, told_judge(web, subject, told, judge)(), hunts(), SEEDS, 40)
+    crawled = crawl(web, judge_maker(web, subject, told, judge)(), hunts(), SEEDS, 40)
     assert crawled.nodes.tolist() == simulated.nodes.tolist()
     assert crawled.ending == simulated.ending
     assert simulated.nodes.tolist() == simulate(guide, hunts(), SEEDS, 40).nodes.tolist()  # nothing is left of before
 
 
-def test_visits_are_those_of_a_crawl(web: Index, readings: Readings) -> None:
+def test_visits_are_those_of_a_crawl(web: CorpusIndex, readings: CorpusReadings) -> None:
     """Not only picks: what a visit says, number for number, before the first lesson and after several."""
     (subject,) = subjects_of(web, ["cooking"])
-    guide = learning_guide(web, subject, "words", "probability", readings)
+    guide = learning_judgements(web, subject, "words", "probability", readings)
 
     class Spy:
         """Breadth-first that keeps what it is shown."""
@@ -90,9 +90,9 @@ def test_visits_are_those_of_a_crawl(web: Index, readings: Readings) -> None:
 
     ours, engines = Spy(), Spy()
     simulate(guide, Greedy(ours, "spy"), SEEDS, 37)
-    crawl(web, told_judge(web, subject, "words", "probability")(), Greedy(engines, "spy"), SEEDS, 37)
+    crawl(web, judge_maker(web, subject, "words", "probability")(), Greedy(engines, "spy"), SEEDS, 37)
     assert len(ours.visits) == len(engines.visits) == 40  # with lessons after 10, 15, 23 and 35
-    assert len({round(visit.beta, 6) for visit in ours.visits}) > 20
+    assert len({round(visit.relevance, 6) for visit in ours.visits}) > 20
     for visit, theirs in zip(ours.visits, engines.visits, strict=True):
         for name in ("node", "pick", "beta", "data", "simhash", "title", "language", "status", "size", "flags"):
             assert getattr(visit, name) == getattr(theirs, name), name
@@ -104,10 +104,10 @@ def test_visits_are_those_of_a_crawl(web: Index, readings: Readings) -> None:
             assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
 
 
-def test_a_strategy_hears_of_lessons(web: Index, readings: Readings) -> None:
+def test_a_strategy_hears_of_lessons(web: CorpusIndex, readings: CorpusReadings) -> None:
     """After 10 pages and after 15 it is told what each page so far is worth now, by rows in the order of visits."""
     (subject,) = subjects_of(web, ["cooking"])
-    guide = learning_guide(web, subject, "words", "probability", readings)
+    guide = learning_judgements(web, subject, "words", "probability", readings)
     heard: list[tuple[list[int], list[float]]] = []
 
     class Heeding(Greedy):
@@ -123,15 +123,18 @@ def test_a_strategy_hears_of_lessons(web: Index, readings: Readings) -> None:
     assert all(len(nodes) == len(worths) for nodes, worths in heard)
 
 
-def test_what_the_judge_says_of_all_pages(web: Index, readings: Readings) -> None:
+def test_what_the_judge_says_of_all_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
     """When it has seen them all: of the topic's pages far more than of others."""
     (subject,) = subjects_of(web, ["cooking"])
-    beta, relevant = learning_guide(web, subject, "words", "probability", readings).beta, subject.truth > 0
-    assert len(web) == len(beta)
-    assert beta[relevant].mean() > 0.5 > 0.1 > beta[~relevant].mean()
+    relevance, relevant = (
+        learning_judgements(web, subject, "words", "probability", readings).relevance,
+        subject.truth > 0,
+    )
+    assert len(web) == len(relevance)
+    assert relevance[relevant].mean() > 0.5 > 0.1 > relevance[~relevant].mean()
 
 
-def test_words_are_numbered_as_the_crawl_meets_them(web: Index, readings: Readings) -> None:
+def test_words_are_numbered_as_the_crawl_meets_them(web: CorpusIndex, readings: CorpusReadings) -> None:
     """Two crawls of one corpus number its words each in its own order, as two vocabularies would."""
     for order in ([5, 2, 9], [9, 5, 2]):
         ours, fresh = CrawlWords(readings), Vocabulary()
@@ -142,22 +145,22 @@ def test_words_are_numbered_as_the_crawl_meets_them(web: Index, readings: Readin
         assert ours.id_of == fresh.id_of
 
 
-def test_pages_are_read_once(web: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_read_once(web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was read is kept in a file; one that is cut off is made again."""
-    made = Readings.of(web, tmp_path)
+    made = CorpusReadings.of(web, tmp_path)
     (file,) = (tmp_path / "readings").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert Readings.of(web, tmp_path).words == made.words
+    assert CorpusReadings.of(web, tmp_path).words == made.words
     assert len(whole) == file.stat().st_size
     monkeypatch.setattr(Vocabulary, "numbered", None)
-    again = Readings.of(web, tmp_path)
+    again = CorpusReadings.of(web, tmp_path)
     assert (again.words, again.languages) == (made.words, made.languages)
     assert np.array_equal(again.every, made.every)
     assert np.array_equal(again.vectors, made.vectors)
 
 
-def test_a_visit_leaves_the_kept_page_alone(web: Index, readings: Readings) -> None:
+def test_a_visit_leaves_the_kept_page_alone(web: CorpusIndex, readings: CorpusReadings) -> None:
     """Links and their numbers belong to one crawl."""
     page: Page = readings.page(3)
     page.links.alphas = np.ones(len(page.links), np.float32)
@@ -166,7 +169,7 @@ def test_a_visit_leaves_the_kept_page_alone(web: Index, readings: Readings) -> N
     assert not readings.page(3).links.facets
 
 
-def test_an_experiment_with_the_default_judge(web: Index, readings: Readings, tmp_path: Path) -> None:
+def test_an_experiment_with_the_default_judge(web: CorpusIndex, readings: CorpusReadings, tmp_path: Path) -> None:
     """It runs and is kept as any other; strategies that ask nobody fetch what they fetch with any judge.
 
     What craw4llm knows beforehand is what the judge says when it has seen all pages.
@@ -180,9 +183,9 @@ def test_an_experiment_with_the_default_judge(web: Index, readings: Readings, tm
     run(plan, tmp_path / "mine", index=web, workers=1)
     assert kept == sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
     (one,), (subject,) = results.select("craw4llm"), subjects_of(web, ["cooking"])
-    known = learning_guide(web, subject, "words", "probability", readings).beta
+    known = learning_judgements(web, subject, "words", "probability", readings).relevance
     judged = steer(Oracle(dict(zip(web.names, known.tolist(), strict=True))))
-    foreseen = simulate(Guide.given(web), judged, one.trace.nodes[: one.trace.seeds].tolist(), 30)
+    foreseen = simulate(Judgements.given(web), judged, one.trace.nodes[: one.trace.seeds].tolist(), 30)
     assert foreseen.nodes.tolist() == one.trace.nodes.tolist()[:35]  # then come those for pages that were seen before
     plan.judge = "vector,idf=none"
     static = run(plan, tmp_path / "static", index=web, workers=1)
@@ -191,7 +194,7 @@ def test_an_experiment_with_the_default_judge(web: Index, readings: Readings, tm
         assert ours == theirs
 
 
-def test_as_published_needs_a_word_that_stands(web: Index, tmp_path: Path) -> None:
+def test_as_published_needs_a_word_that_stands(web: CorpusIndex, tmp_path: Path) -> None:
     """A judge that changes its mind can't be what is counted."""
     plan = Experiment("mine", "", ["best-first"], subjects=["cooking"], judge="probability", mode="as-published")
     with pytest.raises(InputError, match=r"learns from the pages it sees.*as-published"):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lycosa.core.protocols import Estimator
 from lycosa.strategies.first_level import FirstLevel, SecondLevel
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import (
     area,
     cumulative,
@@ -33,7 +33,7 @@ from lycosa_lab.measures import (
     targets,
 )
 from lycosa_lab.papers.gouriten.claims import FEATURES
-from lycosa_lab.papers.gouriten.measured import fit, neighbourhood
+from lycosa_lab.papers.gouriten.measurements import fit, neighbourhood
 from lycosa_lab.simulation import IndexedTable, Trace
 from lycosa_lab.subjects import Subject
 
@@ -174,9 +174,9 @@ ALPHA = {
 }  # fmt: skip
 
 
-def as_estimated(index: Index, node: int) -> dict[str, float]:
+def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
     """The features of a node as the production estimators have them, when all others have been crawled."""
-    table, guide = IndexedTable(index), Guide.given(index)
+    table, guide = IndexedTable(index), Judgements.given(index)
     kinds: dict[str, Estimator] = {name: FirstLevel(name[3:], smooth=False) for name in FEATURES[:4]}  # type: ignore[arg-type]
     kinds |= {name: SecondLevel(name[3:], smooth=False) for name in FEATURES[4:]}  # type: ignore[arg-type]
     for number, other in enumerate(place for place in range(len(index)) if place != node):
@@ -192,9 +192,9 @@ def as_estimated(index: Index, node: int) -> dict[str, float]:
 
 def test_features_of_six_nodes_by_hand() -> None:
     """Node c has the parents a, b and f, and beside it under them b, d and a."""
-    index = Index.of(LINKS, BETA, ALPHA)
-    beta, alpha, c = index.score, index.alpha, index.number_of["c"]
-    told = {name: float(column[c]) for name, column in neighbourhood(index, beta, alpha).items()}
+    index = CorpusIndex.of(LINKS, BETA, ALPHA)
+    relevance, alpha, c = index.score, index.alpha, index.number_of["c"]
+    told = {name: float(column[c]) for name, column in neighbourhood(index, relevance, alpha).items()}
     by_hand = {
         "fl_deg": 3,
         "fl_n": 0.5 + 1 + 0.125,  # a, b, f
@@ -209,7 +209,7 @@ def test_features_of_six_nodes_by_hand() -> None:
 
 def test_features_are_those_of_the_production_estimators() -> None:
     """For each of the six nodes, with the others crawled."""
-    index = Index.of(LINKS, BETA, ALPHA)
+    index = CorpusIndex.of(LINKS, BETA, ALPHA)
     told = neighbourhood(index, index.score, index.alpha)
     for node in range(len(index)):
         assert as_estimated(index, node) == {name: column[node] for name, column in told.items()}
@@ -224,7 +224,7 @@ def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
     graph = {name: [names[target] for target in links[node]] for node, name in enumerate(names)}
     scores = {name: float(dice.integers(0, 5)) / 4 for name in names}
     alpha = {(source, to): float(dice.integers(0, 5)) / 4 for source in names for to in graph[source]}
-    index = Index.of(graph, scores, alpha)
+    index = CorpusIndex.of(graph, scores, alpha)
     told = neighbourhood(index, index.score, index.alpha)
     for node in range(len(index)):
         assert as_estimated(index, node) == {name: column[node] for name, column in told.items()}
@@ -232,7 +232,7 @@ def test_features_of_any_graph(links: list[list[int]], chance: int) -> None:
 
 def test_a_graph_without_links_has_no_features() -> None:
     """All features are 0, no correlation is defined, and nothing is divided by nothing."""
-    index = Index.of({"a": [], "b": []}, {"a": 1.0})
+    index = CorpusIndex.of({"a": [], "b": []}, {"a": 1.0})
     told = neighbourhood(index, index.score, np.zeros(0, np.float32))
     assert all(not column.any() for column in told.values())
     made = fit(told, index.score)
@@ -242,7 +242,7 @@ def test_a_graph_without_links_has_no_features() -> None:
 
 def test_smoothing_is_of_the_features_only() -> None:
     """Table 3's second line: the correlation of log(1 + x) with scores as they are."""
-    index = Index.of(LINKS, BETA, ALPHA)
+    index = CorpusIndex.of(LINKS, BETA, ALPHA)
     features = neighbourhood(index, index.score, index.alpha)
     made = fit(features, index.score)
     assert pearson(np.log1p(features["sl_e"]), index.score) == made["sl_e", "log"]

@@ -13,10 +13,10 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.strategies import strategy
-from lycosa_lab.ahead import look_ahead
-from lycosa_lab.guides import Guide
-from lycosa_lab.index import Index
-from lycosa_lab.reach import bound, distances_from
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
+from lycosa_lab.lookahead import look_ahead
+from lycosa_lab.reachability import distances_from, upper_bound
 from lycosa_lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
@@ -39,14 +39,14 @@ class Knowing:
         return self.truth[table.node_at[rows]].astype(np.float64)
 
 
-def optimum(index: Index, truth: NDArray[np.floating], seeds: list[int], budget: int) -> tuple[float, list[int]]:
+def optimum(index: CorpusIndex, truth: NDArray[np.floating], seeds: list[int], budget: int) -> tuple[float, list[int]]:
     """The best crawl of a tiny graph: its sum of truth, and the nodes in order, the seeds left out.
 
     All sets of nodes that a crawl can have fetched are gone through, of which there may be 2^n. Whether there is a
     crawl with at least a given score is an NP-complete question (Gouriten et al. 2014, proposition 1), so no way is
     known that is quick on every graph: this one is for up to 12 nodes.
 
-    >>> graph = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
+    >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
     >>> optimum(graph, graph.score, [0], 2)         # greedy would take b
     (1.25, [2, 4])
     """
@@ -74,7 +74,7 @@ def optimum(index: Index, truth: NDArray[np.floating], seeds: list[int], budget:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[Index, list[int], int]:
+def graphs(draw: st.DrawFn) -> tuple[CorpusIndex, list[int], int]:
     """A graph of up to 12 nodes with scores in quarters, so that sums are exact; seeds, and a budget."""
     n = draw(st.integers(2, 12))
     names = [f"n{number}" for number in range(n)]
@@ -83,23 +83,23 @@ def graphs(draw: st.DrawFn) -> tuple[Index, list[int], int]:
     quarters = st.sampled_from([0, 0, 0.25, 0.5, 1.0])
     score = {name: draw(quarters) for name in names}
     alpha = {(name, to): draw(quarters) for name, found in links.items() for to in found}
-    index = Index.of({name: [] for name in names} | links, score, alpha)
+    index = CorpusIndex.of({name: [] for name in names} | links, score, alpha)
     return index, draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2)), draw(st.integers(0, n))
 
 
 @pytest.mark.paper("gouriten-optimum")
 @settings(max_examples=20)
 @given(graphs())
-def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int]) -> None:
+def test_nobody_beats_the_optimum(graph: tuple[CorpusIndex, list[int], int]) -> None:
     """On graphs of up to 12 nodes no strategy finds more than the best crawl, nor that one more than the bound."""
     index, seeds, budget = graph
     best, order = optimum(index, index.score, seeds, budget)
     assert best == math.fsum(index.score[order].tolist())
     assert is_crawl(index, seeds, order)
-    assert best <= bound(index, index.score, seeds, [budget])[0]
+    assert best <= upper_bound(index, index.score, seeds, [budget])[0]
     crawlers = {name: strategy(name, seed=1, budget=max(1, budget), threshold=0.25, words="n") for name in RUNNING}
     for name, crawler in {**crawlers, "oracle-greedy": Greedy(Knowing(index.score))}.items():
-        found = simulate(Guide.given(index), crawler, seeds, budget).found
+        found = simulate(Judgements.given(index), crawler, seeds, budget).found
         assert is_crawl(index, seeds, found.tolist()), name
         assert math.fsum(index.score[found].tolist()) <= best, name
 
@@ -109,7 +109,7 @@ def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int]) -> None:
     assert math.fsum(index.score[ahead.found].tolist()) <= best
 
 
-def is_crawl(index: Index, seeds: list[int], order: list[int]) -> bool:
+def is_crawl(index: CorpusIndex, seeds: list[int], order: list[int]) -> bool:
     """Whether each node is linked to by a seed or by one before it, and is new."""
     fetched = set(seeds)
     for node in order:
@@ -122,7 +122,7 @@ def is_crawl(index: Index, seeds: list[int], order: list[int]) -> bool:
 @pytest.mark.paper("gouriten-proposition-1")
 @settings(max_examples=25)
 @given(graphs())
-def test_the_bound_is_the_best_that_distances_allow(graph: tuple[Index, list[int], int]) -> None:
+def test_the_bound_is_the_best_that_distances_allow(graph: tuple[CorpusIndex, list[int], int]) -> None:
     """It is what one gets by trying all choices in which the i-th node is at most i links away from a seed."""
     index, seeds, _ = graph
     distance, budget = distances_from(index, seeds).tolist(), 3
@@ -135,7 +135,7 @@ def test_the_bound_is_the_best_that_distances_allow(graph: tuple[Index, list[int
         rests = [one[0] + best(position + 1, without(left, one)) for one in within]
         return max([best(position + 1, left), *rests])
 
-    assert best(1, worths) == bound(index, index.score, seeds, [budget])[0]
+    assert best(1, worths) == upper_bound(index, index.score, seeds, [budget])[0]
 
 
 def without(left: list[tuple[float, int]], one: tuple[float, int]) -> list[tuple[float, int]]:
@@ -144,7 +144,7 @@ def without(left: list[tuple[float, int]], one: tuple[float, int]) -> list[tuple
     return left[:at] + left[at + 1 :]
 
 
-POOR_GATE = Index.of(
+POOR_GATE = CorpusIndex.of(
     {"seed": ["rich", "poor"], "rich": ["dull"], "poor": ["gold"], "dull": []},
     score={"rich": 0.5, "poor": 0.25, "gold": 1.0},
     alpha={("seed", "poor"): 1.0, ("poor", "gold"): 1.0},
@@ -154,9 +154,9 @@ POOR_GATE = Index.of(
 
 def test_oracle_greedy_can_be_beaten() -> None:
     """Who follows promising links finds poor and gold, .25 + 1; the oracle takes rich first, .5 + .25."""
-    oracle = simulate(Guide.given(POOR_GATE), Greedy(Knowing(POOR_GATE.score)), [0], 2)
+    oracle = simulate(Judgements.given(POOR_GATE), Greedy(Knowing(POOR_GATE.score)), [0], 2)
     assert ["rich", "poor"] == [POOR_GATE.names[node] for node in oracle.found]
-    other = simulate(Guide.given(POOR_GATE), strategy("fl_e"), [0], 2)
+    other = simulate(Judgements.given(POOR_GATE), strategy("fl_e"), [0], 2)
     assert ["poor", "gold"] == [POOR_GATE.names[node] for node in other.found]
     best, order = optimum(POOR_GATE, POOR_GATE.score, [0], 2)
     assert (1.25, ["poor", "gold"]) == (best, [POOR_GATE.names[node] for node in order])
@@ -164,18 +164,18 @@ def test_oracle_greedy_can_be_beaten() -> None:
 
 def test_a_strategy_of_the_registry_beats_it() -> None:
     """Breadth-first does where the poor gate stands first on the page, and its gold before what is rich is tried."""
-    index = Index.of(
+    index = CorpusIndex.of(
         {"seed": ["poor", "rich"], "poor": ["gold"], "rich": ["tin"], "tin": ["tin2"]},
         score={"poor": 0.25, "rich": 0.5, "gold": 1.0, "tin": 0.375, "tin2": 0.375},
     )
-    oracle = simulate(Guide.given(index), Greedy(Knowing(index.score)), [0], 3)
-    breadth = simulate(Guide.given(index), strategy("breadth-first"), [0], 3)
+    oracle = simulate(Judgements.given(index), Greedy(Knowing(index.score)), [0], 3)
+    breadth = simulate(Judgements.given(index), strategy("breadth-first"), [0], 3)
     assert 0.5 + 0.375 + 0.375 == index.score[oracle.found].sum()  # rich, tin, tin2
     assert 0.25 + 0.5 + 1.0 == index.score[breadth.found].sum()  # poor, rich, gold
     assert 1.75 == optimum(index, index.score, [0], 3)[0]
 
 
-def ahead_by_hand(index: Index, links: int, budget: int, seen: NDArray[np.bool_] | None = None) -> list[str]:
+def ahead_by_hand(index: CorpusIndex, links: int, budget: int, seen: NDArray[np.bool_] | None = None) -> list[str]:
     """The names of what a look-ahead from node 0 fetches."""
     found = look_ahead(index, index.score, [0], budget, links=links, seen=seen).found
     return [index.names[node] for node in found.tolist()]
@@ -185,32 +185,34 @@ def ahead_by_hand(index: Index, links: int, budget: int, seen: NDArray[np.bool_]
 def test_looking_ahead_weighs_what_is_behind_a_node() -> None:
     """Behind poor is gold: (.25 + 1) / 2 = .625 is above rich's .5. Not behind tin: (.25 + .5) / 2 = .375 is below."""
     assert ["poor", "gold"] == ahead_by_hand(POOR_GATE, 1, 2)
-    tin = Index.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
+    tin = CorpusIndex.of({"s": ["rich", "poor"], "poor": ["tin"]}, score={"rich": 0.5, "poor": 0.25, "tin": 0.5})
     assert ["rich", "poor", "tin"] == ahead_by_hand(tin, 1, 3)
 
 
 def test_it_sees_as_far_as_it_is_told() -> None:
     """Three links behind p is a page of 4 in a row of nothings: mean (0 + 0 + 0 + 4) / 4 = 1, above q's .5."""
-    row = Index.of({"s": ["q", "p"], "p": ["p2"], "p2": ["p3"], "p3": ["far"]}, score={"q": 0.5, "far": 4.0})
+    row = CorpusIndex.of({"s": ["q", "p"], "p": ["p2"], "p2": ["p3"], "p3": ["far"]}, score={"q": 0.5, "far": 4.0})
     assert ["q", "p", "p2", "p3"] == ahead_by_hand(row, 2, 4)
     assert ["p", "p2", "p3", "far"] == ahead_by_hand(row, 3, 4)
 
 
 def test_a_list_of_good_pages_is_worth_more_than_one() -> None:
     """hub: (0 + 1 + 1 + 1) / 4 = .75 is above one's .6, though a single page behind it would make (0 + 1) / 2 = .5."""
-    index = Index.of({"s": ["one", "hub"], "hub": ["a", "b", "c"]}, score={"one": 0.6, "a": 1, "b": 1, "c": 1})
+    index = CorpusIndex.of({"s": ["one", "hub"], "hub": ["a", "b", "c"]}, score={"one": 0.6, "a": 1, "b": 1, "c": 1})
     assert ["hub", "a", "b", "c", "one"] == ahead_by_hand(index, 1, 5)
 
 
 def test_what_is_found_already_is_not_behind_anything() -> None:
     """gold is linked from the seed, too: nothing is gained by way of poor."""
-    index = Index.of({"s": ["gold", "rich", "poor"], "poor": ["gold"]}, score={"gold": 1, "rich": 0.5, "poor": 0.25})
+    index = CorpusIndex.of(
+        {"s": ["gold", "rich", "poor"], "poor": ["gold"]}, score={"gold": 1, "rich": 0.5, "poor": 0.25}
+    )
     assert ["gold", "rich", "poor"] == ahead_by_hand(index, 3, 3)
 
 
 def test_seen_nodes_are_taken_at_once_and_cost_nothing() -> None:
     """b and c were seen: d is one page away, and 1 is above e's .5."""
-    index = Index.of({"a": ["e", "b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 1, "e": 0.5})
+    index = CorpusIndex.of({"a": ["e", "b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 1, "e": 0.5})
     seen = np.array([name in "bc" for name in index.names])
     assert ["b", "c", "d"] == ahead_by_hand(index, 3, 1, seen)
 
@@ -221,18 +223,18 @@ def test_it_comes_nearer_to_the_optimum_on_a_larger_graph() -> None:
     chance = np.random.default_rng(4)
     names = [str(number) for number in range(2000)]
     rich = {names[node]: 1.0 for node in chance.choice(2000, 40, replace=False).tolist()}
-    index = Index.of({name: [names[to] for to in chance.integers(0, 2000, 4)] for name in names}, score=rich)
-    greedy = simulate(Guide.given(index), Greedy(Knowing(index.score)), [0], 200)
+    index = CorpusIndex.of({name: [names[to] for to in chance.integers(0, 2000, 4)] for name in names}, score=rich)
+    greedy = simulate(Judgements.given(index), Greedy(Knowing(index.score)), [0], 200)
     ahead = look_ahead(index, index.score, [0], 200)
     ours, theirs = (float(index.score[trace.found].sum()) for trace in (ahead, greedy))
-    assert 2 * theirs < ours <= bound(index, index.score, [0], [200])[0]
+    assert 2 * theirs < ours <= upper_bound(index, index.score, [0], [200])[0]
 
 
 def test_distances_are_those_of_a_search_in_breadth() -> None:
     """On a random graph they are what one gets link by link."""
     chance = np.random.default_rng(3)
     names = [str(number) for number in range(300)]
-    index = Index.of({name: [names[to] for to in chance.integers(0, 300, 2)] for name in names})
+    index = CorpusIndex.of({name: [names[to] for to in chance.integers(0, 300, 2)] for name in names})
     expected, front, steps = {5: 0, 9: 0}, [5, 9], 0
     while front:
         steps += 1
@@ -244,31 +246,31 @@ def test_distances_are_those_of_a_search_in_breadth() -> None:
 
 def test_seen_nodes_cost_nothing_of_the_way() -> None:
     """A node behind seen ones is as near as the first of them that has to be paid for, and seen ones count nothing."""
-    line = Index.of({"a": ["b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 0.5})
+    line = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"]}, score={"b": 1, "c": 1, "d": 0.5})
     seen = np.array([False, True, True, False])
     assert [0, 0, 0, 1] == distances_from(line, [0], seen).tolist()
-    assert [0.0, 0.5] == bound(line, line.score, [0], [0, 1], seen).tolist()
-    trace = simulate(Guide.given(line), strategy("fl_n"), [0], 1, seen=seen)
+    assert [0.0, 0.5] == upper_bound(line, line.score, [0], [0, 1], seen).tolist()
+    trace = simulate(Judgements.given(line), strategy("fl_n"), [0], 1, seen=seen)
     assert [1, 2, 3] == trace.found.tolist()
 
 
 def test_the_bound_waits_for_what_is_far() -> None:
     """A rich node three links away is not among the first two pages."""
-    index = Index.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"b": 0.25, "c": 0.5, "e": 4})
-    assert [0.0, 0.5, 0.75, 4.75, 4.75] == bound(index, index.score, [0], [0, 1, 2, 3, 100]).tolist()
+    index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"b": 0.25, "c": 0.5, "e": 4})
+    assert [0.0, 0.5, 0.75, 4.75, 4.75] == upper_bound(index, index.score, [0], [0, 1, 2, 3, 100]).tolist()
 
 
 def test_what_is_worth_less_than_nothing_is_left_out_of_the_bound() -> None:
     """A crawl has to fetch a bad node when there is no other; the bound does not count it."""
-    index = Index.of({"a": ["b"], "b": ["c"]})
+    index = CorpusIndex.of({"a": ["b"], "b": ["c"]})
     truth = np.array([0, -1, 2.0])
     assert (1.0, [1, 2]) == optimum(index, truth, [0], 2)
-    assert [0.0, 2.0] == bound(index, truth, [0], [1, 2]).tolist()
+    assert [0.0, 2.0] == upper_bound(index, truth, [0], [1, 2]).tolist()
 
 
 def test_bad_budgets_and_seeds_are_refused() -> None:
     """A budget below 0, or a seed that is no node, is an error."""
     with pytest.raises(InputError, match="budget of -1"):
-        bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
+        upper_bound(POOR_GATE, POOR_GATE.score, [0], [2, -1])
     with pytest.raises(InputError, match="seeds are nodes from 0 to 4"):
         distances_from(POOR_GATE, [5])

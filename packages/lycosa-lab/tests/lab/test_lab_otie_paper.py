@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa_lab.comparing import HARVEST, RECALL, Comparison, Measure, grid
+from lycosa_lab.comparison import HARVEST, RECALL, CrawlComparison, Measure, grid
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Findings, ReportFigure, ReportTable
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import otie as paper
-from lycosa_lab.results import Outcome, Results
+from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import Subject, subjects_of
 
@@ -25,11 +25,11 @@ CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """Three hundred pages of the embedded web."""
     out = tmp_path_factory.mktemp("otie") / "index"
     write_index(embedded(7, pages=300, hosts=8), out, source="embedded")
-    return Index.open(out)
+    return CorpusIndex.open(out)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: Index, runs: Path) -> Findings:
+def made(index: CorpusIndex, runs: Path) -> Findings:
     """The quick experiment on it."""
     return findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
 
@@ -50,11 +50,11 @@ def compared(**means: float) -> dict[str, np.ndarray]:
     return {name.replace("_", "-"): np.repeat(mean + spread[:, None], 4, axis=1) for name, mean in means.items()}
 
 
-def crawls(by: dict[Measure, dict[str, np.ndarray]], spent: bool = False) -> Comparison:
+def crawls(by: dict[Measure, dict[str, np.ndarray]], spent: bool = False) -> CrawlComparison:
     """Crawlers on six topics, which are exhausted or not."""
     names = next(iter(by.values()))
     budgets = list(range(1, 1 + next(iter(names.values())).shape[1]))
-    return Comparison(paper.CRAWLERS, budgets, TOPICS, by, spent=dict.fromkeys(names, np.full(6, spent)))
+    return CrawlComparison(paper.CRAWLERS, budgets, TOPICS, by, spent=dict.fromkeys(names, np.full(6, spent)))
 
 
 # -- comparisons -----------------------------------------------------------------------------------------------
@@ -82,23 +82,23 @@ def test_grid_ends_with_the_budget() -> None:
     assert grid(1000)[-1] == 1000
 
 
-def results(names: list[str], crawled: list[tuple[str, str]]) -> Results:
+def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResults:
     """Crawls of four nodes by strategies on topics."""
-    index = Index.of({str(node): [str(node + 1)] for node in range(4)})
+    index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(4)})
     truth = np.array([0, 1, 1, 0, 1], np.float32)
     topics = {name: Subject(name, truth) for name in ("x", "y")}
     plan = Bench(index, Path()).plan("one", names, budgets=[2, 4])
     trace = Trace(np.arange(5, dtype=np.int32), seeds=1)
-    return Results(plan, index, topics, [Outcome(name, topic, 0, 0, trace) for name, topic in crawled])
+    return ExperimentResults(plan, index, topics, [Trial(name, topic, 0, 0, trace) for name, topic in crawled])
 
 
 def test_comparison_leaves_out_trials_that_a_strategy_lacks() -> None:
     labels = {"fl_n": "n", "fl_e": "e", "opic": "opic"}
     both = results(["fl_n", "fl_e"], [("fl_n", "x"), ("fl_n", "y"), ("fl_e", "y")])
-    made = Comparison.of(labels, [both], [2, 4], [HARVEST])
+    made = CrawlComparison.of(labels, [both], [2, 4], [HARVEST])
     assert (["y"], ["fl_n", "fl_e"]) == (made.topics, made.crawlers)
     one, other = results(["fl_n"], [("fl_n", "x")]), results(["fl_e"], [("fl_e", "y")])
-    nothing = Comparison.of(labels, [one, other], [2, 4], [HARVEST])
+    nothing = CrawlComparison.of(labels, [one, other], [2, 4], [HARVEST])
     assert "cannot be tested here" == nothing.ahead([("fl_n", "fl_e")], [HARVEST]).verdict
 
 
@@ -106,16 +106,18 @@ def test_comparison_averages_repetitions() -> None:
     made = results(["fl_n"], [("fl_n", "x")])
     again = replace(made.outcomes[0], repetition=1, trace=Trace(np.array([0, 3, 1, 2, 4], np.int32), seeds=1))
     made.outcomes.append(again)
-    assert [[0.75, 0.75]] == Comparison.of({"fl_n": "n"}, [made], [2, 4], [HARVEST]).values[HARVEST]["fl_n"].tolist()
+    assert [[0.75, 0.75]] == CrawlComparison.of({"fl_n": "n"}, [made], [2, 4], [HARVEST]).values[HARVEST][
+        "fl_n"
+    ].tolist()
 
 
 def test_pooled_comparisons_have_no_numbers_where_a_crawler_is_missing() -> None:
     labels = {"fl_n": "n", "fl_e": "e"}
     parts = [
-        Comparison.of(labels, [results(names, [(name, topic) for name in names])], [4], [HARVEST])
+        CrawlComparison.of(labels, [results(names, [(name, topic) for name in names])], [4], [HARVEST])
         for names, topic in ((["fl_n", "fl_e"], "x"), (["fl_n"], "y"))
     ]
-    made = Comparison.pooled(parts)
+    made = CrawlComparison.pooled(parts)
     assert (["x", "y"], [0.75, 0.75]) == (made.topics, made.values[HARVEST]["fl_n"][:, 0].tolist())
     assert [False, True] == np.isnan(made.values[HARVEST]["fl_e"][:, 0]).tolist()
     assert [1, 1] == [len(curve.y) for curve in made.figure("k", "t", "y", HARVEST).curves]
@@ -123,11 +125,11 @@ def test_pooled_comparisons_have_no_numbers_where_a_crawler_is_missing() -> None
 
 def test_ahead_of_identical_crawls_cannot_be_tested() -> None:
     both = results(["fl_n", "fl_e"], [(name, topic) for name in ("fl_n", "fl_e") for topic in "xy"])
-    made = Comparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
+    made = CrawlComparison.of({"fl_n": "n", "fl_e": "e"}, [both], [2, 4], [HARVEST])
     assert [1.0, 0.75] == made.values[HARVEST]["fl_n"][0].tolist()
     values = {name: np.repeat(of[:1], 6, 0) for name, of in made.values[HARVEST].items()}
     pages = {name: list(nodes) * 3 for name, nodes in made.pages.items()}
-    six = Comparison(made.labels, [2, 4], TOPICS, {HARVEST: values}, pages=pages)
+    six = CrawlComparison(made.labels, [2, 4], TOPICS, {HARVEST: values}, pages=pages)
     ruling = six.ahead([("fl_n", "fl_e")], [HARVEST])
     assert ("cannot be tested here", True) == (
         ruling.verdict,
@@ -162,7 +164,7 @@ def test_claims_do_not_hold_on_the_opposite() -> None:
 @pytest.mark.paper("otie-topics", "otie-figure-1", "otie-figure-2")
 def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
     """Figure 1 as published has the same figure by labels beside it; recall is by labels."""
-    figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
+    figures = {part.key: part.mode for part in made.parts if isinstance(part, ReportFigure)}
     assert figures == {
         "otie-figure-1": AS_PUBLISHED,
         "otie-figure-1-labels": INDEPENDENT,
@@ -174,7 +176,7 @@ def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
 def test_every_curve_is_of_a_crawler_and_in_range(made: Findings) -> None:
     """Four crawlers, rates from 0 to 1, bands around the means; recall never falls."""
     for part in made.parts:
-        if isinstance(part, Figure):
+        if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == list(paper.CRAWLERS.values())
             for curve in part.curves:
                 assert all(0 <= y <= 1 for y in curve.y)
@@ -185,14 +187,14 @@ def test_every_curve_is_of_a_crawler_and_in_range(made: Findings) -> None:
 def test_the_classifiers_are_measured(made: Findings) -> None:
     """Precision and recall of each on pages it has not seen; the neural network is left out when it has to be quick."""
     (table,) = (part for part in made.parts if part.key == "otie-classifiers")
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     assert [row[0] for row in table.rows] == ["SVM", "Naive Bayes"]
     assert any("neural network" in remark for remark in made.remarks)
     assert all(0 < float(value or 0) <= 1 for row in table.rows for value in row[1:])
 
 
 @pytest.mark.paper("otie-guide")
-def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Path) -> None:
+def test_three_classifiers_learn_from_the_same_pages(index: CorpusIndex, tmp_path: Path) -> None:
     """Each says of every page whether it is relevant; together they give a share of three, and the first guides."""
     (subject,) = subjects_of(index, ["cooking"])
     guided, said = paper._trained(index, subject, ["svm", "nb", "nn"], tmp_path, 0)
@@ -202,7 +204,7 @@ def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Pat
     assert guided.model.name == "svm"
 
 
-def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
+def test_a_second_call_gives_the_same(made: Findings, index: CorpusIndex, runs: Path) -> None:
     """Crawls and models are kept, and give the same numbers."""
     again = findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
     assert made.as_dict()["parts"] == again.as_dict()["parts"]
@@ -212,4 +214,4 @@ def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) 
 def test_a_graph_is_refused(tmp_path: Path) -> None:
     """Classifiers have nothing to read there, and it says so."""
     with pytest.raises(InputError, match="text and classes"):
-        findings("otie", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))
+        findings("otie", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

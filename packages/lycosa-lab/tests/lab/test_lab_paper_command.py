@@ -13,9 +13,9 @@ from commands import run
 from lycosa.core.errors import InputError
 from lycosa_lab import report
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import Claim, Findings, Table
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import Claim, Findings, ReportTable
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import PAPERS, Bench
 from lycosa_lab.report import publishing
 
@@ -30,12 +30,12 @@ def papers(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
 
         def findings(bench: Bench) -> Findings:
             given.append(bench)
-            bench.tell("crawling", 1, 2)
+            bench.progress("crawling", 1, 2)
             if name == "batsakis":
                 raise InputError("no class has 20 pages")
             (bench.out / "runs").write_text("kept")
             claims = [Claim("It is so", "8.2", "holds", "1"), Claim("Or so", "8.3", "does not hold", "0")]
-            table = Table("t", "Pages", ["corpus", "pages"], [["it", len(bench.index)]])
+            table = ReportTable("t", "Pages", ["corpus", "pages"], [["it", len(bench.index)]])
             return Findings(name, f"The paper {name}", [table], claims, corpus=bench.index.facts)
 
         module.findings = findings  # type: ignore[attr-defined]
@@ -110,7 +110,9 @@ def test_a_quick_run_says_that_it_is_too_small(
 
 def test_as_many_topics_as_it_takes_for_a_verdict() -> None:
     """A quick run has six, a whole one ten; who names a number has that."""
-    benches = [Bench(Index.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)]
+    benches = [
+        Bench(CorpusIndex.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)
+    ]
     assert [6, 30, 10, 30] == [bench.size["subject_count"] for bench in benches]
 
 
@@ -134,7 +136,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     """The embedded web is indexed once and kept; a damaged one is made again. Progress is told by the paper."""
     monkeypatch.setattr(publishing, "EMBEDDED", 60)
     heard: list[tuple[str, int, int]] = []
-    publishing.publish(["rules"], tmp_path, "", tell=lambda *told: heard.append(told))
+    publishing.publish(["rules"], tmp_path, "", progress=lambda *told: heard.append(told))
     assert ("rules: crawling", 1, 2) == heard[-1]
     (kept,) = (tmp_path / "cache").iterdir()
     made = (kept / "index.json").stat().st_mtime_ns
@@ -142,7 +144,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     assert made == (kept / "index.json").stat().st_mtime_ns
     (kept / "child.npy").unlink()
     publishing.publish(["rules"], tmp_path, "")
-    assert papers[0].index.fingerprint == papers[2].index.fingerprint == Index.open(kept).fingerprint
+    assert papers[0].index.fingerprint == papers[2].index.fingerprint == CorpusIndex.open(kept).fingerprint
 
 
 @pytest.mark.parametrize(

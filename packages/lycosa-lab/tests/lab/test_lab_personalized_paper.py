@@ -12,11 +12,11 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.revisit.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN
-from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison
+from lycosa_lab.comparison import HARVEST, PAGES, RECALL, CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, INDEPENDENT, Findings, ReportFigure, ReportTable
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import personalized as paper
 from lycosa_lab.papers.personalized import changes
@@ -36,11 +36,11 @@ PAGE = """<!DOCTYPE html>
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A hundred and fifty pages of the embedded web, under another name, so that they are written as HTML."""
     out = tmp_path_factory.mktemp("personalized") / "index"
     write_index(embedded(7, pages=150, hosts=5), out, source="some pages")
-    return Index.open(out)
+    return CorpusIndex.open(out)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(index: Index, runs: Path) -> Findings:
+def made(index: CorpusIndex, runs: Path) -> Findings:
     """The quick experiment on it."""
     return findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
 
@@ -175,7 +175,7 @@ def test_claims_of_ranking_go_by_average_precision() -> None:
     names = [*paper.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
     means = dict.fromkeys(names, 0.5) | {paper.CHANCE: 0.1, paper.TITLES[0]: 0.7}
     good, flat = (
-        Comparison(
+        CrawlComparison(
             {}, [0], list("abcdef"), {paper.AVERAGE: {name: (mean + spread)[:, None] for name, mean in of.items()}}
         )
         for of in (means, dict.fromkeys(names, 0.0))
@@ -190,7 +190,7 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
     order = ["breadth-first", "personalised", "personalised,levels=1", "link-score", "url-optimisation"]
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
     values = {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
-    crawls = Comparison({}, [10], list("abcdef"), dict.fromkeys((HARVEST, RECALL, PAGES), values))
+    crawls = CrawlComparison({}, [10], list("abcdef"), dict.fromkeys((HARVEST, RECALL, PAGES), values))
     assert [verdict] * 4 == [claim(crawls).verdict for claim in paper.ON_CRAWLS]
 
 
@@ -213,7 +213,7 @@ def test_every_part_is_there_with_its_judge(made: Findings) -> None:
 def test_numbers_are_in_range(made: Findings) -> None:
     """Rates and shares are from 0 to 1, and all six crawlers are drawn."""
     for part in made.parts:
-        if isinstance(part, Figure):
+        if isinstance(part, ReportFigure):
             assert [curve.label for curve in part.curves] == [*paper.BY_STRING.values(), *paper.BY_SCORE.values()]
             assert all(0 <= y <= 1 for curve in part.curves for y in curve.y)
         elif part.key.startswith("personalized-changes"):
@@ -223,12 +223,12 @@ def test_numbers_are_in_range(made: Findings) -> None:
 def test_a_digest_sees_all_and_is_never_set_off_by_nothing(made: Findings) -> None:
     """In both tables of changes."""
     for part in made.parts:
-        if isinstance(part, Table) and part.key.startswith("personalized-changes"):
+        if isinstance(part, ReportTable) and part.key.startswith("personalized-changes"):
             rows = {row[0]: row[-1] for row in part.rows}
             assert (rows["all that a reader sees"], rows["false alarms: nothing at all"]) == (1.0, 0.0)
 
 
-def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
+def test_a_second_call_gives_the_same(made: Findings, index: CorpusIndex, runs: Path) -> None:
     """Crawls are kept, pages are changed and ranked anew: the same numbers, times aside."""
     again = findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
     assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
@@ -238,4 +238,4 @@ def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) 
 def test_a_graph_is_refused(tmp_path: Path) -> None:
     """There are no words there, and it says so."""
     with pytest.raises(InputError, match="without text"):
-        findings("personalized", Bench(Index.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))
+        findings("personalized", Bench(CorpusIndex.of({"a": ["b"]}, score={"b": 1.0}), tmp_path, quick=True))

@@ -10,28 +10,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-import lycosa_lab.preparing as preparing
+import lycosa_lab.preparation as preparing
 from lycosa.core.types import Links, Page
-from lycosa.judges.model import Model
+from lycosa.judges.model import TrainedModel
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.browsing import Browsing
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
-from lycosa_lab.preparing import BROWSED, OPEN, address, node_of, prepare
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.index_writer import RecordedPage, write_index
+from lycosa_lab.preparation import BROWSED, OPEN, address, node_of, prepare
 from lycosa_lab.subjects import Subject, subjects_of
 
 EVERYTHING = ("examples", "model", "rules", "browsing")
 
 
 @pytest.fixture(scope="session")
-def prepared(web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path, set[int]]:
+def prepared(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path, set[int]]:
     """A subject before and after, where its files are, and every page that was read meanwhile."""
     out = tmp_path_factory.mktemp("prepared")
     (subject,) = subjects_of(web, ["cooking"])
     looked: set[int] = set()
-    read = Index.page
+    read = CorpusIndex.page
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Index, "page", lambda self, node: looked.add(int(node)) or read(self, node))
+        patch.setattr(CorpusIndex, "page", lambda self, node: looked.add(int(node)) or read(self, node))
         done = prepare(web, subject, EVERYTHING, out)
     return subject, done, out, looked
 
@@ -61,7 +61,7 @@ def test_most_relevant_pages_are_left_to_be_found(prepared: Prepared) -> None:
 
 
 @pytest.mark.paper("rules-sizes")
-def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: Index, tmp_path: Path) -> None:
+def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: CorpusIndex, tmp_path: Path) -> None:
     """Of the relevant pages, and of the others."""
     (subject,) = subjects_of(web, ["railways"])
     done = prepare(web, subject, ["rules"], tmp_path)
@@ -78,7 +78,7 @@ def test_what_is_made_is_what_strategies_read(prepared: Prepared) -> None:
     assert done.model is not None
     assert done.rules is not None
     assert done.browsing is not None
-    model = Model.load(done.model)
+    model = TrainedModel.load(done.model)
     assert ("cooking",) == done.targets
     assert "cooking" in model.classes
     assert not any(name.startswith("cooking/") for name in model.classes)
@@ -98,7 +98,7 @@ def test_the_subject_that_was_given_stays_as_it_is(prepared: Prepared) -> None:
 
 
 def test_a_second_call_reads_what_the_first_has_made(
-    web: Index, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+    web: CorpusIndex, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No trainer runs again, and nothing differs."""
     subject, done, out, _ = prepared
@@ -110,7 +110,7 @@ def test_a_second_call_reads_what_the_first_has_made(
     assert done.notes == again.notes
 
 
-def test_another_seed_or_other_examples_are_learned_anew(web: Index, tmp_path: Path) -> None:
+def test_another_seed_or_other_examples_are_learned_anew(web: CorpusIndex, tmp_path: Path) -> None:
     """Files are kept by all that they depend on."""
     (subject,) = subjects_of(web, ["cooking"])
     first = prepare(web, subject, ["model"], tmp_path)
@@ -119,7 +119,7 @@ def test_another_seed_or_other_examples_are_learned_anew(web: Index, tmp_path: P
 
 
 def test_processes_that_prepare_the_same_do_not_disturb_each_other(
-    web: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who finds the work of another in its place when it is done takes that, and leaves nothing unfinished behind."""
     (subject,) = subjects_of(web, ["music"])
@@ -140,7 +140,7 @@ def test_processes_that_prepare_the_same_do_not_disturb_each_other(
 def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
     """A tree of files has names like sea/1.html; trainers are told addresses of their own."""
     pages = [
-        Recorded(f"{kind}/{n}.html", Page("ok", marked=f"{words} n{n}", links=Links.to(f"{kind}/{(n + 1) % 40}.html",
+        RecordedPage(f"{kind}/{n}.html", Page("ok", marked=f"{words} n{n}", links=Links.to(f"{kind}/{(n + 1) % 40}.html",
                  f"rail/{n}.html")), classes=[kind])
         for kind, words in (("sea", "coral reef"), ("rail", "steam train"))
         for n in range(40)
@@ -149,24 +149,24 @@ def test_names_of_a_corpus_need_not_be_addresses(tmp_path: Path) -> None:
     (subject,) = subjects_of(index, ["sea"])
     done = prepare(index, subject, ["rules"], tmp_path)
     assert done.model is not None
-    assert ["rail", "sea"] == Model.load(done.model).classes
+    assert ["rail", "sea"] == TrainedModel.load(done.model).classes
     assert 7 == node_of(address(7))
     assert -1 == node_of("http://elsewhere.example/")
 
 
-def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[Recorded], tmp_path: Path) -> None:
+def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[RecordedPage], tmp_path: Path) -> None:
     """A model of two classes: the subject, and what nobody has labelled."""
     made = [replace(page, classes=[name for name in page.classes if name.startswith("cooking/")]) for page in web_pages]
     index = write_index(made, tmp_path / "index", source="embedded")
     (subject,) = subjects_of(index, ["cooking"])
     done = prepare(index, subject, ["model"], tmp_path)
     assert done.model is not None
-    assert ["cooking", "no class"] == Model.load(done.model).classes
+    assert ["cooking", "no class"] == TrainedModel.load(done.model).classes
 
 
 def test_what_can_not_be_prepared_is_said(tmp_path: Path) -> None:
     """Of a graph without text; nothing is written."""
-    index = Index.of({"a": ["b"]}, score={"b": 1})
+    index = CorpusIndex.of({"a": ["b"]}, score={"b": 1})
     (subject,) = subjects_of(index)
     lacking = prepare(index, subject, ["browsing"], tmp_path).lacking
     assert {"browsing": "the corpus has no text: browsing can't be learned from it"} == lacking
@@ -176,7 +176,7 @@ def test_what_can_not_be_prepared_is_said(tmp_path: Path) -> None:
 
 def test_a_subject_that_nobody_links_to_can_not_be_browsed(tmp_path: Path) -> None:
     """It says so, and leaves no unfinished files."""
-    pages = [Recorded(f"http://a.example/{n}", Page("ok", marked=f"w{n}", links=Links.to("http://a.example/9")),
+    pages = [RecordedPage(f"http://a.example/{n}", Page("ok", marked=f"w{n}", links=Links.to("http://a.example/9")),
                       classes=["x" if n < 8 else "y"]) for n in range(20)]  # fmt: skip
     index = write_index(pages, tmp_path / "index", source="test")
     (subject,) = subjects_of(index, ["x"])

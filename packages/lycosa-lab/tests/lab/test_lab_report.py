@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 import browsing
-from lycosa_lab.findings import Claim, Curve, Figure, Findings, Table, plain
+from lycosa_lab.findings import Claim, Curve, Findings, ReportFigure, ReportTable, plain
 from lycosa_lab.report import BADGE, shown, write_report
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -28,12 +28,12 @@ def example() -> Findings:
         "demo",
         f"A demonstration {HOSTILE}",
         parts=[
-            Table("table-1", "Strategies", ["name", "pages", "harvest", "interval"],
+            ReportTable("table-1", "Strategies", ["name", "pages", "harvest", "interval"],
                   [[HOSTILE, 1200, 0.51239, "0.5 (0.4 to 0.6)"], ["b", np.int64(7), None, None]], note="A note."),
-            Figure("fig-1", "Harvest", "pages", "harvest",
+            ReportFigure("fig-1", "Harvest", "pages", "harvest",
                    [Curve("first", x, y, y - 0.1, y + 0.1), Curve(HOSTILE, x, y / 2)], mode="as-published"),
-            Figure("fig-2", "By topic", "topic", HOSTILE, [Curve("ours", [0, 1], [0.5, float("nan")])]),
-            Table("times", "Times", ["name", "ms"], [["a", 12.5]], timed=True),
+            ReportFigure("fig-2", "By topic", "topic", HOSTILE, [Curve("ours", [0, 1], [0.5, float("nan")])]),
+            ReportTable("times", "Times", ["name", "ms"], [["a", 12.5]], timed=True),
         ],
         claims=[
             Claim(f"It is better {HOSTILE}", "Someone 2014, 8.2", "holds", "0.5 against 0.4"),
@@ -209,5 +209,5 @@ def page_of(tmp_path: Path, found: Findings) -> str:
 def test_numbers_and_their_intervals_stay_on_a_line(tmp_path: Path) -> None:
     """A column of them is marked as such, one with words is not."""
     rows = [["a", "0.257 (0.247 to 0.267)", "good"], ["b", "–", "0.2 (0.1 to 0.3)"]]
-    page = page_of(tmp_path, Findings("demo", "Demo", [Table("t", "T", ["name", "harvest", "word"], rows)]))
+    page = page_of(tmp_path, Findings("demo", "Demo", [ReportTable("t", "T", ["name", "harvest", "word"], rows)]))
     assert ["interval", "interval", "interval", "interval"] == re.findall(r'<td class="(\w+)"', page)

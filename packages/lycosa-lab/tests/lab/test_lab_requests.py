@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.strategies import strategy
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
-from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.measures import found, harvest
 from lycosa_lab.subjects import Subject
 from places import ROOT
@@ -25,18 +25,18 @@ request_cost = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(request_cost)
 
 
-def page(url: str, *links: str) -> Recorded:
+def page(url: str, *links: str) -> RecordedPage:
     """A page with links."""
     html = f"<title>coral</title><p>coral reefs {' '.join(f'<a href={to}>coral {to[-1]}</a>' for to in links)}"
-    return Recorded(url, page_of(extract(html.encode(), url)))
+    return RecordedPage(url, page_of(extract(html.encode(), url)))
 
 
 def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
     """s links to a dead address, to a by way of two redirects, and to b: breadth-first needs 5 requests for 2 pages."""
 
-    def web() -> dict[str, Recorded]:
+    def web() -> dict[str, RecordedPage]:
         pages = [page(S, "http://a.test/gone", OLDER, B), page(A), page(B)]
-        return {one.url: one for one in [*pages, Recorded(OLDER, target=OLD), Recorded(OLD, target=A)]}
+        return {one.url: one for one in [*pages, RecordedPage(OLDER, target=OLD), RecordedPage(OLD, target=A)]}
 
     index = write_index(web().values(), tmp_path / "x", source="web")
     subject = Subject("coral", np.array([index.names[node] == A for node in range(3)], np.float32))
@@ -44,7 +44,7 @@ def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
     def brought(budget: int, subject: Subject = subject) -> list[float]:
         seeds = [index.number_of[S]]
         brought: list[float] = request_cost.requests(
-            web().get, index, subject, Query("coral"), strategy("breadth-first"), seeds, budget
+            web().get, index, subject, VectorJudge("coral"), strategy("breadth-first"), seeds, budget
         ).tolist()
         return brought
 

@@ -14,9 +14,9 @@ from lycosa.training.background import documents
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.record import read_crawl as browsed
 from lycosa.training.sources import read_crawl as labelled
-from lycosa_lab.corpora.opening import make_index
+from lycosa_lab.corpora.loading import make_index
 from lycosa_lab.corpora.recorded import crawl as corpus
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
 from revisited_crawl import html, revisited
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
@@ -54,7 +54,7 @@ def test_each_page_is_read_once(crawl: Path, tmp_path: Path) -> None:
     assert 3 == len(list(documents(crawl)))
     export(crawl, tmp_path / "all.warc.gz")
     make_index([str(tmp_path / "all.warc.gz")], tmp_path / "all.index")
-    assert [A, B, C] == list(Index.open(tmp_path / "all.index").names)
+    assert [A, B, C] == list(CorpusIndex.open(tmp_path / "all.index").names)
 
 
 def test_why_knows_links_of_new_versions(crawl: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa_lab.comparing import Comparison
+from lycosa_lab.comparison import CrawlComparison
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Findings, Table, plain
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Findings, ReportTable, plain
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import QUICK, Bench, findings
 from lycosa_lab.papers import rules as paper
 from lycosa_lab.papers.rules import BASELINE, HARVESTS, RULES, Match, published
@@ -31,13 +31,13 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def small_web(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     """A web of 500 pages with classes."""
     return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")
-def made(small_web: Index, out: Path) -> Findings:
+def made(small_web: CorpusIndex, out: Path) -> Findings:
     """The findings on it, run where the command will look for them."""
     work = out / "rules" / "work"
     work.mkdir(parents=True)
@@ -47,11 +47,11 @@ def made(small_web: Index, out: Path) -> Findings:
 BY = HARVESTS[INDEPENDENT]
 
 
-def crawls(steps: list[int], baseline: list[float], rules: list[float], **more: Any) -> Comparison:
+def crawls(steps: list[int], baseline: list[float], rules: list[float], **more: Any) -> CrawlComparison:
     """Both crawlers on six topics, all with about these rates."""
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
     values = {BASELINE: baseline + spread, RULES: rules + spread}
-    return Comparison(paper.CRAWLERS, steps, list("abcdef"), dict.fromkeys(HARVESTS.values(), values), **more)
+    return CrawlComparison(paper.CRAWLERS, steps, list("abcdef"), dict.fromkeys(HARVESTS.values(), values), **more)
 
 
 def numbered(told: list[Match], swapped: bool = False) -> list[Match]:
@@ -79,7 +79,7 @@ def test_table_and_figure_are_there_by_both_judges(made: Findings) -> None:
 def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
     """Three measures for each topic and seed set, here and in the paper's six cases; ratios lie between 0 and 1."""
     table = next(part for part in made.parts if part.key == "rules-table-3")
-    assert isinstance(table, Table)
+    assert isinstance(table, ReportTable)
     assert 18 == sum(row[2] == "paper" for row in table.rows)
     ours = [row for row in table.rows if row[2] == "here"]
     assert (True, 0) == (len(ours) > 0, len(ours) % 3)
@@ -91,7 +91,7 @@ def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
 
 def test_the_command_writes_every_table_figure_and_claim(
     made: Findings,
-    small_web: Index,
+    small_web: CorpusIndex,
     out: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -116,7 +116,7 @@ def test_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
 def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:
     """Rules are between classes: a graph has none."""
     with pytest.raises(InputError, match="corpus of pages with classes"):
-        findings("rules", Bench(Index.of({"a": ["b"]}), tmp_path, quick=True, workers=1))
+        findings("rules", Bench(CorpusIndex.of({"a": ["b"]}), tmp_path, quick=True, workers=1))
 
 
 def test_improvement_is_that_of_the_paper() -> None:

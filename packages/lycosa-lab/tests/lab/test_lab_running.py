@@ -19,14 +19,14 @@ import pytest
 
 from commands import run as command
 from lycosa.core.errors import InputError
-from lycosa_lab import running
+from lycosa_lab import experiment_runner as running
+from lycosa_lab.cache import code_digest
 from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
-from lycosa_lab.keeping import code_mark
-from lycosa_lab.results import COLUMNS, Results, read_rows, read_run, write_run
-from lycosa_lab.running import run
+from lycosa_lab.index_writer import write_index
+from lycosa_lab.results import COLUMNS, ExperimentResults, read_rows, read_trace, write_trace
 from lycosa_lab.simulation import Trace
 from lycosa_lab.subjects import Subject
 from lycosa_lab.tables import differences, findings, unpaired
@@ -34,10 +34,10 @@ from lycosa_lab.tables import differences, findings, unpaired
 STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
 
 
-def graph() -> Index:
+def graph() -> CorpusIndex:
     """A hundred nodes, each with links to four others; every fifth one is worth something."""
     links = {f"n{n}": [f"n{(n * 7 + k * 13 + k * k) % 100}" for k in range(1, 5)] for n in range(100)}
-    return Index.of(links, score={f"n{n}": 1.0 + n / 100 for n in range(0, 100, 5)})
+    return CorpusIndex.of(links, score={f"n{n}": 1.0 + n / 100 for n in range(0, 100, 5)})
 
 
 def plan(**more: Any) -> Experiment:
@@ -76,7 +76,7 @@ def runs(out: Path) -> dict[str, tuple[Any, ...]]:
     """What is kept of each run, without its time."""
     found = {}
     for path in sorted((out / "runs").glob("*.npz")):
-        trace = read_run(path)
+        trace = read_trace(path)
         assert trace is not None
         found[path.name] = (trace.nodes.tolist(), trace.seeds, trace.ending, trace.arms)
     return found
@@ -101,7 +101,7 @@ def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
 def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a row says is what counting by hand says."""
     # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
-    index = Index.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
+    index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
     subject = Subject("score", np.array(index.score), truth_by="scores of the graph")
     settings = plan(strategies=["oracle", "breadth-first"], seed_sets=1, repetitions=1, budgets=[2, 9])
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
@@ -162,7 +162,7 @@ def test_nothing_is_run_twice(tmp_path: Path) -> None:
     ran = []
     for more in ({}, {}, {"strategies": [*STRATEGIES, "fl_deg"]}, {"budgets": [50]}):
         told = Told()
-        run(plan(**more), tmp_path, index=graph(), workers=1, tell=told)
+        run(plan(**more), tmp_path, index=graph(), workers=1, progress=told)
         ran.append(told.ran)
     assert ran == [16, 0, 4, 16]
 
@@ -180,29 +180,29 @@ def test_a_damaged_run_is_run_again(tmp_path: Path) -> None:
     files[2].write_bytes(changed)
     files[3].unlink()
     told = Told()
-    run(plan(), tmp_path, index=graph(), workers=1, tell=told)
+    run(plan(), tmp_path, index=graph(), workers=1, progress=told)
     assert (4, before, kept) == (told.ran, tables(tmp_path), runs(tmp_path))
 
 
 def test_a_run_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     """A trace is the same after it was written and read, arms and all; what is no such file is none."""
     trace = Trace(np.array([3, 1, 2], np.int32), 1, "exhausted", 0.25, ["fl_n", "fl_e", "fl_n"])
-    write_run(tmp_path / "a.npz", trace)
-    back = read_run(tmp_path / "a.npz")
+    write_trace(tmp_path / "a.npz", trace)
+    back = read_trace(tmp_path / "a.npz")
     assert back is not None
     assert ([3, 1, 2], 1, "exhausted", 0.25, ["fl_n", "fl_e", "fl_n"]) == (
         back.nodes.tolist(), back.seeds, back.ending, back.seconds, back.arms,
     )  # fmt: skip
     (tmp_path / "b.npz").write_text("no run")
-    assert read_run(tmp_path / "b.npz") is None
-    assert read_run(tmp_path / "c.npz") is None
+    assert read_trace(tmp_path / "b.npz") is None
+    assert read_trace(tmp_path / "c.npz") is None
 
 
 KILLED = """
 import os, signal, sys
 sys.path[:0] = {path!r}
 from test_lab_running import graph, plan
-from lycosa_lab.running import run
+from lycosa_lab.experiment_runner import run
 
 def tell(what, done, total):
     if what == "running trials" and done == 5:
@@ -225,7 +225,7 @@ def test_killed_and_run_again(tmp_path: Path) -> None:
     assert 5 <= done < 16
     assert not (out / "results.csv").exists()
     told = Told()
-    run(plan(), out, index=graph(), workers=1, tell=told)
+    run(plan(), out, index=graph(), workers=1, progress=told)
     run(plan(), whole, index=graph(), workers=1)
     assert told.ran <= 16 - done  # workers may have finished another one when nobody listened any more
     assert tables(whole) == tables(out)
@@ -245,13 +245,13 @@ def test_stopped_by_hand(tmp_path: Path) -> None:
     """Ctrl-C leaves no process behind, and what was done is kept."""
     workers = set()
 
-    def tell(what: str, done: int, total: int) -> None:
+    def progress(what: str, done: int, total: int) -> None:
         workers.update(child.pid for child in multiprocessing.active_children())
         if what == "running trials" and done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(plan(), tmp_path, index=graph(), workers=2, tell=tell)
+        run(plan(), tmp_path, index=graph(), workers=2, progress=progress)
     assert 2 == len(workers)
     assert not any(alive(pid) for pid in workers)
     assert len(runs(tmp_path)) >= 3
@@ -261,16 +261,16 @@ def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str
     """The key of a run changes with the code of a strategy of one's own and with a file that it names."""
     file = tmp_path / "a.tsv"
     file.write_text("one")
-    first = code_mark(f"rules,file={file}")
-    assert first == code_mark(f"rules,file={file}")
+    first = code_digest(f"rules,file={file}")
+    assert first == code_digest(f"rules,file={file}")
     file.write_text("two")
-    assert first != code_mark(f"rules,file={file}")
+    assert first != code_digest(f"rules,file={file}")
     text = own("pass")
     module = tmp_path / f"{text.partition(':')[0]}.py"
     for named in (text, f"mab_var,arms={text}+fl_n"):  # as an arm, too
-        first = code_mark(named)
+        first = code_digest(named)
         module.write_text(module.read_text() + "# changed\n")
-        assert first != code_mark(named)
+        assert first != code_digest(named)
 
 
 # -- what goes wrong -----------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def test_what_cannot_run_here_is_left_out(tmp_path: Path) -> None:
 def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
     """A subject whose pages lead to none of the others is named as left out; with no other one it is an error."""
     index = graph()
-    lone = Index.of({**{n: [index.names[c] for c in index.children(i)] for i, n in enumerate(index.names)}, "x": []},
+    lone = CorpusIndex.of({**{n: [index.names[c] for c in index.children(i)] for i, n in enumerate(index.names)}, "x": []},
                     score={n: float(index.score[i]) for i, n in enumerate(index.names)})  # fmt: skip
     near = Subject("near", np.array(lone.score), truth_by="scores of the graph")
     far = Subject("far", np.eye(1, len(lone), len(lone) - 1, dtype=np.float32)[0], truth_by="scores of the graph")
@@ -349,7 +349,7 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path, monkeypatch: pytest
     """Where greedy is not best, who has more is named, with what looking ahead finds and what no crawl can exceed."""
     # The oracle takes a (.5), then b for want of anything better, then c (1): 1.5. b, c, d have 2. The bound is not
     # that near: one link away is a, two links away c and d, so .5 + 1 + 1.
-    index = Index.of(
+    index = CorpusIndex.of(
         {"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1},
         {("s", "b"): 1, ("b", "c"): 1, ("b", "d"): 1},
     )  # fmt: skip
@@ -368,7 +368,7 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path, monkeypatch: pytest
 
 def test_looking_ahead_is_never_below_greedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After one page greedy has a (.5) and looking ahead b (0), on the way to c and d: the more of both counts."""
-    index = Index.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
+    index = CorpusIndex.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
     settings = plan(strategies=["oracle,ahead=2"], seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
     results = run(settings, tmp_path, index=index, workers=1)
@@ -419,12 +419,12 @@ def paged(corpus: Path, **more: Any) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
+def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
     """That experiment, run."""
     return run(paged(corpus), tmp_path_factory.mktemp("fair"), workers=1)
 
 
-def test_findings_of_an_experiment(fair: Results) -> None:
+def test_findings_of_an_experiment(fair: ExperimentResults) -> None:
     """Findings have tables, curves, differences to a strategy if there is one to compare with, and all settings."""
     results = fair
     found = findings(results)
@@ -447,7 +447,7 @@ def test_findings_of_an_experiment(fair: Results) -> None:
         assert last[text] == (60, pytest.approx(np.mean([row["score"] / 60 for row in of])), True)
 
 
-def test_claims_are_ruled_on(fair: Results, corpus: Path) -> None:
+def test_claims_are_ruled_on(fair: ExperimentResults, corpus: Path) -> None:
     """A claim names two strategies of the experiment; two topics are too few to rule on it."""
     plan = paged(corpus, claims=["best-first better than breadth-first", "oracle like best-first"])
     one, other = findings(replace(fair, experiment=plan)).claims
@@ -460,7 +460,7 @@ def test_claims_are_ruled_on(fair: Results, corpus: Path) -> None:
             paged(corpus, claims=[wrong]).check()
 
 
-def test_differences_are_paired_by_topic_and_seed_set(fair: Results) -> None:
+def test_differences_are_paired_by_topic_and_seed_set(fair: ExperimentResults) -> None:
     """The mean is that of the means; the strategy that others are compared with is in no line."""
     lines = {(text, budget): apart for text, budget, apart in differences(fair, "best-first")}
     assert {("breadth-first", 20), ("breadth-first", 60), ("oracle", 20), ("oracle", 60)} == set(lines)
@@ -469,7 +469,7 @@ def test_differences_are_paired_by_topic_and_seed_set(fair: Results) -> None:
         assert (2, True) == (apart.n, apart.low <= apart.mean <= apart.high)
 
 
-def test_differences_to_another_experiment(fair: Results, tmp_path: Path) -> None:
+def test_differences_to_another_experiment(fair: ExperimentResults, tmp_path: Path) -> None:
     """Each strategy is compared with itself there: two fewer relevant pages of 20 for one of them are .1 fewer."""
     fair.write_tables(tmp_path)
     before = read_rows(tmp_path, fair.index.fingerprint)
@@ -490,7 +490,7 @@ def test_differences_to_another_experiment(fair: Results, tmp_path: Path) -> Non
     )
 
 
-def test_read_rows_refuses_what_cannot_be_compared(fair: Results, tmp_path: Path) -> None:
+def test_read_rows_refuses_what_cannot_be_compared(fair: ExperimentResults, tmp_path: Path) -> None:
     """No results, damaged ones, and those of another corpus are errors."""
     with pytest.raises(InputError, match=r"cannot read .*results\.csv"):
         read_rows(tmp_path, "f")
@@ -594,7 +594,7 @@ def test_the_command_stopped_by_hand(
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lycosa_lab.running._run_all", stop)
+    monkeypatch.setattr("lycosa_lab.experiment_runner._run_all", stop)
     words = ["--corpus", str(corpus), "--strategy", "best-first", "--topics", "1", "--workers", "1", "--out"]
     assert 130 == command(monkeypatch, "lab", "run", *words, str(tmp_path / "out"))
     assert "The same command continues" in capsys.readouterr().err

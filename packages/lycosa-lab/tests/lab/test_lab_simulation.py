@@ -14,14 +14,14 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
-from lycosa.judges.given import Given
-from lycosa.judges.making import make_topic
+from lycosa.judges.factory import make_topic
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
 from lycosa_lab.corpora.generated import generate
 from lycosa_lab.corpora.recorded import embedded
-from lycosa_lab.guides import Guide, RecordedVisit
-from lycosa_lab.index import COLUMNS, Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.corpus_index import COLUMNS, CorpusIndex
+from lycosa_lab.index_writer import write_index
+from lycosa_lab.judgements import Judgements, RecordedVisit
 from lycosa_lab.simulation import Trace, simulate
 from recorded_crawl import crawl
 
@@ -56,16 +56,16 @@ class World:
         self.index = write_index(embedded(pages=300, hosts=8), place / "web.index", source="embedded")
         self.ontology = place / "ontology.tsv"
         self.ontology.write_text(ONTOLOGY)
-        self.guides: dict[tuple[str, ...], Guide] = {}
+        self.guides: dict[tuple[str, ...], Judgements] = {}
 
     def topic(self) -> Topic:
         """A judge that learns nothing on the way."""
         return make_topic(Options(topic=QUERY, judge="vector,idf=background"))
 
-    def guide(self, wants: tuple[str, ...]) -> Guide:
+    def guide(self, wants: tuple[str, ...]) -> Judgements:
         """What it says of all pages."""
         if wants not in self.guides:
-            self.guides[wants] = Guide.judged(self.index, self.topic(), wants)
+            self.guides[wants] = Judgements.judged(self.index, self.topic(), wants)
         return self.guides[wants]
 
     def make(self, text: str) -> Strategy:
@@ -90,14 +90,14 @@ def test_pages_are_fetched_as_the_engine_would(world: World, text: str) -> None:
     assert crawled.seeds == simulated.seeds == 3
 
 
-def random_graph(seed: int, nodes: int = 150) -> Index:
+def random_graph(seed: int, nodes: int = 150) -> CorpusIndex:
     """A random graph whose scores are few, so that nearly all are tied with others."""
     chance = np.random.default_rng(seed)
     names = [f"n{number}" for number in range(nodes)]
     links = {name: [names[to] for to in chance.integers(0, nodes, chance.integers(0, 8))] for name in names}
     score = {name: float(chance.choice([0, 0, 0.1, 0.2, 0.3])) for name in names}
     alpha = {(name, to): float(chance.choice([0, 0, 0.1, 0.7])) for name, found in links.items() for to in found}
-    return Index.of(links, score, alpha)
+    return CorpusIndex.of(links, score, alpha)
 
 
 @pytest.mark.paper("gouriten-crawl-sequence")
@@ -108,8 +108,8 @@ def test_nodes_are_fetched_as_the_engine_would() -> None:
         simulated, crawled = (
             run(strategy(text, seed=3, budget=50, threshold=0.1, words="n"))
             for run in (
-                lambda made: simulate(Guide.given(index), made, [5, 6], 50),
-                lambda made: crawl(index, Given(), made, [5, 6], 50),
+                lambda made: simulate(Judgements.given(index), made, [5, 6], 50),
+                lambda made: crawl(index, SpaceJudge(), made, [5, 6], 50),
             )
         )
         assert crawled.nodes.tolist() == simulated.nodes.tolist(), text
@@ -119,24 +119,24 @@ def test_nodes_are_fetched_as_the_engine_would() -> None:
 @pytest.mark.parametrize("text", ["fl_ne", "lr_fl", "mab_var", "random"])
 def test_a_run_can_be_repeated(text: str) -> None:
     """The same seed gives the same nodes and arms."""
-    guide = Guide.given(random_graph(4))
+    guide = Judgements.given(random_graph(4))
     first, again = (simulate(guide, strategy(text, seed=9, budget=50), [1], 50) for _ in range(2))
     assert first.nodes.tolist() == again.nodes.tolist()
     assert first.arms == again.arms
     assert (50 + 1 if text == "mab_var" else 0) == len(first.arms)
 
 
-LINE = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"]}, score={"c": 1.0})
+LINE = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"]}, score={"c": 1.0})
 
 
-def names_of(trace: Trace, index: Index) -> str:
+def names_of(trace: Trace, index: CorpusIndex) -> str:
     """What was fetched beside the seeds."""
     return "".join(index.names[node] for node in trace.found.tolist())
 
 
 def test_the_budget_counts_what_comes_after_the_seeds() -> None:
     """With a budget of 2 the seed and two more nodes are fetched; with 0 the seed only."""
-    guide = Guide.given(LINE)
+    guide = Judgements.given(LINE)
     trace = simulate(guide, strategy("fl_n"), [0], 2)
     assert "bc" == names_of(trace, LINE)
     assert (PAGES_SPENT, 1) == (trace.ending, trace.seeds)
@@ -145,7 +145,7 @@ def test_the_budget_counts_what_comes_after_the_seeds() -> None:
 
 def test_what_is_exhausted_is_told() -> None:
     """A crawl that has fetched all it can reach ends before its budget is spent."""
-    trace = simulate(Guide.given(LINE), strategy("fl_n"), [2], 9)
+    trace = simulate(Judgements.given(LINE), strategy("fl_n"), [2], 9)
     assert "de" == names_of(trace, LINE)
     assert EXHAUSTED == trace.ending
 
@@ -153,24 +153,24 @@ def test_what_is_exhausted_is_told() -> None:
 def test_seen_nodes_are_free() -> None:
     """Nodes that the guide was trained on are fetched like others, but cost nothing of the budget."""
     seen = np.array([False, True, False, True, False])
-    trace = simulate(Guide.given(LINE), strategy("fl_n"), [0], 2, seen=seen)
+    trace = simulate(Judgements.given(LINE), strategy("fl_n"), [0], 2, seen=seen)
     assert "bcde" == names_of(trace, LINE)  # c and e are paid for
-    assert [0, 1] == simulate(Guide.given(LINE), strategy("fl_n"), [0], 1, seen=seen).nodes[:2].tolist()
+    assert [0, 1] == simulate(Judgements.given(LINE), strategy("fl_n"), [0], 1, seen=seen).nodes[:2].tolist()
 
 
 def test_a_seed_that_is_seen_costs_what_a_seed_costs() -> None:
     """Whether a seed was seen does not change how many others are fetched."""
     seen = np.array([True, False, False, False, False])
-    assert "bc" == names_of(simulate(Guide.given(LINE), strategy("fl_n"), [0], 2, seen=seen), LINE)
+    assert "bc" == names_of(simulate(Judgements.given(LINE), strategy("fl_n"), [0], 2, seen=seen), LINE)
 
 
 @pytest.mark.parametrize("seen", [None, np.array([False, True, False, False, False])])
 def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
     """A seed that is named three times is one seed, and leaves the budget as it is, for seen nodes, too."""
-    trace = simulate(Guide.given(LINE), strategy("fl_n"), [0, 0, 0], 2, seen=seen)
+    trace = simulate(Judgements.given(LINE), strategy("fl_n"), [0, 0, 0], 2, seen=seen)
     assert 1 == trace.seeds
     assert ("bc" if seen is None else "bcd") == names_of(trace, LINE)
-    again = crawl(LINE, Given(), strategy("fl_n"), [0, 0, 0], 2)
+    again = crawl(LINE, SpaceJudge(), strategy("fl_n"), [0, 0, 0], 2)
     assert ("bc", 1) == (names_of(again, LINE), again.seeds)
 
 
@@ -178,12 +178,12 @@ def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
 def test_a_seed_that_is_no_node_is_refused(seed: int) -> None:
     """A seed beyond the corpus is an error that says how many nodes there are."""
     with pytest.raises(InputError, match=f"seed {seed} is not a node.*0 to 4"):
-        simulate(Guide.given(LINE), strategy("fl_n"), [seed], 2)
+        simulate(Judgements.given(LINE), strategy("fl_n"), [seed], 2)
 
 
 def test_without_seeds_nothing_is_fetched() -> None:
     """No seeds: no nodes, and the frontier is exhausted."""
-    trace = simulate(Guide.given(LINE), strategy("fl_n"), [], 2)
+    trace = simulate(Judgements.given(LINE), strategy("fl_n"), [], 2)
     assert ([], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)
 
 
@@ -191,8 +191,8 @@ def test_nodes_without_names_go_by_their_numbers(tmp_path: Path) -> None:
     """A generated graph has no names: both loops work all the same, and pick the same."""
     index = generate(tmp_path / "made.index", "france", nodes=400)
     assert ("17", 17, 400) == (index.names[17], index.number_of["17"], len(index.number_of))
-    simulated = simulate(Guide.given(index), strategy("fl_ne"), [3, 8], 100)
-    crawled = crawl(index, Given(), strategy("fl_ne"), [3, 8], 100)
+    simulated = simulate(Judgements.given(index), strategy("fl_ne"), [3, 8], 100)
+    crawled = crawl(index, SpaceJudge(), strategy("fl_ne"), [3, 8], 100)
     assert crawled.nodes.tolist() == simulated.nodes.tolist()
     assert 102 == len(simulated.nodes)
 
@@ -226,7 +226,7 @@ def test_a_recorded_visit_is_the_engines(world: World) -> None:
         for name in ("node", "kind", "outcome", "pick", "arm", "score", "title", "language", "data", "same_as",
                      "retry_at", "status", "flags", "hops", "attempt", "is_page", "url"):  # fmt: skip
             assert getattr(b, name) == getattr(a, name)
-        assert b.beta == pytest.approx(a.beta, rel=1e-12)  # words are added up in the order of their numbers
+        assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are added up in the order of their numbers
         assert b.links.urls == a.links.urls
         assert b.links.anchors == a.links.anchors
         assert b.links.alphas.tolist() == a.links.alphas.tolist()
@@ -239,6 +239,6 @@ def test_an_index_of_nothing_but_columns_works() -> None:
     """A graph without scores, names or links can be crawled: its seeds, that is."""
     columns = {name: np.zeros(0, column.kind) for name, column in COLUMNS.items()}
     columns |= {"child_start": np.zeros(4, np.int64), "link_start": np.zeros(4, np.int64)}
-    index = Index(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))
-    trace = simulate(Guide.given(index), strategy("fl_e"), [2, 0], 5)
+    index = CorpusIndex(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+    trace = simulate(Judgements.given(index), strategy("fl_e"), [2, 0], 5)
     assert ([2, 0], EXHAUSTED) == (trace.nodes.tolist(), trace.ending)

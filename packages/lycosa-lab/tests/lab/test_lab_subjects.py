@@ -10,24 +10,24 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import Recorded, write_index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.subjects import (
     standing_out,
     subjects_of,
 )
 
 
-def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> Index:
+def corpus(path: Path, pages: Sequence[tuple[str, Sequence[str]]]) -> CorpusIndex:
     """Pages of these texts and classes, without links."""
     made = [
-        Recorded(f"http://a.example/{number}", Page("ok", marked=text), classes=classes)
+        RecordedPage(f"http://a.example/{number}", Page("ok", marked=text), classes=classes)
         for number, (text, classes) in enumerate(pages)
     ]
     return write_index(made, path, source="test")
 
 
-def halved(path: Path, labels: Mapping[int, str]) -> Index:
+def halved(path: Path, labels: Mapping[int, str]) -> CorpusIndex:
     """Forty pages, the first twenty on reefs, the others on rails; with labels for some."""
     texts = [f"coral reef atoll page{n}" if n < 20 else f"train rail track page{n}" for n in range(40)]
     return corpus(path, [(text, [labels[n]] if n in labels else []) for n, text in enumerate(texts)])
@@ -60,7 +60,7 @@ def test_standing_out_prefers_what_is_rare_in_the_corpus(tmp_path: Path) -> None
     assert ["reefs", "water"] == standing_out(index, [0, 1])
 
 
-def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: Index) -> None:
+def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: CorpusIndex) -> None:
     """What a guide is told comes from pages that count for nobody; another seed draws other pages."""
     (first,) = subjects_of(web, ["cooking"], random_seed=1)
     (again,) = subjects_of(web, ["cooking"], random_seed=1)
@@ -73,13 +73,13 @@ def test_examples_are_seen_relevant_and_drawn_by_the_seed(web: Index) -> None:
     assert len(first.examples) <= first.truth.sum() / 4
 
 
-def test_topics_of_the_embedded_web_are_typed_as_its_users_do(web: Index) -> None:
+def test_topics_of_the_embedded_web_are_typed_as_its_users_do(web: CorpusIndex) -> None:
     """They have queries of their own."""
     (subject,) = subjects_of(web, ["marine biology/coral reefs"])
     assert "coral reef bleaching" == subject.words
 
 
-def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: Index) -> None:
+def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: CorpusIndex) -> None:
     """At least `least` pages, a fifth of the corpus at most, as many as asked for."""
     drawn = subjects_of(web, count=3, least=5, random_seed=4)
     names = [subject.name for subject in drawn]
@@ -90,7 +90,7 @@ def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: Index) -> None:
     assert fitting == [subject.name for subject in subjects_of(web, least=5)]
 
 
-def test_an_unknown_class_gets_names_that_are_near(web: Index) -> None:
+def test_an_unknown_class_gets_names_that_are_near(web: CorpusIndex) -> None:
     """And the last part of a path is enough to be recognised."""
     with pytest.raises(InputError, match="no class 'astronmy': did you mean astronomy"):
         subjects_of(web, ["astronmy"])
@@ -107,7 +107,7 @@ def test_no_class_of_the_asked_size_is_an_error_with_sizes(tmp_path: Path) -> No
 
 def test_a_graph_with_scores_has_one_subject() -> None:
     """Its scores are the truth."""
-    index = Index.of({"a": ["b"]}, score={"b": 0.5})
+    index = CorpusIndex.of({"a": ["b"]}, score={"b": 0.5})
     (subject,) = subjects_of(index)
     assert ("score", [0.0, 0.5], "scores of the graph") == (subject.name, subject.truth.tolist(), subject.truth_by)
     with pytest.raises(InputError, match="its one subject is 'score'"):
@@ -120,7 +120,7 @@ def test_no_labels_and_no_scores_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--labels.*lycosa label"):
         subjects_of(index)
     with pytest.raises(InputError, match="nothing to find"):
-        subjects_of(Index.of({"a": ["b"]}, score={"b": 0.0}))
+        subjects_of(CorpusIndex.of({"a": ["b"]}, score={"b": 0.0}))
 
 
 @pytest.mark.parametrize(("labels", "noted"), [(19, True), (20, False)])

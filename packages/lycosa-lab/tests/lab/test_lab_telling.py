@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lycosa.cli import progress as module
-from lycosa.cli.progress import progress
+from lycosa.cli import progress_bar as module
+from lycosa.cli.progress_bar import show_progress
 
 
 def test_the_time_left_is_that_of_the_present_round(
@@ -16,9 +16,9 @@ def test_the_time_left_is_that_of_the_present_round(
     """What begins anew, on the next corpus, is timed from its own beginning, not from that of the first round."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    with progress() as tell:
+    with show_progress() as progress:
         for now, done in ((0, 1), (20, 2), (100, 1), (120, 2)):
             clock.now = now
-            tell("judging", done, 10)
+            progress("judging", done, 10)
     line = "judging: 2 of 10, about 80 s left"  # 8 left, at 20 s for 2
     assert [line, line] == capsys.readouterr().err.splitlines()

@@ -7,19 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from lycosa_lab.guides import Guide
-from lycosa_lab.hunters import hunter
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.forced_sequence import WatchedSequence, watch
+from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import Trace, simulate
 from lycosa_lab.subjects import Subject
-from lycosa_lab.watching import Watched, watch
+from lycosa_lab.trial_strategies import make_trial_strategy
 
 WATCHERS = ("breadth-first", "fl_n", "fl_ne", "sl_ne", "lr_sl", "opic-alpha", "nr", "random")
 """One of each kind."""
 
 
 @pytest.fixture(scope="module")
-def index() -> Index:
+def index() -> CorpusIndex:
     """A graph of 200 nodes, a third of them with a score, where all can be reached from the first."""
     dice = np.random.default_rng(4)
     names = [f"n{node}" for node in range(200)]
@@ -30,30 +30,33 @@ def index() -> Index:
     score = {name: round(float(dice.random()), 3) for name in names if dice.random() < 0.33}
     ordered = {name: sorted(targets) for name, targets in links.items()}
     alpha = {(a, b): round(float(dice.random()) * score.get(b, 0.1), 3) for a in ordered for b in ordered[a]}
-    return Index.of(ordered, score, alpha)
+    return CorpusIndex.of(ordered, score, alpha)
 
 
-def lead(index: Index, text: str, budget: int = 80) -> Trace:
-    guide = Guide.given(index)
+def lead(index: CorpusIndex, text: str, budget: int = 80) -> Trace:
+    guide = Judgements.given(index)
     return simulate(
-        guide, hunter(text, index, Subject("s", index.score), guide, budget=budget, random_seed=5), [0, 7], budget
+        guide,
+        make_trial_strategy(text, index, Subject("s", index.score), guide, budget=budget, random_seed=5),
+        [0, 7],
+        budget,
     )
 
 
 @pytest.mark.parametrize("text", [*WATCHERS, "mab_var,reset=20", "mab_epsilon", "fl_n,batch=8", "fl_n,q=.5,zeta=.2"])
-def test_who_watches_its_own_crawl_would_have_done_the_same(index: Index, text: str) -> None:
+def test_who_watches_its_own_crawl_would_have_done_the_same(index: CorpusIndex, text: str) -> None:
     """At each step an estimator names just the node that it fetched when it led."""
     led, numbers = lead(index, text), Subject("s", np.arange(1, len(index) + 1, dtype=np.float32))
-    seen = watch(index, Guide.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
+    seen = watch(index, Judgements.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
 
 
-def test_the_best_is_what_the_oracle_fetches(index: Index) -> None:
+def test_the_best_is_what_the_oracle_fetches(index: CorpusIndex) -> None:
     """The highest score of the frontier is that of the next node of an oracle-greedy crawl; no one picks above it."""
     led = lead(index, "oracle")
     subject = Subject("s", index.score)
     names = {name: name for name in (*WATCHERS, "mab_var")}
-    seen = watch(index, Guide.given(index), subject, names, led.nodes, seeds=led.seeds)
+    seen = watch(index, Judgements.given(index), subject, names, led.nodes, seeds=led.seeds)
     assert index.score[led.found].astype(float).tolist() == seen.best.tolist()
     assert all((picked <= seen.best).all() for picked in seen.picked.values())
     assert (seen.distance("fl_ne", 80) >= 0).all()
@@ -61,21 +64,21 @@ def test_the_best_is_what_the_oracle_fetches(index: Index) -> None:
 
 
 @pytest.mark.paper("gouriten-same-sequence")
-def test_watchers_do_not_see_each_other(index: Index) -> None:
+def test_watchers_do_not_see_each_other(index: CorpusIndex) -> None:
     """Alone or in company an estimator says the same."""
     led = lead(index, "oracle")
-    subject, guide = Subject("s", index.score), Guide.given(index)
+    subject, guide = Subject("s", index.score), Judgements.given(index)
     together = watch(index, guide, subject, {name: name for name in WATCHERS}, led.nodes, seeds=led.seeds)
     for name in ("fl_n", "lr_sl", "nr"):
         alone = watch(index, guide, subject, {name: name}, led.nodes, seeds=led.seeds)
         assert together.picked[name].tolist() == alone.picked[name].tolist()
 
 
-def test_times_are_told_as_far_as_someone_watched(index: Index) -> None:
+def test_times_are_told_as_far_as_someone_watched(index: CorpusIndex) -> None:
     """nr for 10 steps only: later there is nothing to tell, and the others go on."""
     led = lead(index, "oracle", 50)
     seen = watch(
-        index, Guide.given(index), Subject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes, seeds=led.seeds,
+        index, Judgements.given(index), Subject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes, seeds=led.seeds,
         until={"nr": 10},
     )  # fmt: skip
     assert [False] * 10 + [True] * 40 == np.isnan(seen.picked["nr"]).tolist()
@@ -88,23 +91,23 @@ def test_times_are_told_as_far_as_someone_watched(index: Index) -> None:
 def test_times_are_means_of_the_steps_before() -> None:
     """Steps of 1, 1, 9 and 2 ms: at step 4 with a window of 3 the mean of 1, 9 and 2; a batch's work is not hidden."""
     of = np.array([0.001, 0.001, 0.009, 0.002])
-    seen = Watched(np.zeros(4), {}, {"x": of})
+    seen = WatchedSequence(np.zeros(4), {}, {"x": of})
     assert [11 / 3, 12 / 3] == pytest.approx(seen.milliseconds("x", [3, 4], window=3))
 
 
 def test_the_frontier_shrinks_to_nothing() -> None:
     """s links to a and b: two to choose from, then one; the subject's truth values the choices, not the guide's."""
-    index = Index.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
+    index = CorpusIndex.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
     subject = Subject("s", np.array([0, 3, 4], np.float32))
-    seen = watch(index, Guide.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)
+    seen = watch(index, Judgements.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)
     assert ([4.0, 3.0], [3.0, 3.0]) == (seen.best.tolist(), seen.picked["bfs"].tolist())
 
 
 def test_who_prunes_has_nothing_to_say() -> None:
     """Hard focus would not fetch links of an irrelevant page: nan, which no mean counts."""
-    index = Index.of({"s": ["a"]}, {"a": 1.0})
+    index = CorpusIndex.of({"s": ["a"]}, {"a": 1.0})
     seen = watch(
-        index, Guide.given(index), Subject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
+        index, Judgements.given(index), Subject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
         np.array([0, 1]), seeds=1,
     )  # fmt: skip
     assert math.isnan(seen.picked["hard"][0])
@@ -112,7 +115,9 @@ def test_who_prunes_has_nothing_to_say() -> None:
 
 def test_a_sequence_that_no_crawl_could_follow() -> None:
     """A node that nothing fetched before links to, or one that comes twice, is an error and not a guess."""
-    index = Index.of({"s": ["a"], "a": ["b"]}, {})
+    index = CorpusIndex.of({"s": ["a"], "a": ["b"]}, {})
     for impossible in ([0, 2], [0, 1, 1]):
         with pytest.raises(ValueError, match=f"no crawl can fetch {index.names[impossible[-1]]}"):
-            watch(index, Guide.given(index), Subject("s", np.ones(3, np.float32)), {}, np.array(impossible), seeds=1)
+            watch(
+                index, Judgements.given(index), Subject("s", np.ones(3, np.float32)), {}, np.array(impossible), seeds=1
+            )

@@ -11,7 +11,7 @@ from scrapy.http import Response, TextResponse
 
 from lycosa.core.types import Links, Outcome, Page, Task
 from lycosa.drawing.formats import printable
-from lycosa.web.html import HTML, language_of, read_body
+from lycosa.web.html import HTML, detect_language_code, read_body
 from lycosa.web.reading import LARGE
 from lycosa.web.urls import is_http
 from lycosa_scrapy.requests import address, hint_of
@@ -103,7 +103,7 @@ def _read(page: Page, response: Response) -> None:
     declared = (response.headers.get("Content-Language") or b"").decode("latin-1").lower()[:20]
     page.language = document.language or declared
     page.guessed = not page.language
-    page.language = page.language or language_of(page.text[:1000])
+    page.language = page.language or detect_language_code(page.text[:1000])
     page.source = lambda: response.text if isinstance(response, TextResponse) else ""
 
 

@@ -32,7 +32,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
-from lycosa.core import threads
+from lycosa.core import blas_threads as threads
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError
@@ -41,9 +41,9 @@ from lycosa.core.options import Options
 from lycosa.core.table import MAX_HOPS, OPEN
 from lycosa.core.types import Page, Seed, Task, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.files import Files, SnapshotWriter
-from lycosa.crawling.request import Request as CrawlRequest
-from lycosa.judges.making import SOURCES
+from lycosa.crawling.crawl_files import CrawlFiles, SnapshotWriter
+from lycosa.crawling.request import CrawlRequest as CrawlRequest
+from lycosa.judges.factory import SOURCES
 from lycosa.store.directory import CONFIG, Directory
 from lycosa_scrapy.answers import Flight, page_of
 from lycosa_scrapy.requests import Forms, Unkept, node_of
@@ -79,7 +79,7 @@ class Scheduler(BaseScheduler):
         self._starts: Counter[str] = Counter()
         self._started: frozenset[str] = frozenset()  # nodes that an earlier run has started with
         self._downloading: Counter[str] = Counter()
-        self._files: Files | None = None
+        self._files: CrawlFiles | None = None
         self._snapshots: SnapshotWriter | None = None
         self._broken = False
         self._given = False
@@ -114,10 +114,10 @@ class Scheduler(BaseScheduler):
 
     async def _open(self, spider: Spider) -> None:
         request = self._request()
-        files = self._files = Files(request)
-        threads.begin()
+        files = self._files = CrawlFiles(request)
+        threads.limit_threads()
         assembly = await assemble(request, files)
-        await assembly.take_up()
+        await assembly.restore_snapshot()
         engine = self.engine = assembly.engine
         assert isinstance(engine.warden, Priorities)
         self.priorities = engine.warden
@@ -188,7 +188,7 @@ class Scheduler(BaseScheduler):
             self._fail(error)
         finally:
             files.close()
-            threads.end()
+            threads.restore_threads()
             gc.unfreeze()
             gc.set_threshold(*self._garbage)
             if self.filter is not None:

@@ -137,7 +137,7 @@ class Priorities(Warden):
 
     def recognise(self, visit: Visit, reading: Any) -> None:
         if visit.is_page and RELEVANCE in visit.data:
-            visit.beta = float(visit.data[RELEVANCE])
+            visit.relevance = float(visit.data[RELEVANCE])
         self.inner.recognise(visit, reading)
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:

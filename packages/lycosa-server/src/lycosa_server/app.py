@@ -18,15 +18,15 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.version import __version__
 from lycosa_server.api import routers
-from lycosa_server.guards import Site
+from lycosa_server.guards import ServerContext
 from lycosa_server.logs import log
 from lycosa_server.middleware import Door, Metrics
 from lycosa_server.pages import PAGES, STATIC, error_page
 from lycosa_server.pages import explain as explain_as_page
 from lycosa_server.people import catalogue
 from lycosa_server.people.credentials import Busy, Passwords
-from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
-from lycosa_server.people.limits import TooMany
+from lycosa_server.people.database import Conflict, Database, DatabaseAway, NoRoom
+from lycosa_server.people.limits import TooManyAttempts
 from lycosa_server.people.migrating import migrate
 from lycosa_server.people.permissions import Forbidden, NotFound
 from lycosa_server.settings import Settings, without_place
@@ -66,7 +66,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,  # it would redirect to whatever host the request names, and to http
     )
-    app.state.site = Site(settings, database, clock, passwords or Passwords())
+    app.state.site = ServerContext(settings, database, clock, passwords or Passwords())
     app.router.routes.extend(_routes())
     app.state.metrics = Metrics()
     app.add_middleware(Door, settings=settings, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
@@ -104,10 +104,10 @@ HIDDEN: dict[type[Exception], tuple[str, int, str]] = {
 }
 STATUSES: dict[type[Exception], int] = {
     Busy: 503,
-    TooMany: 429,
+    TooManyAttempts: 429,
     NotFound: 404,
     Forbidden: 403,
-    Taken: 409,
+    Conflict: 409,
     InputError: 422,
 }
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from lycosa.cli.commands import Variable, with_more
 from lycosa.cli.contact import NOTE
-from lycosa.cli.parameters import declared
+from lycosa.cli.parameters import settings_parameters
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa_server.settings import Settings
@@ -30,7 +30,7 @@ ServerDatabase = Annotated[
 ]
 
 
-@with_more(declared(Settings))
+@with_more(settings_parameters(Settings))
 def serve(
     data: Annotated[Path, "DATA", "Directory for accounts, interests and crawls."] = Path("lycosa-data"),
     *,

@@ -33,10 +33,10 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # change nothing: a session may us
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Caller:
     """Who asks which site: a person in a session, or by a token."""
 
-    site: Site
+    site: ServerContext
     id: str
     name: str
     role: str
@@ -56,10 +56,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    person: Person
+    person: Caller
 
     @property
-    def site(self) -> Site:
+    def site(self) -> ServerContext:
         return self.person.site
 
 
@@ -114,7 +114,7 @@ def sharer() -> Any:
 
 
 def needs(scope: str, *, by_token: bool = True) -> Any:
-    def guard(request: Request) -> Person:
+    def guard(request: Request) -> Caller:
         person = _with_scope(request, scope)
         if person.token and not by_token:
             raise HTTPException(403, "a token cannot do this: sign in in a browser")
@@ -157,7 +157,7 @@ def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") 
     return Depends(check)
 
 
-def _with_scope(request: Request, scope: str) -> Person:
+def _with_scope(request: Request, scope: str) -> Caller:
     person = identify(request)
     if scope not in person.scopes:
         whose = "token" if person.token else "role"
@@ -165,7 +165,7 @@ def _with_scope(request: Request, scope: str) -> Person:
     return person
 
 
-def identify(request: Request) -> Person:
+def identify(request: Request) -> Caller:
     """Whoever the cookie or the token speaks for; 403 for nobody, a forged request, a revoked token."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     person = _by_token(request, secret.strip()) if kind.lower() == "bearer" else _by_session(request)
@@ -173,7 +173,7 @@ def identify(request: Request) -> Person:
     return person
 
 
-def still_there(person: Person) -> bool:
+def still_there(person: Caller) -> bool:
     """Whether who asked is still signed in, or their token still good: for answers that take long."""
     site = person.site
     if person.token:
@@ -181,7 +181,7 @@ def still_there(person: Person) -> bool:
     return sessions.alive(site.database, site.clock(), person.session)
 
 
-def cookie_name(site: Site) -> str:
+def cookie_name(site: ServerContext) -> str:
     """`__Host-` makes browsers refuse it from another host, or without https."""
     return "__Host-lycosa" if site.settings.secure else "lycosa"
 
@@ -194,7 +194,7 @@ def set_cookie(request: Request, value: str) -> None:
     request.scope["lycosa"]["cookie"] = f"{cookie_name(site)}={value}; Path=/; {kept}; HttpOnly; SameSite=Lax{secure}"
 
 
-def _by_token(request: Request, secret: str) -> Person:
+def _by_token(request: Request, secret: str) -> Caller:
     site = site_of(request)
     row = tokens.find(site.database, site.clock(), secret)
     if row is None:
@@ -202,7 +202,7 @@ def _by_token(request: Request, secret: str) -> Person:
     return _person(request, row["owner"], frozenset(row["scopes"].split()), token=row["id"])
 
 
-def _by_session(request: Request) -> Person:
+def _by_session(request: Request) -> Caller:
     site = site_of(request)
     value = request.cookies.get(cookie_name(site), "")
     exchange = request.scope.get("lycosa", {"begun": True})
@@ -216,9 +216,9 @@ def _by_session(request: Request) -> Person:
     return _person(request, session.person, frozenset(SCOPES), session=session.id, csrf=session.csrf)
 
 
-def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> Person:
+def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> Caller:
     role, address = row["role"], address_of(request)
-    return Person(site_of(request), row["id"], row["name"], role, ROLES[role] & scopes, address=address, **how)
+    return Caller(site_of(request), row["id"], row["name"], role, ROLES[role] & scopes, address=address, **how)
 
 
 def address_of(request: Request) -> str:
@@ -234,7 +234,7 @@ def address_of(request: Request) -> str:
 
 
 @dataclass(slots=True)
-class Site:
+class ServerContext:
     """One server: its settings, its database, its clock."""
 
     settings: Settings
@@ -258,6 +258,6 @@ class Site:
                 yield self.views.get(path)
 
 
-def site_of(request: Request) -> Site:
-    site: Site = request.app.state.site
+def site_of(request: Request) -> ServerContext:
+    site: ServerContext = request.app.state.site
     return site

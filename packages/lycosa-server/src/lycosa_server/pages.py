@@ -27,7 +27,7 @@ from starlette.types import Scope
 from lycosa.drawing.pages import environment
 from lycosa.judges.model import KINDS
 from lycosa.version import __version__
-from lycosa_server.guards import Person, identify, site_of
+from lycosa_server.guards import Caller, identify, site_of
 from lycosa_server.people.accounts import preferences
 from lycosa_server.people.credentials import LONGEST, SHORTEST
 from lycosa_server.people.database import DatabaseAway
@@ -45,7 +45,7 @@ def templates() -> Environment:
     return made
 
 
-def show(request: Request, template: str, code: int = 200, person: Person | None = None, **more: Any) -> Response:
+def show(request: Request, template: str, code: int = 200, person: Caller | None = None, **more: Any) -> Response:
     person = person or known(request)
     shown = {"person": person, "theme": theme_of(person), "path": request.url.path, **more}
     shown["max_budget"] = site_of(request).settings.max_budget
@@ -77,7 +77,7 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
     return answer
 
 
-def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
+def _interest(request: Request, person: Caller, mode: Mode) -> dict[str, Any]:
     name, tab = request.path_params["interest"], request.path_params.get("tab", "")
     if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
         raise HTTPException(404)
@@ -161,14 +161,14 @@ def error_page(request: Request, status: int) -> Response | None:
     return show(request, "error", status, status=status, title=title, text=text)
 
 
-def known(request: Request) -> Person | None:
+def known(request: Request) -> Caller | None:
     """Whoever looks at a page, or None: also while the database is away, so that a page can say so."""
     with suppress(HTTPException, DatabaseAway):
         return identify(request)
     return None
 
 
-def theme_of(person: Person | None) -> str:
+def theme_of(person: Caller | None) -> str:
     """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
     chosen = preferences(person.site.database, person.id).get("theme") if person else None
     return chosen if chosen in ("system", "light", "dark") else "system"

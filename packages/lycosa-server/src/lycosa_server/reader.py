@@ -15,7 +15,7 @@ from html import escape
 from lycosa.revisit.ledger import day_and_time
 from lycosa.revisit.snapshot import main_blocks
 from lycosa.web.html import CLOSE, OPEN, Document, extract
-from lycosa.web.tree import Tree, base_of, tree_of
+from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
 
 CSP = (
@@ -51,11 +51,11 @@ def _printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def content(tree: Tree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
+def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
     """Return the wanted nodes as markup, and whether it had to be cut short. Misnested elements are left to the browser
     to repair: every element is one that can do nothing, wherever it stands.
     """
-    base, out, letters, elements = base_of(tree, url), list[str](), 0, 0
+    base, out, letters, elements = base_url(tree, url), list[str](), 0, 0
     open_: list[tuple[int, str]] = []  # levels in the tree, and tags
     dropped = 0  # the level of an element that is left out with all inside it
     cut = False
@@ -89,7 +89,7 @@ def content(tree: Tree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
     return "".join(out), cut
 
 
-def _attributes(tree: Tree, node: int, base: str) -> str:
+def _attributes(tree: DomTree, node: int, base: str) -> str:
     """The attributes of a link; empty for one that leads nowhere on the web."""
     href = tree.attributes[node].get("href")
     url = None if href is None else resolve(base, [href])[0]
@@ -106,7 +106,7 @@ class Readable:
 
 
 def of_html(source: str, url: str) -> Readable:
-    tree = tree_of(source[:SOURCE], TOKENS)
+    tree = parse_tree(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
     long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
     if long:

@@ -27,7 +27,7 @@ from lycosa.core.types import settled
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
-Labelled = Literal["yes", "no", "any", "none"]
+LabelFilter = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 Order: TypeAlias = Literal["relevance", "frequency", "date"]
 
@@ -35,13 +35,13 @@ PATIENCE = 0.15  # seconds that an answer spends on reading excerpts: those left
 
 
 @dataclass(frozen=True, slots=True)
-class Why(Origin):
+class FetchReason(Origin):
     """Why a page was fetched: what first led to it, and the score for which it was chosen."""
 
     score: float = 0.0
 
 
-class Page(BaseModel):
+class PageOut(BaseModel):
     """One page, as its current version is."""
 
     seq: int
@@ -58,13 +58,13 @@ class Page(BaseModel):
     found: bool
     frequency: int
     excerpt: str | None
-    why: Why
+    why: FetchReason
 
 
 @dataclass(frozen=True, slots=True)
 class PageFilter:
     filters: Filters
-    labelled: Labelled | None = None
+    labelled: LabelFilter | None = None
     found: bool | None = None  # None: those that were found, unless labels are asked for
     threshold: float | None = None  # what counts as found; None: as the crawl has it
 
@@ -74,7 +74,7 @@ def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
     return None if given is None else "yes" if given else "no"
 
 
-def fits(labelled: Labelled, given: bool | None) -> bool:
+def fits(labelled: LabelFilter, given: bool | None) -> bool:
     return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
 
 
@@ -104,7 +104,7 @@ def arrange(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order)
     return places
 
 
-def _takes(wanted: PageFilter, page: PageRow, now: Now, labels: Mapping[str, bool]) -> bool:
+def _takes(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
     if labelled is not None and not fits(labelled, given):
         return False
@@ -122,7 +122,7 @@ def _takes(wanted: PageFilter, page: PageRow, now: Now, labels: Mapping[str, boo
     return not filters.languages or any(test(page.language) for test in filters.languages)
 
 
-class Teller:
+class PageFormatter:
     """Says what there is to say of pages; reads the log and the archive for those that are shown."""
 
     def __init__(
@@ -134,16 +134,16 @@ class Teller:
         learned = [term for term in cached.view.topic if term]
         self._marks = topic_marks(collection.options, learned)
 
-    def page(self, page: PageRow) -> Page:
+    def page(self, page: PageRow) -> PageOut:
         view = self.cached.view
-        return Page(
+        return PageOut(
             seq=page.seq,
             url=page.node,
             title=page.title,
             host=page.host,
             language=page.language,
             score=round(self.now.worths.item(page.number), 6),
-            judged=page.beta,
+            judged=page.relevance,
             fetched=page.started,
             changed=page.changed or None,
             standing=page.state,  # type: ignore[arg-type]
@@ -178,8 +178,8 @@ class Teller:
         return snippet(said(document), self._marks, 240).text
 
 
-def why_of(origin: Origin, score: float) -> Why:
-    return Why(**asdict(origin), score=score if np.isfinite(score) else 0.0)
+def why_of(origin: Origin, score: float) -> FetchReason:
+    return FetchReason(**asdict(origin), score=score if np.isfinite(score) else 0.0)
 
 
 def collection_of(view: CrawlView) -> Collection | None:
@@ -196,7 +196,7 @@ def collection_of(view: CrawlView) -> Collection | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class CurrentPages:
     """A crawl's pages as they are now, by vertex. Whatever is counted on a screen is counted from this."""
 
     worths: NDArray[np.float64]
@@ -219,7 +219,7 @@ class CachedView:
         self.excerpts: dict[tuple[int, int], str] = {}
         self.indexing = False  # a thread brings the search index up to date
 
-    def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> Now:
+    def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> CurrentPages:
         with self.view.lock:
             line = self.view.threshold if threshold is None else threshold
             worths, counted = self.view.column("worth").astype(float), self.view.current()
@@ -228,7 +228,7 @@ class CachedView:
                     worth = worths[page.number]
                     worths[page.number] = relevant if self.view.probability else settled(worth, relevant, line)
                     counted[page.number] = True
-            return Now(worths, counted, counted & (worths >= line), int(self.view.column("crawled").sum()))
+            return CurrentPages(worths, counted, counted & (worths >= line), int(self.view.column("crawled").sum()))
 
     def scores(self, labels: Mapping[str, bool]) -> tuple[list[PageRow], NDArray[np.float64]]:
         with self.view.lock:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from lycosa_server.people.limits import TooMany
+from lycosa_server.people.limits import TooManyAttempts
 
 PIECE = 65_536
 
@@ -28,10 +28,10 @@ class Quota:
 
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
-        """One more of theirs, until the block is left; `TooMany` if they, or all together, have as many as may be."""
+        """One more of theirs, until the block is left; `TooManyAttempts` if they, or all together, have as many as may be."""
         with self._lock:
             if self.running[person] >= self.each or self.running.total() >= self.most:
-                raise TooMany(self.wait, self.told)
+                raise TooManyAttempts(self.wait, self.told)
             self.running[person] += 1
         try:
             yield

@@ -22,7 +22,7 @@ from lycosa.core.types import Page
 from lycosa.store.log import NAME
 from lycosa_server import child
 from lycosa_server.logs import log
-from lycosa_server.models import digest_of, inspect, pages_of, room, sweep
+from lycosa_server.model_files import digest_of, inspect, pages_of, room, sweep
 from lycosa_server.people import feedback, interests, models, suggestions
 from lycosa_server.people.database import Database, Row
 from lycosa_server.settings import Settings, without_place
@@ -30,7 +30,7 @@ from lycosa_server.settings import Settings, without_place
 TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
 
 
-class Training:
+class TrainingQueue:
     """Train queued models one at a time: part of the crawl process, the work itself runs in a child process."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
@@ -153,10 +153,10 @@ def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
 
 
 def _rules(task: dict[str, Any], place: Path) -> dict[str, Any]:
-    from lycosa.judges.model import Model
+    from lycosa.judges.model import TrainedModel
     from lycosa.training.rules import train_rules
 
-    learned = train_rules(task["crawls"][0]["directory"], Model.load(Path(task["model"])), _look([]))
+    learned = train_rules(task["crawls"][0]["directory"], TrainedModel.load(Path(task["model"])), _look([]))
     learned.book.save(place / "out")
     return {"notes": _notes(learned.notes), "pages": learned.parents}
 
@@ -206,11 +206,11 @@ def _look(directories: Sequence[Path]) -> Any:
     from lycosa.training.corpus import Account
     from lycosa.training.looking import recorded
 
-    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
+    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         had: set[str] = set()
         for directory in directories:
             missing = [url for url in urls if url not in had]
-            for url, page in recorded(directory)(missing, Account(), tell):
+            for url, page in recorded(directory)(missing, Account(), progress):
                 if len(had) < 5_000:
                     had.add(url)
                     yield url, page

@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
 from lycosa.judges import TOPICS
-from lycosa.judges.making import make_topic
+from lycosa.judges.factory import make_topic
 from lycosa.judges.taxonomy import wanted
 from lycosa.revisit.detectors import parse_detectors
 from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
@@ -24,7 +24,7 @@ from lycosa.strategies import strategy as make_strategy
 from lycosa.web.urls import Scope, check_seed
 from lycosa_server.people import catalogue, models
 from lycosa_server.people.database import Database
-from lycosa_server.people.wishes import AUTOMATIC, Wishes, options
+from lycosa_server.people.interest_settings import AUTOMATIC, InterestSettings, options
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}
@@ -40,77 +40,79 @@ OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "id
 
 
 def checked(
-    wishes: Wishes,
+    settings: InterestSettings,
     database: Database,
     most_pages: int,
     owner: str = "",
     place: Callable[[str], Path] = Path,
-    before: Wishes | None = None,
-) -> Wishes:
+    before: InterestSettings | None = None,
+) -> InterestSettings:
     """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
 
     Models have to be the `owner`'s, and `place` says where one lies. Somebody else who edits the interest leaves the
     models as they were `before`, or out.
     """
-    wishes = replace(wishes)
-    wishes.check(most_pages)
-    wishes.examples = [web_address(text, "the example ") for text in wishes.examples]
-    wishes.seeds = [web_address(text, "the seed ") for text in wishes.seeds]
-    known = catalogue.preferences(database) if wishes.preferences else set()
-    for name in wishes.preferences:
+    settings = replace(settings)
+    settings.check(most_pages)
+    settings.examples = [web_address(text, "the example ") for text in settings.examples]
+    settings.seeds = [web_address(text, "the seed ") for text in settings.seeds]
+    known = catalogue.preferences(database) if settings.preferences else set()
+    for name in settings.preferences:
         if name not in known:
             raise InputError(f"the catalogue has no subject {name!r}: choose another one")
-    scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
-    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
+    scope = Scope(settings.hosts, settings.domains, exclude=map(re.escape, settings.exclude))
+    seeds = [*settings.seeds, *catalogue.seeds_of(database, settings.preferences, settings.words)]
     if not any(scope(seed, 0) for seed in seeds):
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
         )
-    if wishes.strategy not in (AUTOMATIC, *GUIDES, *TAUGHT):
-        raise InputError(f"there is no strategy {wishes.strategy!r} to choose: see the list, or take automatic")
-    if wishes.judge not in (AUTOMATIC, *JUDGES):
-        raise InputError(f"there is no judge {wishes.judge!r} to choose: take {', '.join(JUDGES)}, or automatic")
-    if wishes.examples and wishes.judge != AUTOMATIC and "examples" not in JUDGES[wishes.judge].needs:
-        raise InputError(f"the judge {wishes.judge} uses words only: leave the examples out, or choose another judge")
-    _check_models(wishes, database, owner, before)
-    if wishes.detect:
-        parse_detectors(wishes.detect)
-    _try(wishes, place)
-    return wishes
+    if settings.strategy not in (AUTOMATIC, *GUIDES, *TAUGHT):
+        raise InputError(f"there is no strategy {settings.strategy!r} to choose: see the list, or take automatic")
+    if settings.judge not in (AUTOMATIC, *JUDGES):
+        raise InputError(f"there is no judge {settings.judge!r} to choose: take {', '.join(JUDGES)}, or automatic")
+    if settings.examples and settings.judge != AUTOMATIC and "examples" not in JUDGES[settings.judge].needs:
+        raise InputError(f"the judge {settings.judge} uses words only: leave the examples out, or choose another judge")
+    _check_models(settings, database, owner, before)
+    if settings.detect:
+        parse_detectors(settings.detect)
+    _try(settings, place)
+    return settings
 
 
-def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes | None) -> None:
-    if before is not None and {wishes.model, wishes.strategy_model} - {"", before.model, before.strategy_model}:
+def _check_models(settings: InterestSettings, database: Database, owner: str, before: InterestSettings | None) -> None:
+    if before is not None and {settings.model, settings.strategy_model} - {"", before.model, before.strategy_model}:
         raise InputError("models are their owner's: leave these as they are, or leave them out")
-    if wishes.model:
-        row = models.ready(database, owner, wishes.model, models.JUDGING)
+    if settings.model:
+        row = models.ready(database, owner, settings.model, models.JUDGING)
         classes = list(json.loads(row["about"]).get("classes", {}))
         try:
-            wishes.targets, _ = wanted(classes, wishes.targets)
+            settings.targets, _ = wanted(classes, settings.targets)
         except InputError as error:
             told = str(error).replace("Name it with --target", "Mark it").replace(" with --target", "")
             raise InputError(told) from error
-    needed = TAUGHT.get(wishes.strategy, "")
-    if needed and not wishes.strategy_model:
-        raise InputError(f"the strategy {wishes.strategy} needs a model of the kind {needed}: choose one of yours")
-    if wishes.strategy_model and not needed:
-        raise InputError(f"the strategy {wishes.strategy} takes no model: leave it out, or choose another strategy")
+    needed = TAUGHT.get(settings.strategy, "")
+    if needed and not settings.strategy_model:
+        raise InputError(f"the strategy {settings.strategy} needs a model of the kind {needed}: choose one of yours")
+    if settings.strategy_model and not needed:
+        raise InputError(f"the strategy {settings.strategy} takes no model: leave it out, or choose another strategy")
     if needed:
-        models.ready(database, owner, wishes.strategy_model, (needed,))
-    if needed == "rules" and not wishes.model:
+        models.ready(database, owner, settings.strategy_model, (needed,))
+    if needed == "rules" and not settings.model:
         raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
 
 
-def _try(wishes: Wishes, place: Callable[[str], Path]) -> None:
+def _try(settings: InterestSettings, place: Callable[[str], Path]) -> None:
     """Make everything that the crawl will be made of, so that it can't fail for this later."""
-    if wishes.strategy_model:
-        _build(spell(wishes.strategy, {"file": str(place(wishes.strategy_model))}), wishes.words, wishes.targets)
+    if settings.strategy_model:
+        _build(
+            spell(settings.strategy, {"file": str(place(settings.strategy_model))}), settings.words, settings.targets
+        )
         return
-    if wishes.words:
-        made = options(wishes, ["https://example.org/"]) | {"examples": []}
-        make_topic(Options.from_mapping(made, "the wishes"))
-    if wishes.strategy in GUIDES and GUIDES[wishes.strategy].needs == WORDS:
-        _build(wishes.strategy, wishes.words)
+    if settings.words:
+        made = options(settings, ["https://example.org/"]) | {"examples": []}
+        make_topic(Options.from_mapping(made, "the interest's settings"))
+    if settings.strategy in GUIDES and GUIDES[settings.strategy].needs == WORDS:
+        _build(settings.strategy, settings.words)
 
 
 def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:

@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lycosa.core.errors import LycosaError
 from lycosa_server.app import create_app
-from lycosa_server.guards import Site
+from lycosa_server.guards import ServerContext
 from lycosa_server.logs import log, take_over
 from lycosa_server.settings import Settings
 from lycosa_server.supervisor import SOCKET, end_with_supervisor, notices_end
@@ -95,7 +95,7 @@ def _stop(timer: asyncio.TimerHandle | None) -> None:
 class _Server(uvicorn.Server):
     """Tells live streams to end when it is to end itself: it would wait for them."""
 
-    def __init__(self, config: uvicorn.Config, site: Site) -> None:
+    def __init__(self, config: uvicorn.Config, site: ServerContext) -> None:
         super().__init__(config)
         self._site = site
 

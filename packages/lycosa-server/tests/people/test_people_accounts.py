@@ -9,7 +9,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa_server.people import accounts, sessions
 from lycosa_server.people.credentials import Passwords
-from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.permissions import NotFound
 from people_maker import crawl, interest, person
 from site_maker import CHEAP, PASSWORD
@@ -85,7 +85,7 @@ def test_a_name_is_taken_however_it_is_spelled_and_the_invitation_stays_good(dat
     """The invited person can try another name."""
     join(database, "Ada Lovelace")
     _, code = accounts.invite(database, NOW, "member")
-    with pytest.raises(Taken, match="choose another"):
+    with pytest.raises(Conflict, match="choose another"):
         accounts.accept(database, NOW, CHEAP, code, " ADA  lovelace", PASSWORD)
     assert "Grace" == accounts.accept(database, NOW, CHEAP, code, "Grace", PASSWORD)["name"]
 
@@ -126,7 +126,7 @@ def test_the_last_admin_stays(database: Database) -> None:
         lambda: accounts.set_disabled(database, ada["id"], True),
         lambda: accounts.keep_an_admin(database, ada["id"]),
     ):
-        with pytest.raises(Taken):
+        with pytest.raises(Conflict):
             act()
     accounts.set_disabled(database, bob["id"], False)
     accounts.set_role(database, ada["id"], "member")
@@ -142,7 +142,7 @@ def test_two_admins_who_demote_each_other_at_once_leave_one(database: Database) 
         try:
             accounts.set_role(database, person, "member")
             outcomes.append("done")
-        except Taken:
+        except Conflict:
             outcomes.append("refused")
 
     threads = [threading.Thread(target=demote, args=(person,)) for person in people]

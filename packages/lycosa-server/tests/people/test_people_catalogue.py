@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.web.urls import canonical
 from lycosa_server.people import catalogue
-from lycosa_server.people.database import Database, Taken
+from lycosa_server.people.database import Conflict, Database
 from people_maker import NOW, person
 
 
@@ -36,7 +36,7 @@ def test_entries_are_added_and_removed(database: Database) -> None:
     """An address stands once under a preference, and may stand under several."""
     one = catalogue.add(database, NOW, "Seas", "https://a.example/", "A")
     catalogue.add(database, NOW, "Music", "https://a.example/")
-    with pytest.raises(Taken, match="already"):
+    with pytest.raises(Conflict, match="already"):
         catalogue.add(database, NOW, "Seas", "https://a.example/")
     catalogue.add(database, NOW, "Seas", "https://b.example/", "B")
     assert ["https://a.example/", "https://b.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"], "")

@@ -12,12 +12,12 @@ from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
 from lycosa_server.people import crawls, erasing, notices
 from lycosa_server.people.crawls import Ending
-from lycosa_server.people.database import Database, Taken
+from lycosa_server.people.database import Conflict, Database
 from lycosa_server.people.permissions import NotFound
 from people_maker import crawl
 
 NOW = 1000.0
-ANNS = {"id": "Ann's", "owner": "Ann", "name": "reefs", "wishes": "{}", "created": NOW, "changed": NOW}
+ANNS = {"id": "Ann's", "owner": "Ann", "name": "reefs", "settings": "{}", "created": NOW, "changed": NOW}
 
 
 @pytest.fixture
@@ -74,13 +74,13 @@ def test_one_at_a_time(database: Database) -> None:
     """An interest has one crawl under way, whatever its state; another interest's don't matter."""
     crawl = new(database)
     for _ in range(2):
-        with pytest.raises(Taken, match="stop that one first"):
+        with pytest.raises(Conflict, match="stop that one first"):
             new(database)
         crawls.pause(database, crawl)
     new(database, "Bob's")
     crawls.stop(database, NOW, crawl)
     assert 2 == crawls.get(database, new(database))["number"]
-    with pytest.raises(Taken, match="is queued"):
+    with pytest.raises(Conflict, match="is queued"):
         crawls.resume(database, NOW, crawl)
 
 
@@ -90,7 +90,7 @@ def test_many_at_once_make_one(database: Database) -> None:
     def ask(_: int) -> str:
         try:
             return str(crawls.create(database, NOW, "Ann's", 5)["state"])
-        except Taken:
+        except Conflict:
             return "taken"
 
     with ThreadPoolExecutor(8) as people:
@@ -150,7 +150,7 @@ def test_what_is_over_is_neither_paused_nor_stopped(database: Database) -> None:
         lambda: crawls.stop(database, NOW, crawl),
         lambda: crawls.resume(database, NOW, crawl),
     ):
-        with pytest.raises(Taken, match="this crawl is finished"):
+        with pytest.raises(Conflict, match="this crawl is finished"):
             change()
 
 
@@ -190,9 +190,9 @@ def test_looking_again(database: Database) -> None:
     crawl = ended(database)
     row = crawls.refresh(database, NOW + 50, crawl)
     assert ("queued", "refresh", None) == (row["state"], row["task"], row["started"])
-    with pytest.raises(Taken, match="is queued"):
+    with pytest.raises(Conflict, match="is queued"):
         crawls.refresh(database, NOW, crawl)
-    with pytest.raises(Taken, match="looks at its pages again"):
+    with pytest.raises(Conflict, match="looks at its pages again"):
         crawls.more(database, NOW, crawl, 1, 1000)
     crawls.take(database, NOW + 60, crawl)
     crawls.pause(database, crawl)
@@ -251,7 +251,7 @@ def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> N
     crawls.end(database, NOW + 2, bobs, Ending(EXHAUSTED))
     database.run("UPDATE interest SET look_again = '1h'")
     for broken in ("not JSON", "[]", '{"frequent": 7, "frequently": ["a"]}'):
-        database.run("UPDATE interest SET wishes = :broken WHERE id = 'Ann''s'", broken=broken)
+        database.run("UPDATE interest SET settings = :broken WHERE id = 'Ann''s'", broken=broken)
         database.run(
             "UPDATE crawl SET state = 'finished', task = 'crawl', ended = :now WHERE id = :bobs", now=NOW, bobs=bobs
         )
@@ -290,7 +290,7 @@ def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
                 lambda: erasing.erase_interest(database, "Ann's"),
                 lambda: database.insert("interest", ANNS),
             ]
-            with contextlib.suppress(Taken, NotFound):
+            with contextlib.suppress(Conflict, NotFound):
                 chance.choice(steps)()
             done += 1
         return done
@@ -310,7 +310,7 @@ def _taken_and_ended(database: Database, crawl: str) -> None:
 def test_the_queue(database: Database) -> None:
     """Who has nothing running stands before who has, and the owner of the interest is who counts."""
     first = running(database)
-    second_interest = {"id": "second", "owner": "Ann", "name": "", "wishes": "{}", "created": NOW, "changed": NOW}
+    second_interest = {"id": "second", "owner": "Ann", "name": "", "settings": "{}", "created": NOW, "changed": NOW}
     database.insert("interest", second_interest)
     second, bobs = new(database, "second"), crawls.create(database, NOW + 60, "Bob's", 1)["id"]
     assert {bobs: 1, second: 2} == crawls.queue(database)
@@ -325,5 +325,5 @@ def test_only_so_many_are_kept(database: Database) -> None:
     """An interest that has as many crawls as it may keep gets no other one before one is deleted."""
     for number in range(crawls.MOST):
         crawl(database, "Ann's", number)
-    with pytest.raises(Taken, match="delete an old one first"):
+    with pytest.raises(Conflict, match="delete an old one first"):
         new(database)

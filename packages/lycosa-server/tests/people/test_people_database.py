@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa_server.people.database import Database, DatabaseAway, NoRoom, Taken
+from lycosa_server.people.database import Conflict, Database, DatabaseAway, NoRoom
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_sums_are_plain_numbers(database: Database) -> None:
 def test_a_key_can_be_used_once(database: Database) -> None:
     """The second row of the same key is refused as taken."""
     database.insert("thing", {"name": "a", "amount": 1})
-    with pytest.raises(Taken):
+    with pytest.raises(Conflict):
         database.insert("thing", {"name": "a", "amount": 2})
 
 
@@ -90,10 +90,10 @@ def test_a_transaction_is_all_or_nothing(database: Database) -> None:
 
 
 def test_a_refused_row_does_not_spoil_the_transaction(database: Database) -> None:
-    """Who catches `Taken` inside a transaction goes on with it."""
+    """Who catches `Conflict` inside a transaction goes on with it."""
     with database.transaction():
         database.insert("thing", {"name": "a", "amount": 1})
-        with pytest.raises(Taken):
+        with pytest.raises(Conflict):
             database.insert("thing", {"name": "a", "amount": 2})
         database.insert("thing", {"name": "b", "amount": 1})
     assert ["a", "b"] == names(database)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from lycosa.store.log import Lock
-from lycosa_server.people import erasing, interests, limits, sharing, visits
+from lycosa_server.people import erasing, interests, limits, sharing
+from lycosa_server.people import last_seen as visits
 from lycosa_server.people.database import Database
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.migrating import migrate
-from lycosa_server.people.wishes import Wishes
 from people_maker import NOW, crawl, interest, person
 from people_rows import fill
 
@@ -74,7 +75,7 @@ def test_the_file_forgets_too(tmp_path: Path) -> None:
     with closing(Database(path)) as database:
         migrate(database)
         ada = person(database, "Ada Lovelace")
-        interest(database, ada, "reefs", Wishes("secretwords " * 40, seeds=["https://reefs.example/"]))
+        interest(database, ada, "reefs", InterestSettings("secretwords " * 40, seeds=["https://reefs.example/"]))
     assert b"secretwords" in path.read_bytes()
     with closing(Database(path)) as database:
         erasing.erase_person(database, ada)

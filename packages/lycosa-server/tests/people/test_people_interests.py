@@ -7,7 +7,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa_server.people import interests, sharing
 from lycosa_server.people.database import Database
-from lycosa_server.people.wishes import Wishes
+from lycosa_server.people.interest_settings import InterestSettings
 from people_maker import NOW, REEFS, crawl, interest, person
 
 
@@ -16,14 +16,20 @@ def test_an_interest_is_kept_and_changed(database: Database) -> None:
     """What is given is changed, the rest stays."""
     ada = person(database, "Ada")
     made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
-    assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], Wishes.of_json(made["wishes"]))
+    assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], InterestSettings.of_json(made["settings"]))
     interests.change(database, NOW + 1, made["id"], name="Corals")
     found = database.get("interest", made["id"])
     assert found == {**made, "name": "Corals", "changed": NOW + 1}
-    interests.change(database, NOW + 2, made["id"], wishes=Wishes("kelp", seeds=["https://a.example/"]), look_again="")
+    interests.change(
+        database, NOW + 2, made["id"], settings=InterestSettings("kelp", seeds=["https://a.example/"]), look_again=""
+    )
     found = database.get("interest", made["id"])
     assert found is not None
-    assert ("kelp", "", "Corals") == (Wishes.of_json(found["wishes"]).words, found["look_again"], found["name"])
+    assert ("kelp", "", "Corals") == (
+        InterestSettings.of_json(found["settings"]).words,
+        found["look_again"],
+        found["name"],
+    )
 
 
 def test_a_person_has_so_many_interests_at_most(database: Database) -> None:

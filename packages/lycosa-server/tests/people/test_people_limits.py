@@ -18,7 +18,7 @@ def fail(database: Database, name: str, address: str, now: float = NOW) -> int:
     """Try and fail; 0, or the seconds to wait."""
     try:
         limits.sign_in(database, now, name, address)
-    except limits.TooMany as error:
+    except limits.TooManyAttempts as error:
         return error.wait
     return 0
 

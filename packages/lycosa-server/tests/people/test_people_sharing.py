@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa_server.people import notices, sharing, visits
+from lycosa_server.people import last_seen as visits
+from lycosa_server.people import notices, sharing
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.permissions import Forbidden, NotFound, interest_for
 from people_maker import NOW, interest, person

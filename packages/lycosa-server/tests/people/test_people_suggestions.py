@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from lycosa_server.people.database import Database
-from lycosa_server.people.suggestions import Known, answer, answered, opened_by, seeds, spelled, words
+from lycosa_server.people.suggestions import CandidatePage, answer, answered, opened_by, seeds, spelled, words
 from people_maker import NOW, interest, person
 
 
-def page(name: str, label: bool | None = None, times: int = 0, host: str = "a.example") -> Known:
+def page(name: str, label: bool | None = None, times: int = 0, host: str = "a.example") -> CandidatePage:
     """A page of a host."""
-    return Known(f"http://{host}/{name}", name, host, label, times)
+    return CandidatePage(f"http://{host}/{name}", name, host, label, times)
 
 
 def linked(*links: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,23 +10,23 @@ from pydantic import ValidationError
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa_server.people.wishes import Wishes, options
+from lycosa_server.people.interest_settings import InterestSettings, options
 
 LEAST: dict[str, Any] = {"words": "coral reefs", "seeds": ["https://reefs.example/"]}
 
 
-def read(**given: Any) -> Wishes:
-    wishes = Wishes(**{**LEAST, **given})
-    wishes.check()
-    return wishes
+def read(**given: Any) -> InterestSettings:
+    settings = InterestSettings(**{**LEAST, **given})
+    settings.check()
+    return settings
 
 
 def test_wishes_survive_the_database() -> None:
     """What was checked is what comes back from the database, field by field."""
-    wishes = read(languages=["EN"], exclude=[" /tag/ ", "/tag/"], threshold=1)
-    assert wishes == Wishes.of_json(wishes.as_json())
-    assert ["en"] == wishes.languages
-    assert ["/tag/"] == wishes.exclude
+    settings = read(languages=["EN"], exclude=[" /tag/ ", "/tag/"], threshold=1)
+    assert settings == InterestSettings.of_json(settings.as_json())
+    assert ["en"] == settings.languages
+    assert ["/tag/"] == settings.exclude
 
 
 def test_empty_texts_are_the_defaults() -> None:
@@ -63,7 +63,7 @@ def test_what_cannot_work_is_refused() -> None:
 
 def test_no_other_option_can_be_wished() -> None:
     """Every option of a crawl that is not on the list is refused by its name: files, networks, proxies, patterns."""
-    for name in {item.name for item in fields(Options)} - {item.name for item in fields(Wishes)}:
+    for name in {item.name for item in fields(Options)} - {item.name for item in fields(InterestSettings)}:
         with pytest.raises(ValidationError, match="Unexpected keyword argument"):
             read(**{name: ""})
 
@@ -71,9 +71,9 @@ def test_no_other_option_can_be_wished() -> None:
 @pytest.mark.paper("personalized-own-seeds")
 def test_options_are_those_of_a_crawl() -> None:
     """Wishes become options: automatic is scent, pieces of addresses are no expressions, the operator has his say."""
-    wishes = read(exclude=["/a+b?"], budget=30, max_depth=2)
+    settings = read(exclude=["/a+b?"], budget=30, max_depth=2)
     made = options(
-        wishes, ["https://seas.example/", "https://reefs.example/"], budget=40, delay=2.0, contact="a@b.example"
+        settings, ["https://seas.example/", "https://reefs.example/"], budget=40, delay=2.0, contact="a@b.example"
     )
     chosen = Options(**made)
     assert ["https://reefs.example/", "https://seas.example/"] == chosen.seeds
@@ -85,4 +85,4 @@ def test_options_are_those_of_a_crawl() -> None:
 def test_a_catalogue_that_was_emptied_leaves_nowhere_to_start() -> None:
     """An interest that has only preferences whose seeds are gone says so when its crawl is made."""
     with pytest.raises(InputError, match="no longer have seeds"):
-        options(Wishes("reefs", preferences=["Seas"]))
+        options(InterestSettings("reefs", preferences=["Seas"]))

@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
-from lycosa.judges.counting import WordFrequency
+from lycosa.judges.counting import WordFrequencyJudge
 from lycosa_server.results import Order, arrange
 from revisited_crawl import html, revisited
 
@@ -28,11 +28,15 @@ def view(tmp_path: Path) -> CrawlView:
         crawl.seed(HOME + "coral")
         names = list(TEXTS)
         for number, (name, text) in enumerate(TEXTS.items()):
-            beta = 0.9 - number / 10
+            relevance = 0.9 - number / 10
             crawl.page(
-                HOME + name, html(name, text), number, beta=beta, links=[HOME + to for to in names[number + 1 :]]
+                HOME + name,
+                html(name, text),
+                number,
+                relevance=relevance,
+                links=[HOME + to for to in names[number + 1 :]],
             )
-        crawl.changed(HOME + "coral", html("coral", TEXTS["coral"] + " anew"), 9.0, beta=0.9)
+        crawl.changed(HOME + "coral", html("coral", TEXTS["coral"] + " anew"), 9.0, relevance=0.9)
     made = CrawlView(tmp_path / "c")
     made.catch_up()
     return made
@@ -40,7 +44,7 @@ def view(tmp_path: Path) -> CrawlView:
 
 def names(view: CrawlView, order: Order) -> list[str]:
     pages = view.pages()
-    places = arrange(pages, np.array([page.beta for page in pages]), order)
+    places = arrange(pages, np.array([page.relevance for page in pages]), order)
     return [pages[at].node.removeprefix(HOME) for at in places]
 
 
@@ -54,10 +58,10 @@ def test_orders(view: CrawlView) -> None:
 @pytest.mark.paper("personalized-order")
 def test_word_frequency_is_the_papers(view: CrawlView) -> None:
     """For a topic of one word, the number is that of the paper's measure."""
-    judge = WordFrequency("coral")
+    judge = WordFrequencyJudge("coral")
     for page in view.pages()[1:]:
         text = Page("ok", title=page.title, marked=f"{page.title}\n{TEXTS[page.node.removeprefix(HOME)]}")
-        assert judge.judge(text, None).beta == page.frequency
+        assert judge.judge(text, None).relevance == page.frequency
 
 
 @pytest.mark.parametrize("order", get_args(Order))
@@ -70,7 +74,7 @@ def test_pages_without_words(tmp_path: Path) -> None:
     """Pages of which no words are known are arranged by score."""
     with revisited(tmp_path / "c", archive=False) as crawl:
         for number in range(3):
-            crawl.log.append(Visit(f"{HOME}{number}", "page", "ok", number, beta=number / 10))
+            crawl.log.append(Visit(f"{HOME}{number}", "page", "ok", number, relevance=number / 10))
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     assert ["2", "1", "0"] == names(view, "frequency")

@@ -218,7 +218,7 @@ def go_by_models(page: Any, web: Web) -> None:
     page.get_by_role("button", name="Create only").click()
     page.wait_for_url(re.compile(r"/interests/[0-9a-f]+"))
     page.get_by_role("tab", name="Settings").click()
-    wished = page.locator("dl.wishes")
+    wished = page.locator("dl.settings")
     for words in ("Sea/Reefs", "hmm", "/news/ (at least every 1d)", "paper"):
         expect(wished).to_contain_text(words, timeout=PATIENCE)
 
@@ -385,7 +385,7 @@ def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
         with closing(Database(served.data / "lycosa.sqlite")) as database:
             _, code = accounts.invite(database, time.time(), "admin")
         join(page, f"{served.url}/join#{code}", "Hedy")
-        wishes = {
+        settings = {
             "words": f"coral reefs {TYPED}",
             "exclude": [TYPED],
             "seeds": [f"{web.base}/"],
@@ -393,7 +393,7 @@ def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
             "judge": "vector",
             "threshold": 0.01,
         }
-        interest = ask(page, "POST", "/interests", {"name": TYPED, "wishes": wishes})["id"]
+        interest = ask(page, "POST", "/interests", {"name": TYPED, "settings": settings})["id"]
         crawl = ask(page, "POST", f"/interests/{interest}/crawls", {})["id"]
         made = Crawled(page, web, watch, served.url, interest, crawl)
         made.finish()

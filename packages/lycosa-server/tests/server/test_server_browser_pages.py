@@ -317,7 +317,7 @@ def test_a_form_is_sent_when_all_of_it_is_there(visit: Any, site: SiteUnderTest)
     held.arrive()
     page.wait_for_url(re.compile(address + "($|#)"))
     kept = browsing.ask(page, "GET", f"/interests/{address.rsplit('/', 1)[-1]}")
-    assert 1 == len(kept["wishes"]["preferences"])
+    assert 1 == len(kept["settings"]["preferences"])
 
 
 def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
@@ -667,8 +667,8 @@ class Crawled:
 
 def crawled(site: SiteUnderTest, page: Any, letter: str = "c") -> Crawled:
     """An interest of the person who looks at a page, crawled and looked at again."""
-    wishes = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
-    interest = browsing.ask(page, "POST", "/interests", {"name": "Reefs & <b>more</b>", "wishes": wishes})["id"]
+    settings = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
+    interest = browsing.ask(page, "POST", "/interests", {"name": "Reefs & <b>more</b>", "settings": settings})["id"]
     row = {"id": letter * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
     times = {"created": EPOCH, "queued": EPOCH, "started": EPOCH}
     site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "found": 3})

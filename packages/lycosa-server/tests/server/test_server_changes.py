@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa_server.api import changes
-from lycosa_server.news import changes_since
+from lycosa_server.api import change_routes as changes
 from lycosa_server.people.ids import new_id
+from lycosa_server.unseen_changes import changes_since
 from revisited_crawl import DAY, EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
-REEFS = {"name": "Reefs", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
+REEFS = {"name": "Reefs", "settings": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 ONE, TWO = "https://reefs.example/one", "https://reefs.example/two"
 
 

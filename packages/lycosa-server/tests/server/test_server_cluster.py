@@ -12,7 +12,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from crawler_bench import DELAY, Bench, events_of, on_bench, quick, rewish  # noqa: F401 - a fixture
+from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
 from held_port import held_port
 from hosts_here import HostsHere
 from lycosa.core.types import Label, Lesson, Setting, Visit
@@ -126,7 +126,7 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
         crawl = bench.crawl("ann", budget=6, seeds=seeds, judge="vector")
         bench.start()
         assert (await bench.until_state(crawl, "finished"))["found"] > 0
-        rewish(bench, "ann-reefs", words="steam railway")
+        change_settings(bench, "ann-reefs", words="steam railway")
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         for pages in (8, 9):

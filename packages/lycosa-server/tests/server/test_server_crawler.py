@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawler_bench import DELAY, Bench, events_of, on_bench, quick, rewish  # noqa: F401 - a fixture
+from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.judges.model import fitted
@@ -27,10 +27,10 @@ from lycosa.web.signing import Identity
 from lycosa_server.crawler import running as running_module
 from lycosa_server.crawler.process import CrawlProcess
 from lycosa_server.crawler.running import recorded
-from lycosa_server.models import digest_of
+from lycosa_server.model_files import digest_of
 from lycosa_server.people import crawls, erasing, feedback
 from lycosa_server.people.database import DatabaseAway
-from lycosa_server.people.wishes import Wishes
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.settings import Settings
 
 
@@ -209,12 +209,12 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"])
         book = RuleBook()
         book.add("Rail", "Sea/Reefs", 2)
-        wishes = {"model": "m-ann", "targets": ["Sea"], "strategy": "rules", "strategy_model": "r-ann"}
+        settings = {"model": "m-ann", "targets": ["Sea"], "strategy": "rules", "strategy_model": "r-ann"}
         crawl, other = bench.crawl("ann", budget=3), bench.crawl("eve", budget=3)
         for name, owner, kind, content in (("m-ann", "ann", "classifier", reefs), ("r-ann", "ann", "rules", book)):
             add_model(bench, name, owner, kind, content)
-        told = Wishes(seeds=[bench.server.url("reef.localhost", "/coral-0")], **wishes).as_json()
-        bench.database.run("UPDATE interest SET wishes = :told", told=told)
+        told = InterestSettings(seeds=[bench.server.url("reef.localhost", "/coral-0")], **settings).as_json()
+        bench.database.run("UPDATE interest SET settings = :told", told=told)
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert (3, 3) == (row["pages"], row["found"])
@@ -225,7 +225,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         upside_down = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"])
         add_model(bench, "m2-ann", "ann", "classifier", upside_down)
         told = told.replace("m-ann", "m2-ann")
-        bench.database.run("UPDATE interest SET wishes = :told WHERE owner = 'ann'", told=told)
+        bench.database.run("UPDATE interest SET settings = :told WHERE owner = 'ann'", told=told)
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
@@ -240,7 +240,7 @@ def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
     async def work(bench: Bench) -> None:
         bad = bench.crawl("ann", "bad", examples=[bench.server.url("reef.localhost", "/robots.txt")])
         odd = bench.crawl("bob", "odd")
-        bench.database.run("UPDATE interest SET wishes = 'none' WHERE id = 'bob-odd'")
+        bench.database.run("UPDATE interest SET settings = 'none' WHERE id = 'bob-odd'")
         good, private = bench.crawl("cid", budget=5), bench.crawl("dan", seeds=["http://10.0.0.1/coral"])
         bench.start()
         assert "cannot fetch the example" in (await bench.until_state(bad, "failed"))["reason"]
@@ -544,12 +544,12 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
         assert 1 == bench.row(crawl)["lessons"]
-        rewish(bench, "ann-reefs", threshold=0.999)
+        change_settings(bench, "ann-reefs", threshold=0.999)
         crawls.judge_again(bench.database, "ann-reefs", "threshold")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert 0.999 == events_of(bench, crawl, "node = 'threshold'")[-1].value
         assert bench.row(crawl)["found"] < 6
-        rewish(bench, "ann-reefs", words="steam railway", threshold=0.0)
+        change_settings(bench, "ann-reefs", words="steam railway", threshold=0.0)
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
@@ -571,7 +571,7 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
         crawl = bench.crawl("ann", judge="vector")
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 4)
-        rewish(bench, "ann-reefs", words="steam railway")
+        change_settings(bench, "ann-reefs", words="steam railway")
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
@@ -581,12 +581,12 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
         assert 0 == bench.row(crawl)["found"]
         reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
         add_model(bench, "m-ann", "ann", "classifier", reefs)  # which nobody had named when the crawl began
-        rewish(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
+        change_settings(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         await bench.until(lambda: bench.row(crawl)["found"] > 0)
         assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
-        rewish(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
+        change_settings(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: bench.row(crawl)["judging_failed"])
         told = bench.row(crawl)["judging_failed"]
@@ -613,7 +613,7 @@ def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> 
         await bench.until(lambda: bench.row(runs)["pages"] >= 4)
         await bench.stop()
         for interest in ("ann-reefs", "bob-reefs"):
-            rewish(bench, interest, words="steam railway")
+            change_settings(bench, interest, words="steam railway")
             crawls.judge_again(bench.database, interest, "topic")
         bench.start()
         for crawl in (runs, over):
@@ -731,4 +731,4 @@ def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(InputError):
             Settings(tmp_path, **wrong).check()
     with pytest.raises(InputError, match="choose training or all"):
-        Wishes("coral", seeds=["https://example.org/"], respect_opt_outs="some").check()
+        InterestSettings("coral", seeds=["https://example.org/"], respect_opt_outs="some").check()

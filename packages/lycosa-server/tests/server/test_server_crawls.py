@@ -12,12 +12,12 @@ from site_maker import API, SiteUnderTest
 pytestmark = pytest.mark.parametrize("site", [{"max_budget": 300}], indirect=True)
 """Crawls may have 300 pages."""
 
-WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget": 500}
+SETTINGS = {"words": "coral reefs", "seeds": ["https://example.org/"], "budget": 500}
 
 
 def interest_of(site: SiteUnderTest, client: Any) -> str:
     """A new interest of whoever is signed in, as if it had been made when more pages were allowed."""
-    answer = client.post(f"{API}/interests", json={"name": "reefs", "wishes": {**WISHES, "budget": 300}})
+    answer = client.post(f"{API}/interests", json={"name": "reefs", "settings": {**SETTINGS, "budget": 300}})
     assert 201 == answer.status_code, answer.text
     return str(answer.json()["id"])
 

@@ -14,13 +14,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import LycosaError
-from lycosa_server.api.exports import _copy
+from lycosa_server.api.export_routes import _copy
 from lycosa_server.people.ids import new_id
 from lycosa_server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest
 
-REEFS = {"name": "Reefs / Riffe", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
+REEFS = {"name": "Reefs / Riffe", "settings": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 PAGE = "https://reefs.example/a"
 
 
@@ -62,7 +62,7 @@ def test_everything_of_a_person(site: SiteUnderTest) -> None:
         names = packed.namelist()
         assert ["account.json", f"{folder}/pages.jsonl"] == names[:2]
         told = json.loads(packed.read("account.json"))
-        assert ("Ada", ["coral"]) == (told["account"]["name"], [one["wishes"]["words"] for one in told["interests"]])
+        assert ("Ada", ["coral"]) == (told["account"]["name"], [one["settings"]["words"] for one in told["interests"]])
         pages = [json.loads(line) for line in packed.read(names[1]).splitlines()]
         assert [("https://reefs.example/", 1), (PAGE, 1), (PAGE, 2)] == [(one["url"], one["version"]) for one in pages]
         assert "coral and bleached kelp" in pages[2]["text"]

@@ -43,8 +43,8 @@ def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatc
         return ask(statement, given)
 
     monkeypatch.setattr(site.database, "_execute", full)
-    wishes = {"words": "coral", "seeds": ["http://reefs.example/"], "budget": 5}
-    answer = ada.post(f"{API}/interests", json={"name": "reefs", "wishes": wishes, "look_again": ""})
+    settings = {"words": "coral", "seeds": ["http://reefs.example/"], "budget": 5}
+    answer = ada.post(f"{API}/interests", json={"name": "reefs", "settings": settings, "look_again": ""})
     assert (507, True) == (answer.status_code, "disk is full" in answer.json()["detail"])
     assert 200 == ada.get(f"{API}/interests").status_code
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from lycosa_server.api import interests as imports
+from lycosa_server.api import interest_routes as imports
 from site_maker import API, SiteUnderTest
 
 BOOKMARKS = b"""<!DOCTYPE NETSCAPE-Bookmark-file-1>

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from lycosa.crawling import crawl as make_crawl
-from lycosa_server.people import erasing, wishes
+from lycosa_server.people import erasing
+from lycosa_server.people import interest_settings as settings
 from lycosa_server.people.ids import new_id
 from revisited_crawl import EPOCH, revisited
 from site_maker import API, SiteUnderTest
 
-WISHES: dict[str, Any] = {"words": "coral reefs", "seeds": ["reefs.example/start"], "budget": 50}
-REEFS: dict[str, Any] = {"name": "Reefs", "wishes": WISHES, "look_again": "1d"}
+SETTINGS: dict[str, Any] = {"words": "coral reefs", "seeds": ["reefs.example/start"], "budget": 50}
+REEFS: dict[str, Any] = {"name": "Reefs", "settings": SETTINGS, "look_again": "1d"}
 
 
 def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
@@ -22,7 +23,7 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
     made = ada.post(f"{API}/interests", json=REEFS)
     assert 201 == made.status_code, made.text
     told = made.json()
-    assert ["https://reefs.example/start"] == told["wishes"]["seeds"]
+    assert ["https://reefs.example/start"] == told["settings"]["seeds"]
     assert ("own", "Ada", "1d", None, None) == (
         told["mode"], told["owner"]["name"], told["look_again"], told["crawl"], told["unseen"],
     )  # fmt: skip
@@ -30,8 +31,8 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
     assert [told] == ada.get(f"{API}/interests").json()
     place = f"{API}/interests/{told['id']}"
     site.clock.now += 60
-    changed = ada.patch(place, json={"name": "Corals", "wishes": {**WISHES, "exclude": ["/tag/"]}}).json()
-    assert ("Corals", ["/tag/"], "1d") == (changed["name"], changed["wishes"]["exclude"], changed["look_again"])
+    changed = ada.patch(place, json={"name": "Corals", "settings": {**SETTINGS, "exclude": ["/tag/"]}}).json()
+    assert ("Corals", ["/tag/"], "1d") == (changed["name"], changed["settings"]["exclude"], changed["look_again"])
     assert told["changed"] + 60 == changed["changed"]
     assert 204 == ada.delete(place).status_code
     assert 404 == ada.get(place).status_code
@@ -46,10 +47,10 @@ def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
     assert {"paper", "tree", "digest"} < named
     fresh = {"always": ["/start"], "frequently": ["/news/"], "frequent": "6h", "infrequently": ["/old?"],
              "infrequent": "90d", "detect": ["tree", "paper"]}  # fmt: skip
-    made = ada.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **fresh}})
+    made = ada.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **fresh}})
     assert 201 == made.status_code, made.text
-    assert fresh == {name: made.json()["wishes"][name] for name in fresh}
-    chosen = wishes.options(wishes.Wishes(**made.json()["wishes"]))
+    assert fresh == {name: made.json()["settings"][name] for name in fresh}
+    chosen = settings.options(settings.InterestSettings(**made.json()["settings"]))
     assert (["/old\\?"], "6h", ["tree", "paper"]) == (chosen["infrequently"], chosen["frequent"], chosen["detect"])
 
 
@@ -68,7 +69,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "best-first,batch=8"}, "there is no strategy"),
     ({"judge": "regex"}, "there is no judge"),
     ({"judge": "model"}, "there is no judge"),
-    ({"judge": "lycosa.judges.query:Query"}, "there is no judge"),
+    ({"judge": "lycosa.judges.vector_judge:Query"}, "there is no judge"),
     ({"judge": "vector,background=/etc/passwd"}, "there is no judge"),
     ({"judge": "keyword", "examples": ["https://a.example/"]}, "uses words only"),
     ({"seeds": ["file:///etc/passwd"]}, "is not a web address"),
@@ -91,7 +92,7 @@ def test_what_a_member_cannot_wish(site: SiteUnderTest) -> None:
     """Files, classes, expressions, networks and what costs everyone too much are refused, with what is wrong."""
     member = site.sign_up("Ada")
     for given, told in REFUSED:
-        answer = member.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **given}})
+        answer = member.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **given}})
         assert (422, True) == (answer.status_code, told in answer.text), answer.text
 
 
@@ -107,12 +108,12 @@ def test_what_is_wished_can_be_crawled(site: SiteUnderTest) -> None:
     """What the API accepts makes a crawl without an error."""
     member = site.sign_up("Ada")
     for given in ALLOWED:
-        answer = member.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **given}})
+        answer = member.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **given}})
         assert 201 == answer.status_code, answer.text
-        row = site.database.row("SELECT wishes FROM interest WHERE id = :id", id=answer.json()["id"])
+        row = site.database.row("SELECT settings FROM interest WHERE id = :id", id=answer.json()["id"])
         assert row is not None
-        kept = wishes.Wishes.of_json(row["wishes"])
-        made = make_crawl(**wishes.options(kept, ["https://seas.example/"] if kept.preferences else [], delay=0.5))
+        kept = settings.InterestSettings.of_json(row["settings"])
+        made = make_crawl(**settings.options(kept, ["https://seas.example/"] if kept.preferences else [], delay=0.5))
         assert 50 == made.options.budget
 
 
@@ -153,15 +154,15 @@ NONSENSE = [
     b"null",
     b"[]",
     b'{"name": "a"}',
-    b'{"name": "\\u0000", "wishes": {"words": "coral", "seeds": ["a.example"]}}',
-    b'{"name": "\\ud800", "wishes": {"words": "coral", "seeds": ["a.example"]}}',
-    b'{"name": "a", "wishes": {"words": "\\ud800", "seeds": ["a.example"]}}',
-    b'{"name": "a", "wishes": {"words": "coral", "seeds": ["a.example"], "threshold": NaN}}',
-    b'{"name": "a", "wishes": {"words": "coral", "seeds": ["a.example"], "threshold": 1e999}}',
-    b'{"name": "a", "wishes": {"words": "coral", "seeds": ["a.example"], "budget": 1e400}}',
-    b'{"name": "a", "wishes": {"words": "coral", "seeds": ["a.example\\u0000"]}}',
-    b'{"name": "a", "wishes": {"words": "coral", "seeds": ["a.example"]}, "look_again": "\\u0000"}',
-    b'{"name": "   ", "wishes": {"words": "coral", "seeds": ["a.example"]}}',
+    b'{"name": "\\u0000", "settings": {"words": "coral", "seeds": ["a.example"]}}',
+    b'{"name": "\\ud800", "settings": {"words": "coral", "seeds": ["a.example"]}}',
+    b'{"name": "a", "settings": {"words": "\\ud800", "seeds": ["a.example"]}}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"], "threshold": NaN}}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"], "threshold": 1e999}}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"], "budget": 1e400}}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example\\u0000"]}}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"]}, "look_again": "\\u0000"}',
+    b'{"name": "   ", "settings": {"words": "coral", "seeds": ["a.example"]}}',
 ]
 
 

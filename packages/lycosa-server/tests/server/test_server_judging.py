@@ -13,7 +13,7 @@ from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, SqliteLog, labels_in
+from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa_server import results
 from lycosa_server.crawler.running import judge_again
 from lycosa_server.people import crawls, feedback
@@ -33,9 +33,9 @@ def plain(site: SiteUnderTest) -> CrawlOnSite:
     made = crawl_on_site(site)
     crawl = made.record()
     crawl.seed(CORAL)
-    crawl.page(CORAL, html("Coral", "coral polyps build reefs"), 0.0, beta=0.9, links=[SPONGE, TRAIN])
-    crawl.page(SPONGE, html("Sponges", "sponges live beside coral"), 1.0, beta=0.6)
-    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, beta=0.05)
+    crawl.page(CORAL, html("Coral", "coral polyps build reefs"), 0.0, relevance=0.9, links=[SPONGE, TRAIN])
+    crawl.page(SPONGE, html("Sponges", "sponges live beside coral"), 1.0, relevance=0.6)
+    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, relevance=0.05)
     crawl.close()
     return made
 
@@ -152,7 +152,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
 def labels_in_log(path: Path) -> dict[str, bool]:
     log = SqliteLog(path / NAME, readonly=True)
     try:
-        return labels_in(log)
+        return current_labels(log)
     finally:
         log.close()
 
@@ -165,7 +165,7 @@ def test_a_threshold_is_kept(site: SiteUnderTest) -> None:
     would = ada.get(f"{API}/crawls/{path.name}/pages", params={"threshold": 0.01}).json()
     changed = ada.patch(f"{API}/interests/{reefs}", json={"threshold": 0.01})
     assert (200, 0.01, "coral lagoon") == (
-        changed.status_code, changed.json()["wishes"]["threshold"], changed.json()["wishes"]["words"],
+        changed.status_code, changed.json()["settings"]["threshold"], changed.json()["settings"]["words"],
     )  # fmt: skip
     assert "threshold" == changed.json()["crawl"]["judging"]
     work(site, reefs)
@@ -186,8 +186,8 @@ def test_other_words_without_a_new_crawl(site: SiteUnderTest) -> None:
     path = crawled(site, reefs, reefs_and_trains(), words="coral lagoon")
     place = f"{API}/crawls/{path.name}/pages"
     before = ada.get(place).json()
-    wishes = {**ada.get(f"{API}/interests/{reefs}").json()["wishes"], "words": "timetable engine"}
-    assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"wishes": wishes}).status_code
+    settings = {**ada.get(f"{API}/interests/{reefs}").json()["settings"], "words": "timetable engine"}
+    assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"settings": settings}).status_code
     assert before == ada.get(place).json()
     assert "" == ada.get(f"{API}/crawls/{path.name}").json()["judging"]
     asked = ada.post(f"{API}/interests/{reefs}/judge")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.store.log import FIRSTS, PAGES, WORTH, SqliteLog
+from lycosa.store.log import PAGES, UNIQUE_PAGES, WORTH, SqliteLog
 from lycosa.testweb import Server, Web, serve
 from lycosa_server.backup import restore, write_backup
 from lycosa_server.people.database import Database
@@ -34,8 +34,8 @@ def web() -> Iterator[Server]:
 
 
 def start_crawl(served: Served, web: Server) -> str:
-    wishes = {"words": web.web.query(TOPIC), "seeds": web.web.seeds(TOPIC), "budget": BUDGET}
-    interest = served.ask("POST", "/interests", {"name": "reefs", "wishes": wishes, "look_again": ""})
+    settings = {"words": web.web.query(TOPIC), "seeds": web.web.seeds(TOPIC), "budget": BUDGET}
+    interest = served.ask("POST", "/interests", {"name": "reefs", "settings": settings, "look_again": ""})
     return str(served.ask("POST", f"/interests/{interest['id']}/crawls", {})["id"])
 
 
@@ -73,7 +73,7 @@ def whole(data: Path, told: dict[str, Any]) -> None:
     with closing(SqliteLog(log_of(data, told["id"]), readonly=True)) as log:
         threshold = log.setting("threshold", 0.0)
         pages = [row[0] for row in log.rows("node", PAGES)]
-        found = sum(1 for _ in log.rows("node", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))
+        found = sum(1 for _ in log.rows("node", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))
     assert "stopped" == told["state"]
     assert len(set(pages)) == len(pages) == told["pages"]
     assert found == told["found"] > 0

@@ -11,10 +11,10 @@ from fastapi.sse import ServerSentEvent, format_sse_event
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
-from lycosa_server.api import live as module
-from lycosa_server.api.live import Feed
+from lycosa_server.api import live_routes as module
+from lycosa_server.api.live_routes import EventFeed
 from lycosa_server.crawler.running import recorded
-from lycosa_server.guards import CrawlAccess, Person
+from lycosa_server.guards import Caller, CrawlAccess
 from lycosa_server.people.database import DatabaseAway
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
@@ -34,10 +34,10 @@ def record(made: CrawlOnSite) -> None:
     crawl = made.record()
     crawl.seed(HOME)
     crawl.page(HOME, html("Reefs", "coral"), 0.0, links=[HOME + "a", HOME + "b", HOME + "gone"])
-    crawl.page(HOME + "a", html("Atolls", "coral"), 0.0001, beta=0.1, links=[HOME + "c"])
+    crawl.page(HOME + "a", html("Atolls", "coral"), 0.0001, relevance=0.1, links=[HOME + "c"])
     crawl.log.append(Visit(HOME + "gone", "page", "gone", 3, started=EPOCH, ended=EPOCH, status=404))
     crawl.log.append(Visit("http://reef.test/robots.txt", "robots", "gone", 0, started=EPOCH))
-    crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, beta=0.9, score=0.3)
+    crawl.page(HOME + "c", html("Cays", "coral cays"), 0.0002, relevance=0.9, score=0.3)
     crawl.close()
 
 
@@ -47,17 +47,17 @@ def say(made: CrawlOnSite, **more: Any) -> None:
     (made.directory / "live.json").write_text(json.dumps({**data, **more}))
 
 
-def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
+def feed_of(made: CrawlOnSite, after: int = 0) -> EventFeed:
     """A stream's feed for who is signed in."""
     database = made.site.database
     crawl = database.row("SELECT * FROM crawl WHERE id = :id", id=made.crawl)
     interest = database.row("SELECT * FROM interest WHERE id = :id", id=made.interest)
     session = database.row("SELECT id, person FROM session")
     assert crawl is not None and interest is not None and session is not None  # noqa: PT018
-    person = Person(
+    person = Caller(
         made.site.app.state.site, session["person"], "Ada", "member", frozenset({"read"}), session=session["id"]
     )
-    return Feed(CrawlAccess(person, interest, crawl, made.directory), after, tick=0.01)
+    return EventFeed(CrawlAccess(person, interest, crawl, made.directory), after, tick=0.01)
 
 
 def wire(events: Iterable[ServerSentEvent]) -> str:
@@ -202,9 +202,9 @@ def test_labels_show_at_once_while_a_crawl_runs(world: CrawlOnSite) -> None:
 def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
     """Of pages that have changed, what they are now counts: in the head, the list, the curve, and of the hosts."""
     crawl = world.record_again()
-    crawl.changed(HOME, html("Shop", "jewellery"), 1.0, beta=0.05)
-    crawl.changed(HOME + "a", html("Atolls", "coral reefs"), 1.0, beta=0.7)
-    crawl.page("http://other.test/", html("Reef", "coral"), 1.0, beta=0.8)
+    crawl.changed(HOME, html("Shop", "jewellery"), 1.0, relevance=0.05)
+    crawl.changed(HOME + "a", html("Atolls", "coral reefs"), 1.0, relevance=0.7)
+    crawl.page("http://other.test/", html("Reef", "coral"), 1.0, relevance=0.8)
     crawl.close()
     world.set(state="finished")
     for labels, found in (({}, 3), ({HOME: True, HOME + "c": False, "http://other.test/": False}, 2)):
@@ -298,7 +298,7 @@ def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
 def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
     """Taking a share back ends the other's stream."""
     feed = feed_of(world)
-    other = Person(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
+    other = Caller(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
     feed.access = CrawlAccess(other, feed.access.interest, feed.access.crawl, feed.access.directory)
     feed.checked = -1e9
     assert [("end", {"reason": "not shared any more"}, "")] == parsed(wire(feed.look()[0]))

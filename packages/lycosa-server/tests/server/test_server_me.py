@@ -102,7 +102,7 @@ def test_without_history_what_was_opened_is_forgotten(site: SiteUnderTest) -> No
     now, person = site.clock(), site.id_of(ada)
     site.database.insert(
         "interest",
-        {"id": "i", "owner": person, "name": "reefs", "wishes": "{}", "created": now, "changed": now},
+        {"id": "i", "owner": person, "name": "reefs", "settings": "{}", "created": now, "changed": now},
     )
     site.database.insert("opened", {"interest": "i", "person": person, "url": "http://a.example/", "at": now})
     ada.patch(f"{API}/me", json={"preferences": {"suggestions": False}})

@@ -15,12 +15,12 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from crawl_on_site import WISHES, CrawlOnSite
+from crawl_on_site import SETTINGS, CrawlOnSite
 from lycosa.core.errors import InputError
-from lycosa.judges.model import Model, fitted
+from lycosa.judges.model import TrainedModel, fitted
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
-from lycosa_server import models as files
+from lycosa_server import model_files as files
 from lycosa_server import training
 from lycosa_server.people import models, suggestions
 from revisited_crawl import html
@@ -29,7 +29,7 @@ from site_maker import API, PASSWORD, SiteUnderTest
 DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp://reef.test/c\tSea/Fish\nhttp://x.test/\tRail\n"
 
 
-def classifier() -> Model:
+def classifier() -> TrainedModel:
     """One that tells reefs, fish and rails apart by a word each."""
     bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
     return fitted("nb", bags, np.arange(3), ["Sea/Fish", "Sea/Reefs", "Trains"], ["fish", "coral", "rail"])
@@ -54,10 +54,10 @@ def upload(client: Any, content: bytes, name: str = "mine") -> Any:
     return client.post(f"{API}/models", files={"file": ("some.model", content)}, data={"name": name})
 
 
-def wish(client: Any, **wishes: Any) -> Any:
+def wish(client: Any, **settings: Any) -> Any:
     """The answer to a new interest that goes by models."""
-    wished = {"words": "", "seeds": ["http://reef.test/"], **wishes}
-    return client.post(f"{API}/interests", json={"name": "Reefs", "wishes": wished})
+    wished = {"words": "", "seeds": ["http://reef.test/"], **settings}
+    return client.post(f"{API}/interests", json={"name": "Reefs", "settings": wished})
 
 
 def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
     named = {"model": model["id"], "targets": ["sea/reefs"], "strategy": "rules", "strategy_model": book["id"]}
     interest = wish(ada, **named)
     assert 201 == interest.status_code, interest.text
-    assert ["Sea/Reefs"] == interest.json()["wishes"]["targets"]
+    assert ["Sea/Reefs"] == interest.json()["settings"]["targets"]
     assert 409 == ada.delete(place).status_code
     packed = zipfile.ZipFile(io.BytesIO(ada.get(f"{API}/me/export").content))
     assert (tmp_path / "m").read_bytes() == packed.read(f"models/classifier-{model['id'][:6]}")
@@ -101,9 +101,9 @@ def test_nobody_uses_anothers(site: SiteUnderTest, tmp_path: Path) -> None:
     interest = wish(ada, model=model, targets=["Trains"]).json()
     place = f"{API}/interests/{interest['id']}"
     assert 200 == ada.put(f"{place}/shares", json={"name": "Bob", "mode": "edit"}).status_code
-    wishes = {**interest["wishes"], "budget": 7}
-    assert 200 == bob.patch(place, json={"wishes": wishes}).status_code
-    assert 422 == bob.patch(place, json={"wishes": {**wishes, "model": other}}).status_code
+    settings = {**interest["settings"], "budget": 7}
+    assert 200 == bob.patch(place, json={"settings": settings}).status_code
+    assert 422 == bob.patch(place, json={"settings": {**settings, "model": other}}).status_code
     mine = wish(bob, words="trains").json()["id"]
     asked = {"name": "r", "kind": "rules", "interests": [mine], "model": model}
     assert 422 == bob.post(f"{API}/models/train", json=asked).status_code
@@ -173,9 +173,9 @@ def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) 
     ada = site.sign_up("Ada")
     made = {"MODEL": upload(ada, written(classifier(), tmp_path / "m")).json()["id"],
             "RULES": upload(ada, written(rules(), tmp_path / "r")).json()["id"]}  # fmt: skip
-    for wishes, why in WRONG:
-        answer = wish(ada, **{key: made.get(str(value), value) for key, value in wishes.items()})
-        assert (422, True) == (answer.status_code, why in answer.text), (wishes, answer.text)
+    for settings, why in WRONG:
+        answer = wish(ada, **{key: made.get(str(value), value) for key, value in settings.items()})
+        assert (422, True) == (answer.status_code, why in answer.text), (settings, answer.text)
     assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
 
 
@@ -186,7 +186,7 @@ def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) 
 def crawl(site: SiteUnderTest) -> CrawlOnSite:
     """A crawl with five pages of reefs, five of trains, and a page that leads to all of them."""
     ada = site.sign_up("Ada")
-    interest = ada.post(f"{API}/interests", json={"name": "Reefs", "wishes": WISHES}).json()["id"]
+    interest = ada.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS}).json()["id"]
     made = CrawlOnSite(site, ada, interest, "crawl-of-ada")
     about = {"id": made.crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run"}
     site.database.insert("crawl", {**about, "state": "finished", "budget": 50, "created": 0.0, "queued": 0.0})
@@ -211,7 +211,7 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
     row = models.take(crawl.site.database)
     assert row is not None
-    training.Training(crawl.site.settings, crawl.site.database).do(row)
+    training.TrainingQueue(crawl.site.settings, crawl.site.database).do(row)
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
     return told
 
@@ -233,7 +233,7 @@ def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: py
     model = train(crawl, monkeypatch, kind="classifier")
     assert ("ready", {"irrelevant": 3, "relevant": 4}) == (model["state"], model["about"]["classes"]), model
     made = wish(crawl.client, model=model["id"], strategy="soft-focus")
-    assert (201, ["relevant"]) == (made.status_code, made.json()["wishes"]["targets"]), made.text
+    assert (201, ["relevant"]) == (made.status_code, made.json()["settings"]["targets"]), made.text
     learned = train(crawl, monkeypatch, kind="rules", model=model["id"])
     assert ("ready", True) == (learned["state"], learned["about"]["rules"] > 0), learned
     browsed = train(crawl, monkeypatch, kind="browsing")

@@ -13,7 +13,7 @@ from lycosa_server.people.database import DatabaseAway
 from site_maker import API, SiteUnderTest
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
-WISHES = {"words": "coral reefs", "seeds": ["https://example.org/"]}
+SETTINGS = {"words": "coral reefs", "seeds": ["https://example.org/"]}
 SHELLS = files("lycosa_server")
 
 
@@ -61,7 +61,7 @@ def test_pages_follow_roles(site: SiteUnderTest) -> None:
 def test_interests_of_others_do_not_exist(site: SiteUnderTest) -> None:
     """An interest's pages are there for its owner and, to read, for whom it is shared with; for nobody else."""
     owner, friend, other = site.sign_up("owner"), site.sign_up("friend"), site.sign_up("other")
-    made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "wishes": WISHES, "look_again": ""})
+    made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "settings": SETTINGS, "look_again": ""})
     assert 201 == made.status_code, made.text
     interest = made.json()["id"]
     shared = owner.put(f"{API}/interests/{interest}/shares", json={"name": "friend", "mode": "read"})

@@ -29,18 +29,18 @@ def with_pages(made: CrawlOnSite) -> None:
     crawl = made.record()
     crawl.seed(CORAL)
     first = html("Coral", "coral polyps build reefs")
-    crawl.page(CORAL, first, 0.0, beta=0.9, links=[SPONGE, TRAIN, COPY])
+    crawl.page(CORAL, first, 0.0, relevance=0.9, links=[SPONGE, TRAIN, COPY])
     crawl.page(
         SPONGE,
         html("Sponges", "sponges live beside coral coral, coral and coral"),
         1.0,
-        beta=0.6,
+        relevance=0.6,
         score=0.4,
         language="de-AT",
     )
-    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, beta=0.05)
-    crawl.page(COPY, first, 3.0, beta=0.9, same_as=CORAL)
-    crawl.changed(CORAL, html("Coral", "coral polyps build reefs, and <b>bleach</b>"), 4.0, beta=0.8)
+    crawl.page(TRAIN, html("Trains", "rails and engines"), 2.0, relevance=0.05)
+    crawl.page(COPY, first, 3.0, relevance=0.9, same_as=CORAL)
+    crawl.changed(CORAL, html("Coral", "coral polyps build reefs, and <b>bleach</b>"), 4.0, relevance=0.8)
     crawl.close()
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
-from lycosa_server.api import search as module
+from lycosa_server.api import search_routes as module
 from lycosa_server.results import CachedView
 from revisited_crawl import EPOCH, html
 from site_maker import API, SiteUnderTest
@@ -23,10 +23,12 @@ def world(site: SiteUnderTest) -> CrawlOnSite:
 
 def fill(made: CrawlOnSite) -> None:
     crawl = made.record()
-    crawl.page(HOME + "a", html("Coral", "coral polyps and more coral, all coral"), 0.0, beta=0.9)
-    crawl.page(HOME + "b", html("Riffe", "coral und Riffe"), 1.0, beta=0.5, language="de")
-    crawl.page("http://other.test/c", html("Ships", "a ship on a coral reef in a sea of other words"), 2.0, beta=0.1)
-    crawl.changed(HOME + "a", html("Coral", "coral polyps and more coral, mostly coral"), 3.0, beta=0.8)
+    crawl.page(HOME + "a", html("Coral", "coral polyps and more coral, all coral"), 0.0, relevance=0.9)
+    crawl.page(HOME + "b", html("Riffe", "coral und Riffe"), 1.0, relevance=0.5, language="de")
+    crawl.page(
+        "http://other.test/c", html("Ships", "a ship on a coral reef in a sea of other words"), 2.0, relevance=0.1
+    )
+    crawl.changed(HOME + "a", html("Coral", "coral polyps and more coral, mostly coral"), 3.0, relevance=0.8)
     crawl.close()
 
 

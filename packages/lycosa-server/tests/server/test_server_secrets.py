@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa_server.api import exports
+from lycosa_server.api import export_routes as exports
 from lycosa_server.people.database import Database, DatabaseAway
-from lycosa_server.people.limits import TooMany
+from lycosa_server.people.limits import TooManyAttempts
 from lycosa_server.reader import MAIN, of_html
 from lycosa_server.streaming import Quota
 from server_world import PAGE, World, make_world
@@ -96,9 +96,9 @@ def test_writers_are_counted_for_each_and_for_all() -> None:
     """Two of one person, three together; a place is free again when a block is left."""
     writers = Quota(2, 3, 1, "later")
     with writers.one("ada"), writers.one("ada"):
-        with pytest.raises(TooMany), writers.one("ada"):
+        with pytest.raises(TooManyAttempts), writers.one("ada"):
             pass
-        with writers.one("bob"), pytest.raises(TooMany), writers.one("eve"):
+        with writers.one("bob"), pytest.raises(TooManyAttempts), writers.one("eve"):
             pass
         with writers.one("eve"):
             pass

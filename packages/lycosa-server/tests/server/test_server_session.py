@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import InputError
-from lycosa_server.guards import Person, Site, identify, still_there
+from lycosa_server.guards import Caller, ServerContext, identify, still_there
 from lycosa_server.people import accounts
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
@@ -135,13 +135,13 @@ def test_an_answer_that_has_begun_does_not_turn_the_cookie(site: SiteUnderTest) 
 
 def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTest) -> None:
     """Also after the cookie has changed; not after signing out, revoking, or being disabled."""
-    inside: Site = site.app.state.site
+    inside: ServerContext = site.app.state.site
     ada = site.sign_up("ada")
     program = site.token(ada, ["read"])
     person = site.id_of(ada)
     session = ada.get(f"{API}/me/sessions").json()[0]["id"]
     token = ada.get(f"{API}/me/tokens").json()[0]["id"]
-    both = [Person(inside, person, "ada", "member", frozenset(), session, given) for given in ("", token)]
+    both = [Caller(inside, person, "ada", "member", frozenset(), session, given) for given in ("", token)]
     site.clock.now += 3600
     ada.get(f"{API}/me")
     site.clock.now += 61

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from site_maker import API, SiteUnderTest
 
-REEFS = {"name": "Reefs", "wishes": {"words": "coral", "seeds": ["https://reefs.example/"]}}
+REEFS = {"name": "Reefs", "settings": {"words": "coral", "seeds": ["https://reefs.example/"]}}
 
 
 def test_sharing_to_read_and_to_edit(site: SiteUnderTest) -> None:

@@ -62,7 +62,7 @@ def test_words_are_shown_as_written(site: SiteUnderTest) -> None:
     [term] = suggested(ada, reefs)["terms"]
     assert ("polyps", "on 3 of 3 pages you liked, on 1 of 16 others") == (term["term"], term["why"])
     assert 204 == say(ada, reefs, "term", "polyps", "accepted")
-    assert "coral polyps" == ada.get(f"{API}/interests/{reefs}").json()["wishes"]["words"]
+    assert "coral polyps" == ada.get(f"{API}/interests/{reefs}").json()["settings"]["words"]
     assert [] == suggested(ada, reefs)["terms"]
 
 
@@ -72,8 +72,8 @@ def test_answers_stay(site: SiteUnderTest) -> None:
     reefs = liked(site, ada)
     assert 204 == say(ada, reefs, "seed", "http://start.example/reefs", "accepted")
     assert 204 == say(ada, reefs, "seed", "http://reefs.example/", "dismissed")
-    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
-    assert ["http://start.example/", "http://start.example/reefs"] == wishes["seeds"]
+    settings = ada.get(f"{API}/interests/{reefs}").json()["settings"]
+    assert ["http://start.example/", "http://start.example/reefs"] == settings["seeds"]
     left = {idea["url"] for idea in suggested(ada, reefs)["seeds"]}
     assert not left & {"http://start.example/reefs", "http://reefs.example/"}
     assert 422 == say(ada, reefs, "seed", "http://reefs.example/", "accepted")

@@ -1,4 +1,4 @@
-"""Lycosa hunts a topic through the web: a focused crawler.
+"""Lycosa, a focused web crawler.
 
     import lycosa
 
@@ -8,7 +8,7 @@
     for page in lycosa.open("reefs").pages():
         print(page.score, page.title, page.text[:80])
 
-A crawl works with a plain `for` as well.
+A crawl is a plain iterator as well, for code without asyncio.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _PLACES = {
 }
 _MODULES = {name: f"lycosa.{module}" for module, names in _PLACES.items() for name in names.split()}
 
-# `open` is not among them: `from lycosa import *` must not hide Python's own.
-__all__ = [  # noqa: RUF022 - what one calls, then what one is given or brings
+# Without `open`: `from lycosa import *` must not shadow the builtin.
+__all__ = [  # noqa: RUF022 - functions first, then classes
     "__version__", "change_of", "crawl", "judge", "refresh", "resume", "watch", "why",
     "Change", "CollectedPage", "Collection", "Crawl", "Estimator", "InputError", "Judgement", "Link", "Links",
     "LycosaError", "Page", "Space", "Task", "Topic", "Visit",
@@ -64,7 +64,7 @@ __all__ = [  # noqa: RUF022 - what one calls, then what one is given or brings
 
 
 def __getattr__(name: str) -> Any:
-    # `import lycosa` stays quick: what needs numpy and aiohttp is loaded when it is used.
+    # Modules that need numpy or aiohttp are imported on first use, so that `import lycosa` stays fast.
     if name not in _MODULES:
         raise AttributeError(f"module 'lycosa' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

@@ -1,4 +1,4 @@
-"""`python -m lycosa`."""
+"""Entry point of `python -m lycosa`."""
 
 from lycosa.cli import main
 

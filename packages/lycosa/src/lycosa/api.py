@@ -1,4 +1,4 @@
-"""What `lycosa` offers to programs: the functions of other rooms."""
+"""The functions of the public Python API."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ why = explaining.why
 
 
 def open(directory: str | Path, *, threshold: float | None = None, whole_text: bool = False) -> Collection:
-    """The pages that the crawl in a directory has gathered, with their text; the crawl may be running.
+    """Open the collection of pages in a crawl's directory; the crawl may be running.
 
-    Relevant is what is worth the crawl's threshold, or another one that is given. The text of a page is that of its
-    main part, or with `whole_text` all that it says.
+    `threshold` overrides the crawl's own for deciding which pages are relevant. The text of a page is its main content,
+    or all of its text with `whole_text`.
     """
     return Collection(Path(directory), threshold=threshold, whole_text=whole_text)

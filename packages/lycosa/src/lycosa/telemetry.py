@@ -1,11 +1,11 @@
-"""Spans of a crawl for OpenTelemetry: one for each page, and in it one for each of the six steps.
+"""OpenTelemetry spans of a crawl: one per page, with a child span for each of the six steps.
 
     from lycosa.telemetry import traced
 
     for visit in traced(lycosa.crawl("coral reefs", seeds)):
         ...
 
-Where the spans go is the business of OpenTelemetry: of the provider that is given, or of the one that the process has.
+Spans go to the given tracer provider, or to the global one.
 """
 
 from __future__ import annotations
@@ -23,36 +23,34 @@ try:
     from opentelemetry import trace
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 except ImportError as error:
-    raise InputError("spans are OpenTelemetry's: pip install 'lycosa[telemetry]'") from error
+    raise InputError("missing-extra", "tracing needs OpenTelemetry: pip install 'lycosa[telemetry]'") from error
 
-MOST_OPEN = 10_000  # pages that were picked and have not come yet, whose spans are kept
+MAX_OPEN_SPANS = 10_000  # spans of pages that were picked and not recorded yet
 
 
 def traced(crawl: Crawl, provider: TracerProvider | None = None) -> Crawl:
-    """The same crawl, whose steps are heard of; call it before the crawl begins."""
+    """Trace a crawl and return it; call this before the crawl starts."""
     crawl.request.steps = Spans(provider)
     return crawl
 
 
 class Spans(Steps):
-    """Turns steps into spans: `lycosa.page`, and in it `lycosa.pick`, `visit`, `judge`, `learn`, `rank`, `record`."""
+    """Step observer that creates `lycosa.page` spans with a child span for each step, such as `lycosa.judge`."""
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self.tracer = trace.get_tracer("lycosa", __version__, provider)
         self._open: dict[str, Span] = {}
-        self._judged = ""
-        """The page that steps 4 and 5 are heard of now; of others they are a replay's."""
+        self._judged = ""  # page between steps 3 and 6; `learn` and `rank` of other pages belong to a replay
 
     def now(self) -> int:
-        """The time of day."""
         return time.time_ns()
 
     def done(self, step: str, node: str, began: int, **facts: str | int | float) -> None:
-        """One span more; the first opens that of the page, the last closes it."""
+        """Add the span of one step: the first step of a page starts the page's span, `record` ends it."""
         if step in ("learn", "rank") and node != self._judged:
             return
         ended = int(facts.pop("ended", 0)) or time.time_ns()
-        began = min(began or ended, ended)  # a space of one's own need not say when
+        began = min(began or ended, ended)  # custom spaces may leave out the start time
         facts = {name: value for name, value in facts.items() if isinstance(value, str) or math.isfinite(value)}
         page = self._open.get(node)
         if page is None:
@@ -67,7 +65,7 @@ class Spans(Steps):
             self._end(self._open.pop(node), facts, ended)
 
     def _begin(self, node: str, began: int) -> Span:
-        if len(self._open) >= MOST_OPEN:  # those of a run that was broken off
+        if len(self._open) >= MAX_OPEN_SPANS:  # left over from an interrupted run
             self._open.pop(next(iter(self._open))).end()
         kind, about = SpanKind.CLIENT, {"url.full": node}
         page = self._open[node] = self.tracer.start_span("lycosa.page", kind=kind, attributes=about, start_time=began)

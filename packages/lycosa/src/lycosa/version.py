@@ -1,4 +1,4 @@
-"""Which Lycosa this is."""
+"""Version of this package."""
 
 __version__ = "0.1.0"
 SOFTWARE = f"Lycosa/{__version__}"

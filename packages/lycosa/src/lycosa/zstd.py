@@ -1,10 +1,10 @@
-"""Zstandard (RFC 8878): what comes with Python from 3.14 on, and before that the same as a small package.
+"""Zstandard (RFC 8878) compression: the standard library's from Python 3.14 on, before that its backport.
 
 >>> decompress(compress(b"a reef" * 100), 600) == b"a reef" * 100
 True
 >>> decompress(compress(b"a reef" * 100), 599)
 Traceback (most recent call last):
-ValueError: it has more than 599 bytes
+ValueError: decompressed data exceeds 599 bytes
 """
 
 from __future__ import annotations
@@ -25,39 +25,40 @@ ZstdFile = zstd.ZstdFile
 
 
 class _Compressors(threading.local):
-    """One of each level for every thread: they let others run while they work, and must not be shared."""
+    """Compressors of the current thread, by level. They release the GIL and must not be shared between threads."""
 
     def __init__(self) -> None:
-        self.at: dict[int, zstd.ZstdCompressor] = {}
+        self.by_level: dict[int, zstd.ZstdCompressor] = {}
 
     def get(self, level: int) -> zstd.ZstdCompressor:
-        made = self.at.get(level)
-        if made is None:
+        compressor = self.by_level.get(level)
+        if compressor is None:
             options: dict[int, int] = {
                 zstd.CompressionParameter.compression_level: level,
                 zstd.CompressionParameter.checksum_flag: 1,
             }
-            made = self.at[level] = zstd.ZstdCompressor(options=options)
-        return made
+            compressor = self.by_level[level] = zstd.ZstdCompressor(options=options)
+        return compressor
 
 
 _compressors = _Compressors()
 
 
 def compress(data: bytes, level: int = 1) -> bytes:
-    """One frame, which says how many bytes it has, with a checksum."""
+    """Compress data into one frame, with its content size and a checksum."""
     compressor = _compressors.get(level)
     return compressor.compress(data, compressor.FLUSH_FRAME)
 
 
-def decompress(data: bytes, most: int) -> bytes:
-    """The bytes of one frame; ValueError if it is cut short, or has more than `most`. Memory is taken as they come, no
-    matter what the frame says of its size.
+def decompress(data: bytes, max_bytes: int) -> bytes:
+    """Decompress one frame; raise ValueError if it is truncated or decompresses to more than `max_bytes`.
+
+    Memory grows with the actual content, whatever size the frame's header claims.
     """
     decompressor = ZstdDecompressor()
-    found = decompressor.decompress(data, most + 1)
-    if len(found) > most:
-        raise ValueError(f"it has more than {most:,} bytes")
+    content = decompressor.decompress(data, max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ValueError(f"decompressed data exceeds {max_bytes:,} bytes")
     if not decompressor.eof:
-        raise ValueError("it is cut short")
-    return found
+        raise ValueError("the frame is truncated")
+    return content

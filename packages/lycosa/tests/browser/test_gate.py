@@ -15,7 +15,7 @@ from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Rendered
+from lycosa.web.rendering import RenderedPage
 from replay_helpers import CLIENT, NOBODY, basic
 
 PAGE = "http://app.example/"
@@ -34,7 +34,7 @@ async def without_password(home: Path) -> tuple[list[bytes], bytes, list[str]]:
     """Answers to clients that do not have the password; to one that has it; and what was fetched."""
     fetched: list[str] = []
 
-    async def fetch(url: str, headers: dict[str, str], rendered: Rendered) -> tuple[Response, object]:
+    async def fetch(url: str, headers: dict[str, str], rendered: RenderedPage) -> tuple[Response, object]:
         fetched.append(url)
         return answer(b"as the crawl sees it"), None
 

@@ -15,7 +15,7 @@ from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import LARGEST_DOM, Rendering
 from lycosa.core.options import Options
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Rendered
+from lycosa.web.rendering import RenderedPage
 
 MEGABYTES = 450
 """The limit in these tests: Chromium and driver take some 300 by themselves."""
@@ -120,12 +120,12 @@ class Peaks:
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 
 
-async def served(page: str, seconds: float = 20.0) -> tuple[Rendered, Rendered, Peaks]:
+async def served(page: str, seconds: float = 20.0) -> tuple[RenderedPage, RenderedPage, Peaks]:
     """What comes of a page, of the next one, and what it took."""
     options = Options(render="always", render_at_once=1, render_time=seconds)
     space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(options, find_chromium())
 
-    async def render(body: str) -> Rendered:
+    async def render(body: str) -> RenderedPage:
         return await rendering.render("http://app.example/", answer(body.encode()), space.resources.fetch)
 
     try:
@@ -145,7 +145,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "MAX_MEGABYTES", MEGABYTES)
 
 
-def check(next_page: Rendered, peaks: Peaks) -> None:
+def check(next_page: RenderedPage, peaks: Peaks) -> None:
     """Nobody has had too much, and the next page is rendered."""
     print(f"browser {peaks.browser:.0f} MB, driver {peaks.driver:.0f} MB, crawl {peaks.own:+.0f} MB")
     assert b"<p>after</p>" in next_page.dom
@@ -206,7 +206,7 @@ UNSHOWN = {
 }
 
 
-async def after_failures() -> tuple[list[str], Rendered, int]:
+async def after_failures() -> tuple[list[str], RenderedPage, int]:
     """What failed of pages that can't be shown; the next page, and how many browsers were started."""
     space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(Options(), find_chromium())
     try:

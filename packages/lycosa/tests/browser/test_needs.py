@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lycosa.browser.rendering import Needs
 from lycosa.core.types import Visit
-from lycosa.web.rendering import Look
+from lycosa.web.rendering import PageLook
 
-RICH = Look(900, 40, scripts=True)
-THIN = Look(60, 2, scripts=True)
-SHORT = Look(400, 0, scripts=True)
-SHELL = Look(4, 0, scripts=True, empty=True)
+RICH = PageLook(900, 40, scripts=True)
+THIN = PageLook(60, 2, scripts=True)
+SHORT = PageLook(400, 0, scripts=True)
+SHELL = PageLook(4, 0, scripts=True, empty=True)
 
 
 def visited(node: str, why: str, more: int = 0) -> Visit:
@@ -18,7 +18,7 @@ def visited(node: str, why: str, more: int = 0) -> Visit:
     return Visit(node, "page", "ok", 1, data=data)
 
 
-def crawl(needs: Needs, host: str, look: Look, pages: int, more: int = 0) -> list[str]:
+def crawl(needs: Needs, host: str, look: PageLook, pages: int, more: int = 0) -> list[str]:
     """Fetch pages one after the other; why those that were rendered were."""
     reasons = []
     for number in range(pages):
@@ -67,12 +67,12 @@ def test_the_scripts_of_a_few_pages_of_a_kind_are_read() -> None:
     """Whether they add something later is asked of the first ten; one that does is tried, as is one of another kind."""
     asked: list[int] = []
 
-    def look(page: int, adds: bool) -> Look:
+    def look(page: int, adds: bool) -> PageLook:
         def later() -> bool:
             asked.append(page)
             return adds
 
-        return Look(900, 40, scripts=True, later=later)
+        return PageLook(900, 40, scripts=True, later=later)
 
     needs = Needs()
     assert not any(needs.wants(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))

@@ -18,8 +18,8 @@ from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.crawling import request
-from lycosa.web.politeness import Authority
-from lycosa.web.rendering import Asked, Rendered
+from lycosa.web.politeness import SharedPoliteness
+from lycosa.web.rendering import LoggedRequest, RenderedPage
 from places import ROOT
 from served import wait
 
@@ -45,7 +45,7 @@ PAGES = {
 CORS = [(b"Content-Type", b"text/html"), (b"Access-Control-Allow-Origin", b"*")]
 
 
-async def rendered(options: Options) -> tuple[dict[str, Rendered], list[str], list[int], Path | None]:
+async def rendered(options: Options) -> tuple[dict[str, RenderedPage], list[str], list[int], Path | None]:
     """The page that hangs, two at once, one more; what was asked for; the browser's processes and its place."""
     hosts = {
         "app.example": answer(b"", 404),
@@ -58,7 +58,7 @@ async def rendered(options: Options) -> tuple[dict[str, Rendered], list[str], li
     transport = Staged(hosts)
     space, rendering = space_of(transport), Rendering(options, find_chromium())
 
-    async def render(name: str) -> Rendered:
+    async def render(name: str) -> RenderedPage:
         page = answer(f"<!DOCTYPE html><html><body>{PAGES[name]}</body></html>".encode())
         return await rendering.render(f"http://app.example/{name}", page, space.resources.fetch)
 
@@ -99,7 +99,7 @@ def test_pages_of_all_kinds() -> None:
     assert [set(sent), set()] == [{each.url for each in found[name].resources} for name in ("much", "hung")]
     assert any(rule["data"]["body"].startswith(b"User-agent") for rule in found["much"].rules)
     # For the log: all that was asked for, also in vain.
-    told = {Asked(*one).url: Asked(*one) for one in found["much"].asked}
+    told = {LoggedRequest(*one).url: LoggedRequest(*one) for one in found["much"].asked}
     assert ("ok", "denied") == (told["http://data.example/x"].outcome, told["http://shut.example/x"].outcome)
     assert (200, 14) == (told["http://data.example/x"].status, told["http://data.example/x"].size)
     assert len(processes) > 3
@@ -156,6 +156,6 @@ def _kill_9_leaves_nothing_behind() -> None:
 def test_make_space_limits_the_browsers_of_crawls_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[int | None] = []
     monkeypatch.setattr(request, "renderer_of", lambda options, megabytes: limits.append(megabytes))
-    for authority in (None, Authority(time.monotonic)):
-        request.Request(Options(topic="reefs", seeds=["http://a.example/"]), authority=authority).make_space()
+    for authority in (None, SharedPoliteness(time.monotonic)):
+        request.CrawlRequest(Options(topic="reefs", seeds=["http://a.example/"]), authority=authority).make_space()
     assert [None, 400] == limits

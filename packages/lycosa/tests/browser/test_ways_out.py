@@ -11,7 +11,7 @@ from lycosa.browser import chromium
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
-from lycosa.web.rendering import Rendered
+from lycosa.web.rendering import RenderedPage
 from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"
@@ -26,7 +26,7 @@ def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "FLAGS", (*chromium.FLAGS, UNLOCKED))
 
 
-async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Rendered, list[str]]:
+async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[RenderedPage, list[str]]:
     """Render the page that tries all ways; and what was asked for by us."""
     there = [(b"Location", f"http://127.0.0.1:{canary.port}/?moved".encode())]
     hosts = {
@@ -47,7 +47,7 @@ async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Re
         await space.close()
 
 
-async def both(canary: Canary) -> tuple[Rendered, list[str], list[str], list[str]]:
+async def both(canary: Canary) -> tuple[RenderedPage, list[str], list[str], list[str]]:
     """What came of it where nothing is allowed, and what the canary had heard by then; what was asked where it is."""
     options = Options(render="always", render_resources="all", render_requests=1000, render_time=300.0)
     rendering = Rendering(options, find_chromium())

@@ -12,7 +12,7 @@ import pytest
 
 from lycosa.cli import changes as command
 from lycosa.cli.changes import MARK, changes
-from lycosa.cli.parameters import moment
+from lycosa.cli.parameters import parse_time
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
@@ -35,14 +35,14 @@ def crawl(tmp_path: Path) -> Path:
     log = make_log(
         tmp_path,
         page(),
-        page(SHELLS, title="Shells", beta=0.05),
+        page(SHELLS, title="Shells", relevance=0.05),
         Setting("threshold", 0.4, START),
         look(text()),
-        look(COSMETIC, SHELLS, title="Shells", beta=0.05),
+        look(COSMETIC, SHELLS, title="Shells", relevance=0.05),
         look(at=START + 2 * HOUR),
-        look(TOPIC, LONG, at=START + 3 * HOUR, title="A title with \x1b[31m many words " * 5, beta=0.04),
-        look(MOVED, SHELLS, outcome="redirect", at=START + 4 * HOUR, title="", beta=0.0),
-        look(VANISHED, outcome="gone", at=START + 5 * HOUR, title="404", beta=0.0),
+        look(TOPIC, LONG, at=START + 3 * HOUR, title="A title with \x1b[31m many words " * 5, relevance=0.04),
+        look(MOVED, SHELLS, outcome="redirect", at=START + 4 * HOUR, title="", relevance=0.0),
+        look(VANISHED, outcome="gone", at=START + 5 * HOUR, title="404", relevance=0.0),
     )
     log.close()
     return tmp_path
@@ -222,11 +222,11 @@ def test_atom_file(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_moments(told: str, expected: float) -> None:
     """Days and times are UTC unless they say otherwise; lengths of time are counted back from now."""
-    assert expected == moment(told, NOW)
+    assert expected == parse_time(told, NOW)
 
 
 @pytest.mark.parametrize("told", ["", "2023", "2023-13-01", "-1d", "soon", "1 fortnight", "9" * 400 + "d", "12"])
 def test_no_moments(told: str) -> None:
     """What is none is refused with examples."""
     with pytest.raises(InputError, match="is not a date or time"):
-        moment(told, NOW)
+        parse_time(told, NOW)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.cli.contact import NOTE, introduced
+from lycosa.cli.contact import NOTE, with_contact
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 
@@ -28,16 +28,16 @@ def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         Options(seeds=["https://example.org/"], user_agent="Mine/1"),
         Options(space="graph,file=x", seeds=["a"]),
     ):
-        assert introduced(near, notes) == near
+        assert with_contact(near, notes) == near
     assert notes == []
-    assert introduced(far, notes).contact == ""
+    assert with_contact(far, notes).contact == ""
     assert notes == [NOTE]
-    assert introduced(far, [], quiet=True) == far
+    assert with_contact(far, [], quiet=True) == far
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(sys, "stdin", Terminal("bücher\n"))
     with pytest.raises(InputError, match="plain ASCII"):
-        introduced(far, notes)
+        with_contact(far, notes)
     monkeypatch.setattr(sys, "stdin", Terminal("mailto:me@example.org\n"))
-    assert introduced(far, notes).contact == "mailto:me@example.org"
+    assert with_contact(far, notes).contact == "mailto:me@example.org"
     monkeypatch.setattr(sys, "stdin", Terminal("somebody else\n"))
-    assert introduced(far, notes).contact == "mailto:me@example.org"
+    assert with_contact(far, notes).contact == "mailto:me@example.org"

@@ -10,7 +10,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli.export import told
+from lycosa.cli.export import describe_export
 from lycosa.collection.export import Exported
 from lycosa.collection.summary import summarise
 from lycosa.testweb import Web, serve
@@ -103,5 +103,5 @@ def test_errors_are_one_line(
 def test_what_is_said_of_an_export() -> None:
     """Counts and sizes are told as people say them, with what was left out."""
     done = Exported("text", 1, Path("t.txt"), 1_234_567, "any editor", ["left out: 2 near-duplicates"])
-    assert "t.txt: 1 page, 1.2 MB; left out: 2 near-duplicates. Open it with any editor" == told(done)
-    assert "1,000 pages." == told(Exported("jsonl", 1_000, None, 0, ""))
+    assert "t.txt: 1 page, 1.2 MB; left out: 2 near-duplicates. Open it with any editor" == describe_export(done)
+    assert "1,000 pages." == describe_export(Exported("jsonl", 1_000, None, 0, ""))

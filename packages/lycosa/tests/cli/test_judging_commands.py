@@ -8,11 +8,11 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.cli.judge import label
+from lycosa.cli.judge_command import label
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
-from lycosa.store.log import NAME, SqliteLog, labels_in
+from lycosa.store.log import NAME, SqliteLog, current_labels
 
 LEARNS = "learning_judge:Learning"
 TEXTS = {
@@ -83,7 +83,7 @@ def test_label_several_of_each_kind(command: Command, crawl: Path) -> None:
     told = command.out("label", crawl, "--yes", pages[0], "--no", pages[1], "--yes", pages[2], "--no", pages[3])
     assert told.startswith("2 labelled as relevant, 2 labelled as irrelevant; now 2 yes, 2 no.\n")
     log = SqliteLog(crawl / NAME, readonly=True)
-    assert labels_in(log) == {pages[0]: True, pages[1]: False, pages[2]: True, pages[3]: False}
+    assert current_labels(log) == {pages[0]: True, pages[1]: False, pages[2]: True, pages[3]: False}
     log.close()
 
 
@@ -105,7 +105,7 @@ def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(builtins, "input", lambda prompt: next(answers))
     label(crawl)
     log = SqliteLog(crawl / NAME, readonly=True)
-    assert [True, False] == list(labels_in(log).values())
+    assert [True, False] == list(current_labels(log).values())
     log.close()
     with pytest.raises(StopIteration):
         next(answers)

@@ -13,7 +13,7 @@ import pytest
 
 from commands import Command
 from lycosa.checks import check_estimator
-from lycosa.cli.parameters import names_in
+from lycosa.cli.parameters import complete_names
 from lycosa.core import plugins
 from lycosa.core.errors import InputError
 from lycosa.testweb import Web, serve
@@ -102,8 +102,8 @@ def test_example_is_listed_and_completed(example: Path, install: Install, comman
     told = command.out("--help")
     assert "From other packages:\n  hosts     Count the relevant pages of each host.\n" in told
     assert "reef_tools" not in sys.modules
-    assert ["nearby"] == names_in("strategies")("near")
-    assert ["titles"] == names_in("exporters")("ti")
+    assert ["nearby"] == complete_names("strategies")("near")
+    assert ["titles"] == complete_names("exporters")("ti")
     assert "reef_tools" not in sys.modules
     assert "Maximum number of hosts." in command.out("hosts", "--help")
     told = command.out("list", "strategies", width=120)

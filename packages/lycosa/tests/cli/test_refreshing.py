@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.cli.refresh import Telling, refresh
+from lycosa.cli.refresh import RefreshProgress, refresh
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -69,7 +69,7 @@ def test_what_can_not_work_is_not_kept(crawl: Path, given: dict[str, Any], why: 
 def test_new_pages_off_the_topic_are_counted() -> None:
     """Who gave a share to exploring sees what came of it; where a page moved to is not explored."""
     crawl: Any = SimpleNamespace(engine=SimpleNamespace(in_flight=[1]), notes=[])
-    told = Telling(crawl, quiet=True, json=False)
+    told = RefreshProgress(crawl, quiet=True, json=False)
     new = {"change": Change("new").as_data()}
     for arm, data in (("", {}), ("", new), ("moved", {}), ("", {})):
         told.update(Visit("http://a.test/", "page", "ok", pick=1, arm=arm, data=data))

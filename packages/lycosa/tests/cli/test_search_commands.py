@@ -15,11 +15,11 @@ from rich.text import Text
 
 import lycosa
 from commands import Command, run
-from lycosa.cli import search as searching
+from lycosa.cli import search_command as searching
 from lycosa.cli.printing import show
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
-from lycosa.store.search import NAME, building
+from lycosa.store.search import NAME, index_lock
 from lycosa.testweb import Server, Web, serve
 from lycosa.testweb.reply import Response
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
@@ -146,11 +146,11 @@ def test_progress_is_told_when_it_takes_long(
 ) -> None:
     """After a second of indexing stderr says how far it is; before, and on stdout, there is nothing of it."""
     path = shutil.copytree(reefs, tmp_path / "copy", ignore=shutil.ignore_patterns("search.*"))
-    monkeypatch.setattr(searching.Telling, "PATIENCE", 0.0)
+    monkeypatch.setattr(searching.IndexingProgress, "PATIENCE", 0.0)
     _, out, err = command("search", path, "coral", "--json")
     assert re.match(r"indexing: 1 pages?, \d+%\n", err)
     assert json.loads(out)["hits"]
-    monkeypatch.setattr(searching.Telling, "PATIENCE", 1e9)
+    monkeypatch.setattr(searching.IndexingProgress, "PATIENCE", 1e9)
     (path / NAME).unlink()
     assert "" == command("search", path, "coral", "--json")[2]
 
@@ -159,15 +159,15 @@ def test_waiting_for_another_is_told(
     command: Command, reefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who finds the index being built hears what it waits for."""
-    held = building(reefs)
+    held = index_lock(reefs)
     held.__enter__()
-    letting = searching.Telling.waiting
+    letting = searching.IndexingProgress.waiting
 
-    def waiting(telling: searching.Telling) -> None:
+    def waiting(telling: searching.IndexingProgress) -> None:
         letting(telling)
         held.__exit__(None, None, None)
 
-    monkeypatch.setattr(searching.Telling, "waiting", waiting)
+    monkeypatch.setattr(searching.IndexingProgress, "waiting", waiting)
     code, _, err = command("search", reefs, "coral")
     assert (0, "another search is building the index: waiting for it\n") == (code, err)
 

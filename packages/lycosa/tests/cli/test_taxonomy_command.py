@@ -9,7 +9,7 @@ import pytest
 from commands import Command
 from lycosa.cli.demo import _write_directory
 from lycosa.core.types import Page
-from lycosa.judges.classified import Classified
+from lycosa.judges.model_judge import ModelJudge
 from lycosa.testweb import Web
 from lycosa.training.pages import train
 
@@ -88,14 +88,14 @@ def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) ->
     command.out("train", "taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")
     words = {"science.physics": "quantum atom", "science.biology": "cell gene", "arts": "opera paint"}
 
-    def look(urls, account, tell):  # type: ignore[no-untyped-def]
+    def look(urls, account, progress):  # type: ignore[no-untyped-def]
         for url in urls:
             host = url.removeprefix("http://").partition(".example")[0]
             yield url, Page("ok", marked=f"{words[host]} page{url[-1]}x " * 5)
 
     done = train(["topics.tsv"], Path("m.model"), look, held_out=0.0)
-    assert ["Science/Physics"] == done.model.marked == Classified(done.model).targets
-    assert ["Arts"] == Classified(done.model, ["Arts"]).targets
+    assert ["Science/Physics"] == done.model.marked == ModelJudge(done.model).targets
+    assert ["Arts"] == ModelJudge(done.model, ["Arts"]).targets
     merged = train(["topics.tsv"], Path("m.model"), look, held_out=0.0, least=5)
     assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.marked)
 

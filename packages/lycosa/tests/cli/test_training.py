@@ -16,7 +16,7 @@ from lycosa.collection.summary import summarise
 from lycosa.core.budget import PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label
-from lycosa.judges.model import Model
+from lycosa.judges.model import TrainedModel
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, Web, serve
@@ -55,7 +55,7 @@ def model(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_model_of_fetched_pages(model: Path) -> None:
     """The model is called as the table is; it knows the taxonomy, and tells its topics apart."""
-    trained = Model.load(model)
+    trained = TrainedModel.load(model)
     assert TOPIC in trained.classes
     assert trained.facts["quality"]["accuracy"] > 0.8
 
@@ -65,7 +65,7 @@ def test_a_crawl_hunts_a_class(server: Server, model: Path) -> None:
     seeds = server.web.seeds(TOPIC)
     crawl = lycosa.crawl(seeds=seeds, model=str(model), targets=["Marine Biology/Coral reefs"], budget=60, **LOCAL)
     pages = [visit for visit in crawl if visit.is_page]
-    found = [visit for visit in pages if visit.beta >= 0.5]
+    found = [visit for visit in pages if visit.relevance >= 0.5]
     right = sum(server.web.topic(visit.node) == TOPIC for visit in found)
     assert len(found) >= 10
     assert right / len(found) > 0.7
@@ -139,7 +139,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Co
         "Crawl with it: lycosa crawl --model pages.model --target Sea/Reefs --seed URL",
     ):
         assert line in told
-    assert 2 == len(Model.load(tmp_path / "pages.model").classes)
+    assert 2 == len(TrainedModel.load(tmp_path / "pages.model").classes)
 
 
 def test_the_report_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
@@ -222,7 +222,7 @@ def test_labels_go_into_the_log_and_make_a_model(
     log.close()
     monkeypatch.chdir(tmp_path)
     assert "--target relevant" in command.out("train", "crawl")
-    assert ["irrelevant", "relevant"] == Model.load(Path("crawl.model")).classes
+    assert ["irrelevant", "relevant"] == TrainedModel.load(Path("crawl.model")).classes
     hunt = lycosa.crawl(seeds=seeds, model="crawl.model", budget=10, **LOCAL)
     assert 10 == sum(visit.is_page for visit in hunt)
     assert ["relevant"] == hunt.options.targets

@@ -31,7 +31,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("versions") / "crawl"
     with revisited(path) as made:
         made.seed(A)
-        made.page(A, html("Old", "An axolotl among corals."), links=[B, C], beta=0.3)
+        made.page(A, html("Old", "An axolotl among corals."), links=[B, C], relevance=0.3)
         made.page(B, html("B", "A newt among corals."))
         made.page(C, html("C", "A toad among corals."))
         for day in range(1, 8):

@@ -11,9 +11,9 @@ from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
 
 
-def page(host: str, number: int, beta: float, **more: object) -> Visit:
+def page(host: str, number: int, relevance: float, **more: object) -> Visit:
     """A page of a host."""
-    return Visit(f"http://{host}.test/{number}", "page", "ok", number, beta=beta, **more)  # type: ignore[arg-type]
+    return Visit(f"http://{host}.test/{number}", "page", "ok", number, relevance=relevance, **more)  # type: ignore[arg-type]
 
 
 def hosts(pages: list[tuple[int, Visit]]) -> str:
@@ -38,7 +38,7 @@ def test_others_that_are_worse_do_not_get_in() -> None:
 
 def test_nodes_without_hosts_are_not_spread() -> None:
     """Names of another space than the web have no host in common."""
-    pages = [(n, Visit(f"node {n}", "page", "ok", n, beta=0.9)) for n in range(6)]
+    pages = [(n, Visit(f"node {n}", "page", "ok", n, relevance=0.9)) for n in range(6)]
     assert pages == spread(pages, 9)
 
 

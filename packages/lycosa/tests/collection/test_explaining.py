@@ -22,7 +22,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Label, Rows, Scores, Seed, Step
 from lycosa.explaining import Reasons, Why
 from lycosa.explaining.standing import explained
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
@@ -59,13 +59,13 @@ def graph() -> GraphSpace:
 
 def hunt(path: Path, strategy: str | Estimator, pages: int) -> Path:
     """Crawl the graph for so many pages, one after the other."""
-    made = lycosa.crawl(Given(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1)
+    made = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy=strategy, out=path, budget=pages, concurrency=1)
     assert pages == sum(visit.is_page for visit in made)
     return path
 
 
 def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
-    return lycosa.why(path, url, topic=Given(), space=graph(), strategy=strategy)
+    return lycosa.why(path, url, topic=SpaceJudge(), space=graph(), strategy=strategy)
 
 
 def digest(path: Path) -> str:
@@ -91,7 +91,7 @@ def test_score_terms_and_place(tmp_path: Path) -> None:
         (view,) = why.views
         assert ("waits", rank, 3) == (why.state, view.rank, view.waiting)
         assert (terms, sum(terms.values())) == (view.terms, view.score)
-    with Reasons(path, topic=Given(), space=graph(), strategy=Weighed()) as reasons:
+    with Reasons(path, topic=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert ["e", "c"] == [why.node for why in reasons.best(2)]
         assert "the crawl's budget of 2 pages is spent" in reasons.best(1)[0].note
 
@@ -99,7 +99,9 @@ def test_score_terms_and_place(tmp_path: Path) -> None:
 def test_where_it_was_found(tmp_path: Path) -> None:
     """All parents, the most relevant first, with what their links promised; and the way by the first of them."""
     why = ask(hunt(tmp_path / "crawl", Weighed(), 2), "c", Weighed())
-    assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [(found.node, found.beta, found.alpha) for found in why.parents]
+    assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
+        (found.node, found.relevance, found.alpha) for found in why.parents
+    ]
     assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.way])
 
 
@@ -116,10 +118,10 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
         why.fetched.reckoned,
     )
     assert {"parents": 0.25, "link": 0.25} == why.fetched.terms
-    assert (1.0, True) == (why.fetched.beta, why.fetched.found)
+    assert (1.0, True) == (why.fetched.relevance, why.fetched.found)
     last = ask(path, "c", Weighed()).fetched
     assert last is not None
-    assert (0.0, False, {"parents": 0.5, "link": 0.125}) == (last.beta, last.found, last.terms)
+    assert (0.0, False, {"parents": 0.5, "link": 0.125}) == (last.relevance, last.found, last.terms)
     first = ask(path, "a", Weighed()).fetched
     assert first is not None
     assert (math.inf, {}) == (first.expected, first.terms)
@@ -128,7 +130,7 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
 def test_own_objects_learn_once(tmp_path: Path) -> None:
     """The second question about a page finds no terms where an object of the user's own would have to learn twice."""
     path = hunt(tmp_path / "crawl", Weighed(), 3)
-    with Reasons(path, topic=Given(), space=graph(), strategy=Weighed()) as reasons:
+    with Reasons(path, topic=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert 0.5 == _expected(reasons, "b")[1]
         assert (0.75, {}) == (_expected(reasons, "e")[0], _expected(reasons, "e")[2])
 
@@ -146,12 +148,12 @@ def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, floa
 def test_places_are_those_of_the_next_picks(strategy: str, explains: bool, tmp_path: Path) -> None:
     """Reasons that take a second look at the log are not there where a topic of one's own has learned already."""
     path = hunt(tmp_path / "crawl", strategy, 2)
-    with Reasons(path, topic=Given(), space=graph()) as reasons:
+    with Reasons(path, topic=SpaceJudge(), space=graph()) as reasons:
         best = reasons.best()
         assert [(place, explains, explains) for place in (1, 2, 3)] == [
             (view.rank, view.explains, bool(view.terms)) for why in best if (view := why.view)
         ]
-    resumed = lycosa.resume(path, topic=Given(), space=graph(), budget=3)
+    resumed = lycosa.resume(path, topic=SpaceJudge(), space=graph(), budget=3)
     assert [best[0].node] == [visit.node for visit in resumed]
 
 
@@ -176,7 +178,7 @@ def test_asking_changes_nothing(tmp_path: Path) -> None:
     """The directory is the same to the byte, and nobody is locked out or waited for."""
     path = hunt(tmp_path / "crawl", "best-first", 2)
     before = digest(path)
-    with Reasons(path, topic=Given(), space=graph()) as reasons:
+    with Reasons(path, topic=SpaceJudge(), space=graph()) as reasons:
         reasons.best()
         for node in "abcde":
             reasons.why(node)
@@ -193,7 +195,7 @@ def test_beside_a_running_crawl(tmp_path: Path) -> None:
     path, told = tmp_path / "crawl", []
 
     async def run() -> None:
-        made = lycosa.crawl(Given(), ["a"], space=graph(), strategy="best-first", out=path, concurrency=1)
+        made = lycosa.crawl(SpaceJudge(), ["a"], space=graph(), strategy="best-first", out=path, concurrency=1)
         async for visit in made:
             if visit.node in ("a", "b"):
                 told.append(ask(path, "b").state)

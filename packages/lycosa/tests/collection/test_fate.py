@@ -15,17 +15,17 @@ LONG = "The reef, counted again and again, " + " ".join(f"coral{n}" for n in ran
 def made(path: Path) -> Path:
     """Four pages: one that changes twice, one that vanishes, one that moves, one that never does anything."""
     with revisited(path) as crawl:
-        crawl.page(A, html("Old", "An axolotl."), beta=0.1)
+        crawl.page(A, html("Old", "An axolotl."), relevance=0.1)
         crawl.page(B, html("B", "A newt."))
         crawl.page(C, html("C", "A toad."))
         crawl.page(D, html("D", "A frog."))
-        crawl.changed(A, html("New", "A salamander."), 1, beta=0.9)
+        crawl.changed(A, html("New", "A salamander."), 1, relevance=0.9)
         crawl.gone(B, 1)
         crawl.unmodified(D, 1)
         crawl.failed(C, 1)
         crawl.moved(C, "http://b.test/", 2)
         crawl.gone(B, 3)
-        crawl.changed(A, html("Newest", "A salamander"), 4, "cosmetic", 0.01, beta=0.8)
+        crawl.changed(A, html("Newest", "A salamander"), 4, "cosmetic", 0.01, relevance=0.8)
         crawl.failed(A, 5)
     return path
 
@@ -34,7 +34,7 @@ def test_pages_are_the_last_versions(tmp_path: Path) -> None:
     """Each page once, with title, score and number of its last version; what vanished or moved keeps its last."""
     with Collection(made(tmp_path / "crawl")) as collection:
         pages = list(collection.pages())
-        assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.beta) for _, v in pages]
+        assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.relevance) for _, v in pages]
         numbers = {seq for seq, visit in collection.log.numbered() if isinstance(visit, Visit) and visit.is_version}
         assert {seq for seq, _ in pages} <= numbers
         assert max(numbers) == pages[-1][0]
@@ -44,10 +44,10 @@ def test_pages_are_the_last_versions(tmp_path: Path) -> None:
 def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path) -> None:
     """The score of the current version decides."""
     with revisited(tmp_path / "crawl") as crawl:
-        crawl.page(A, html("A", "Out"), beta=0.1)
-        crawl.page(B, html("B", "In"), beta=0.9)
-        crawl.changed(A, html("A", "In"), 1, "topic", beta=0.9)
-        crawl.changed(B, html("B", "Out"), 1, "topic", beta=0.1)
+        crawl.page(A, html("A", "Out"), relevance=0.1)
+        crawl.page(B, html("B", "In"), relevance=0.9)
+        crawl.changed(A, html("A", "In"), 1, "topic", relevance=0.9)
+        crawl.changed(B, html("B", "Out"), 1, "topic", relevance=0.1)
     with Collection(tmp_path / "crawl") as collection:
         assert [A] == [visit.node for visit in collection.relevant()]
 

@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.collection.querying import Filters
 from lycosa.core.errors import InputError
-from lycosa.store.search import NAME, Index, IndexedPage
+from lycosa.store.search import NAME, IndexedPage, SearchIndex
 
 MARCH = 1_772_323_200.0  # 2026-03-01, midnight
 
@@ -25,9 +25,9 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchIndex]:
     """An index of these pages."""
-    made = Index(tmp_path_factory.mktemp("index") / NAME)
+    made = SearchIndex(tmp_path_factory.mktemp("index") / NAME)
     made.add(PAGES, "")
     yield made
     made.close()
@@ -59,7 +59,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ({"changed": 70.0}, [5]),
     ],
 )
-def test_pages_that_pass(given: dict[str, Any], passing: list[int], index: Index) -> None:
+def test_pages_that_pass(given: dict[str, Any], passing: list[int], index: SearchIndex) -> None:
     """A host stands for its subdomains and ports, a language for its regions, days are inclusive."""
     assert passing == index.pages(*Filters.of(**given).where(index))["seq"].tolist()
 

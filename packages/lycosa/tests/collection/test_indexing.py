@@ -12,9 +12,9 @@ from lycosa.collection import searching, shelf
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
-from lycosa.crawling import files
+from lycosa.crawling import crawl_files as files
 from lycosa.store.directory import Directory
-from lycosa.store.search import building
+from lycosa.store.search import index_lock
 from revisited_crawl import html, revisited
 
 A = "http://a.test/"
@@ -37,7 +37,7 @@ def test_a_search_that_can_not_wait_answers_from_what_is_there(tmp_path: Path, m
         seen = [search.find("coral", limit=50).total for _ in range(20)]
         assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # the one that changed has it no more
         assert ["http://a.test/3"] == [hit.url for hit in search.find("kelp")]
-    with building(tmp_path / "c"), Collection(tmp_path / "c") as collection:  # somebody is at it, for long
+    with index_lock(tmp_path / "c"), Collection(tmp_path / "c") as collection:  # somebody is at it, for long
         monkeypatch.setattr("lycosa.collection.searching.LOCK_PATIENCE", 0.01)
         monkeypatch.setattr("lycosa.collection.searching.SMALL", 0)
         with Search(collection, patience=0.0) as search:
@@ -74,7 +74,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(files, "LARGE_CRAWL", 3)
     monkeypatch.setattr(files, "LOOK_EVERY", 2)
     begun: list[subprocess.Popen[bytes]] = []
-    real = files.begin
+    real = files.start_indexer
 
     def begin(place: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
         assert (directory, True) == (place, follow)
@@ -82,7 +82,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return started
 
     monkeypatch.setattr(files, "begin", begin)
-    follower = files.Follower(directory, 0)
+    follower = files.BackgroundIndexer(directory, 0)
     page = Visit(A, "page", "ok", 1)
     for _ in range(2):
         follower.visited(page)

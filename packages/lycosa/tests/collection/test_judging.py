@@ -105,9 +105,9 @@ def test_other_words_are_kept(kind: str, request: pytest.FixtureRequest) -> None
     assert {3} == set(counts(path).values())
     assert "jewellery" == Directory.read_options(path).topic
     log = SqliteLog(path / NAME, readonly=True)
-    betas = [event.beta for event in log if isinstance(event, Visit) and event.is_page]
+    relevances = [event.relevance for event in log if isinstance(event, Visit) and event.is_page]
     log.close()
-    assert 7 == sum(beta > 0 for beta in betas)
+    assert 7 == sum(relevance > 0 for relevance in relevances)
     crawl_on = lycosa.resume(path, budget=12)
     list(crawl_on)
     assert crawl_on.engine is not None

@@ -10,21 +10,21 @@ import pytest
 
 from lycosa.collection.querying import Clause, parse
 from lycosa.collection.searching import K1, OTHER_FORMS, Answer, Ranking
-from lycosa.store.search import NAME, TITLE, Index, IndexedPage
+from lycosa.store.search import NAME, TITLE, IndexedPage, SearchIndex
 
 PHRASES = ['"coral reef"', '"coral reef" fish', 'fish -"coral reef"', '"reef coral" -"sea water"', '"coral coral"']
 B = 0.75
 WORDS = "coral reef reefs fish sea water warm white".split()
 
 
-def library(path: Path, pages: list[tuple[str, str]]) -> Index:
+def library(path: Path, pages: list[tuple[str, str]]) -> SearchIndex:
     """An index of these titles and texts."""
-    index = Index(path / NAME)
+    index = SearchIndex(path / NAME)
     index.add([IndexedPage(n, str(n), title, text) for n, (title, text) in enumerate(pages, 1)], "")
     return index
 
 
-def ask(index: Index, typed: str, limit: int = 1000) -> Answer:
+def ask(index: SearchIndex, typed: str, limit: int = 1000) -> Answer:
     return Ranking(index).answer(parse(typed), limit)
 
 
@@ -43,7 +43,7 @@ def written() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def index(written: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(written: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     return library(tmp_path_factory.mktemp("index"), written)
 
 
@@ -79,7 +79,7 @@ def bm25(pages: list[tuple[str, str]], forms: list[dict[str, float]]) -> dict[in
     ],
 )
 def test_weights_are_those_of_the_formula(
-    typed: str, forms: list[dict[str, float]], index: Index, written: list[tuple[str, str]]
+    typed: str, forms: list[dict[str, float]], index: SearchIndex, written: list[tuple[str, str]]
 ) -> None:
     """Every page with all the words is there, the heaviest first, with the weight that BM25 gives it."""
     expected = bm25(written, forms)
@@ -92,7 +92,7 @@ def test_weights_are_those_of_the_formula(
 
 
 @pytest.mark.parametrize("typed", PHRASES)
-def test_phrases_are_words_side_by_side(typed: str, index: Index, written: list[tuple[str, str]]) -> None:
+def test_phrases_are_words_side_by_side(typed: str, index: SearchIndex, written: list[tuple[str, str]]) -> None:
     """Exactly the pages come that have all wanted phrases and words, and none of the unwanted phrases."""
     query = parse(typed)
 
@@ -107,7 +107,7 @@ def test_phrases_are_words_side_by_side(typed: str, index: Index, written: list[
     assert answer.best[:5] == ask(index, typed, 5).best
 
 
-def test_words_that_must_not_be_there(index: Index, written: list[tuple[str, str]]) -> None:
+def test_words_that_must_not_be_there(index: SearchIndex, written: list[tuple[str, str]]) -> None:
     """A page with an unwanted word is left out, whatever else it has."""
     pages = {page for page, *_ in ask(index, "coral -fish -white*").best}
     told = {
@@ -138,7 +138,7 @@ def test_a_title_outweighs_a_text(tmp_path: Path) -> None:
 
 def test_equals_are_told_apart_by_the_topic(tmp_path: Path) -> None:
     """Of pages with equal weight the one that the topic likes comes first, then the one that came first."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(n, str(n), "", "coral", score=score) for n, score in enumerate([0.1, 0.9, 0.1, 0.5], 1)], "")
     assert [2, 4, 1] == [page for page, *_ in ask(index, "coral", 3).best]
     assert [2, 4, 1, 3] == [page for page, *_ in ask(index, "coral", 9).best]
@@ -147,14 +147,14 @@ def test_equals_are_told_apart_by_the_topic(tmp_path: Path) -> None:
 
 def test_an_empty_index_has_no_answer(tmp_path: Path) -> None:
     """No pages, no hits, no division by nothing."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     assert (0, 0, []) == ((answer := ask(index, 'coral "a b" x*y*')).total, answer.searched, answer.best)
     index.close()
 
 
 def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
     """The answer says how many of the pages searched are known by their titles only."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(1, "1", "coral", "", unread=True), IndexedPage(2, "2", "coral", "reef")], "")
     assert (2, 1) == ((answer := ask(index, "coral")).searched, answer.unread)
     index.close()

@@ -11,7 +11,7 @@ from lycosa.collection import searching
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.store.directory import Directory
-from lycosa.store.search import NAME, Index, IndexedPage
+from lycosa.store.search import NAME, IndexedPage, SearchIndex
 from revisited_crawl import DAY, EPOCH, Revisited, html, revisited
 
 A, B, C = (f"http://a.test/{name}" for name in "abc")
@@ -33,10 +33,10 @@ def go_on(crawl: Revisited) -> Revisited:
 def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
     """Its words, title, score and time are searched; the old words are gone; each page is there once."""
     with revisited(tmp_path / "crawl") as crawl:
-        crawl.page(A, html("Old title", "An axolotl among corals."), beta=0.3)
+        crawl.page(A, html("Old title", "An axolotl among corals."), relevance=0.3)
         crawl.page(B, html("B", "A newt among corals."))
     assert [A] == found(crawl.path, "axolotl")
-    go_on(crawl).changed(A, html("New title", "A salamander among corals."), 2, beta=0.7)
+    go_on(crawl).changed(A, html("New title", "A salamander among corals."), 2, relevance=0.7)
     crawl.unmodified(B, 2)
     crawl.close()
     assert [] == found(crawl.path, "axolotl")
@@ -103,22 +103,22 @@ def test_a_build_that_is_cut_off_ends_as_any_other(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(searching, "BATCH", 1)
     found(crawl.path, "newts")
     whole = dump(crawl.path)
-    add = Index.add
+    add = SearchIndex.add
     for stop in range(3):  # B, C, and A as it is now
         (crawl.path / NAME).unlink()
         left = stop
 
-        def stopping(index: Index, entries: list[IndexedPage], mark: str) -> None:
+        def stopping(index: SearchIndex, entries: list[IndexedPage], mark: str) -> None:
             nonlocal left
             if not left:
                 raise KeyboardInterrupt
             left -= 1
             add(index, entries, mark)
 
-        monkeypatch.setattr(Index, "add", stopping)
+        monkeypatch.setattr(SearchIndex, "add", stopping)
         with pytest.raises(KeyboardInterrupt):
             found(crawl.path, "newts")
-        monkeypatch.setattr(Index, "add", add)
+        monkeypatch.setattr(SearchIndex, "add", add)
         assert [A] == found(crawl.path, "newts")
         assert whole == dump(crawl.path)
 

@@ -28,10 +28,10 @@ def small(path: Path) -> None:
     with revisited(path) as crawl:
         crawl.seed(A)
         crawl.page(A, html("Reefs", "coral reefs and corals"), 0.0, links=[B, C, GONE])
-        crawl.page(B, html("Trains", "rails and engines"), 0.1, links=[A, D + "-old"], beta=0.05)
+        crawl.page(B, html("Trains", "rails and engines"), 0.1, links=[A, D + "-old"], relevance=0.05)
         crawl.log.append(Visit(D + "-old", "redirect", "redirect", 3, started=EPOCH, links=Links.to(D)))
         crawl.log.append(Visit(GONE, "page", "gone", 4, started=EPOCH, status=404))
-        crawl.page(D, html("Atolls", "coral coral coral atolls"), 0.2, beta=0.9, score=0.75)
+        crawl.page(D, html("Atolls", "coral coral coral atolls"), 0.2, relevance=0.9, score=0.75)
         crawl.page(C, html("Reefs", "coral reefs and corals"), 0.3, same_as=A)
 
 
@@ -99,14 +99,19 @@ def test_what_became_of_pages(tmp_path: Path) -> None:
     with revisited(tmp_path / "c") as crawl:
         for node in (A, B, C):
             crawl.page(node, html("Reefs", f"coral of {node}"), 0.0)
-        crawl.changed(A, html("Other reefs", "coral and sponges"), 1.0, beta=0.7)
+        crawl.changed(A, html("Other reefs", "coral and sponges"), 1.0, relevance=0.7)
         crawl.unmodified(A, 2.0)
         crawl.gone(B, 3.0)
         crawl.moved(C, D, 4.0)
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     first, second, third = view.pages()
-    assert ("Other reefs", 0.7, EPOCH + DAY, EPOCH + DAY) == (first.title, first.beta, first.started, first.changed)
+    assert ("Other reefs", 0.7, EPOCH + DAY, EPOCH + DAY) == (
+        first.title,
+        first.relevance,
+        first.started,
+        first.changed,
+    )
     assert ["stands", "vanished", "moved"] == [first.state, second.state, third.state]
     with Collection(tmp_path / "c") as collection:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
@@ -261,7 +266,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     """A lesson, or labels, make pages worth something else: those that are there already, too."""
     crawl = Revisited(tmp_path / "c")
     crawl.page(A, html("Reefs", "coral polyps"), 0.0)
-    crawl.page(B, html("Shop", "coral jewellery"), 1.0, beta=0.4)
+    crawl.page(B, html("Shop", "coral jewellery"), 1.0, relevance=0.4)
     view = CrawlView(tmp_path / "c")
     view.catch_up()
     assert [0.5, 0.4] == [page.worth for page in view.pages()]
@@ -269,9 +274,9 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     with crawl.log.together():
         crawl.log.append(Lesson("judge", {}))
         crawl.log.rate(np.array([0.75, 0.0]))
-    crawl.page(C, html("Atolls", "coral atolls"), 2.0, beta=0.3)
+    crawl.page(C, html("Atolls", "coral atolls"), 2.0, relevance=0.3)
     view.catch_up()
-    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.beta, page.worth) for page in view.pages()]
+    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.relevance, page.worth) for page in view.pages()]
     view._redraw = 0.0
     assert [0, 1, 1, 2] == view.harvest().found
     assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])

@@ -26,7 +26,7 @@ from lycosa.core.types import (
     Task,
     Visit,
 )
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.baselines import BreadthFirst
@@ -39,7 +39,7 @@ def engine(space: Space, seeds: Iterable[str] = ("a",), *, best: bool = False, *
     """An engine on a space, with its seeds folded and recorded."""
     log = MemoryLog()
     guide = BestFirst() if best else BreadthFirst()
-    made = Engine(space, rest.pop("topic", Given()), Greedy(guide, "arm"), log, clock=clock, **rest)
+    made = Engine(space, rest.pop("topic", SpaceJudge()), Greedy(guide, "arm"), log, clock=clock, **rest)
     for seed in seeds:
         log.append(Seed(seed))
         made.fold(Seed(seed))
@@ -102,15 +102,15 @@ def test_breadth_first_visits_level_by_level() -> None:
 @pytest.mark.paper("batsakis-figure-5", "gouriten-online")
 def test_best_first_follows_the_better_page() -> None:
     """Links of the page with the higher beta are visited first, at once after it is judged."""
-    space = GraphSpace({"a": ["b", "c"], "b": ["b1"], "c": ["c1", "c2"]}, beta={"c": 1.0, "c2": 0.5})
+    space = GraphSpace({"a": ["b", "c"], "b": ["b1"], "c": ["c1", "c2"]}, relevance={"c": 1.0, "c2": 0.5})
     assert ["a", "b", "c", "c1", "c2", "b1"] == nodes(run(engine(space, concurrency=1, best=True)))
 
 
 def test_a_visit_carries_what_was_known_at_its_pick() -> None:
     """Pick number, arm and score at the pick are recorded; a seed's score is infinite."""
-    space = GraphSpace({"a": ["b"]}, beta={"a": 0.8}, alpha={("a", "b"): 0.4})
+    space = GraphSpace({"a": ["b"]}, relevance={"a": 0.8}, alpha={("a", "b"): 0.4})
     first, second = run(engine(space, best=True, judge_name="judge"))
-    assert (1, "arm", float("inf"), 0.8, "judge") == (first.pick, first.arm, first.score, first.beta, first.judge)
+    assert (1, "arm", float("inf"), 0.8, "judge") == (first.pick, first.arm, first.score, first.relevance, first.judge)
     assert 2 == second.pick
     assert pytest.approx(0.6) == second.score
     assert [pytest.approx(0.4)] == first.links.alphas.tolist()
@@ -191,7 +191,7 @@ def test_a_budget_is_per_crawl_not_per_run() -> None:
     first = engine(GraphSpace(chain(50)), budget=Budget(pages=5))
     run(first)
     second = Engine(
-        GraphSpace(chain(50)), Given(), Greedy(BreadthFirst()), MemoryLog(), clock=clock, budget=Budget(pages=8)
+        GraphSpace(chain(50)), SpaceJudge(), Greedy(BreadthFirst()), MemoryLog(), clock=clock, budget=Budget(pages=8)
     )
     second.replay(first.log)
     assert 3 == len(run(second))
@@ -229,7 +229,7 @@ def test_requests_are_counted() -> None:
     made = engine(space)
     run(made)
     assert (5, 2, 3) == (made.tally.requests, made.tally.pages, made.tally.wasted)
-    again = Engine(space, Given(), Greedy(BreadthFirst()), MemoryLog(), clock=clock)
+    again = Engine(space, SpaceJudge(), Greedy(BreadthFirst()), MemoryLog(), clock=clock)
     again.replay(made.log)
     assert made.tally == again.tally
 
@@ -414,7 +414,7 @@ def test_only_pages_are_judged() -> None:
     """Failures and redirects get no beta, no terms and no judge."""
     space = Scripted({"a": to("b"), "b": ok()})
     first, second = run(engine(space, topic=Plain(), judge_name="plain"))
-    assert (0.0, "", 1.0, "plain") == (first.beta, first.judge, second.beta, second.judge)
+    assert (0.0, "", 1.0, "plain") == (first.relevance, first.judge, second.relevance, second.judge)
 
 
 def test_what_is_not_a_number_is_not_learned() -> None:
@@ -425,7 +425,7 @@ def test_what_is_not_a_number_is_not_learned() -> None:
             return Judgement(float("nan"), np.full(len(page.links), np.nan, np.float32))
 
     visit = run(engine(GraphSpace({"a": ["b"]}), topic=Confused()))[0]
-    assert (0.0, [0.0]) == (visit.beta, visit.links.alphas.tolist())
+    assert (0.0, [0.0]) == (visit.relevance, visit.links.alphas.tolist())
 
 
 @pytest.mark.parametrize("facet", [False, True])
@@ -449,7 +449,7 @@ def test_beta_is_a_python_float() -> None:
         def judge(self, page: Page, reading: Any) -> Judgement:
             return Judgement(np.float32(0.5), np.zeros(len(page.links), np.float32))  # type: ignore[arg-type]
 
-    assert float is type(run(engine(GraphSpace({"a": []}), topic=Numeric()))[0].beta)
+    assert float is type(run(engine(GraphSpace({"a": []}), topic=Numeric()))[0].relevance)
 
 
 # -- refusals and errands ------------------------------------------------------------------------------------
@@ -587,10 +587,10 @@ def test_the_reader_is_asked_once_for_a_page() -> None:
 
 def test_replay_restores_the_tally_and_the_frontier() -> None:
     """Folding the log again gives the same counts and the same open rows."""
-    graph = GraphSpace({"a": [f"n{i}" for i in range(20)], "n3": ["x"]}, beta={"n1": 1.0, "n3": 0.5})
+    graph = GraphSpace({"a": [f"n{i}" for i in range(20)], "n3": ["x"]}, relevance={"n1": 1.0, "n3": 0.5})
     live = engine(graph, budget=Budget(pages=9), concurrency=4)
     run(live)
-    again = Engine(graph, Given(), Greedy(BreadthFirst()), MemoryLog(), clock=clock)
+    again = Engine(graph, SpaceJudge(), Greedy(BreadthFirst()), MemoryLog(), clock=clock)
     again.replay(live.log)
     assert live.tally == again.tally
     assert live.table.nodes == again.table.nodes

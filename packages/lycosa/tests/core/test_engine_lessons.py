@@ -7,11 +7,11 @@ import pytest
 from learning_judge import Learning
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Learner, Space
-from lycosa.core.state import Untold
+from lycosa.core.state import StateMismatch
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
 from lycosa.judges.base import InLanguage
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.baselines import BreadthFirst
 from lycosa.testweb.simulation import clock, run_virtual
@@ -70,7 +70,7 @@ def test_who_learns() -> None:
     """A judge that offers lessons is a learner, also where only pages in a language count; others are not."""
     assert isinstance(Learning(), Learner)
     assert isinstance(InLanguage(Learning()), Learner)
-    assert not isinstance(Given(), Learner)
+    assert not isinstance(SpaceJudge(), Learner)
 
 
 def test_lessons_are_recorded_where_they_were_learned() -> None:
@@ -85,7 +85,7 @@ def test_lessons_are_recorded_where_they_were_learned() -> None:
     lesson, _ = (event for event in log if isinstance(event, Lesson))
     assert ("j", ["coral"]) == (lesson.judge, lesson.data["common"])
     visits = [event for event in log if isinstance(event, Visit)]
-    assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.beta for visit in visits]
+    assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.relevance for visit in visits]
     assert [0.0, 1.0, 0.0, 1.0, 1.0, 0.0] == [visit.worth for visit in visits]
     assert 3 == made.tally.relevant
 
@@ -186,7 +186,7 @@ def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.M
     monkeypatch.setattr(made.log, "append", full)
     with pytest.raises(OSError, match="No space"):
         made.hear([Label("a", True)])
-    with pytest.raises(Untold, match="what the log lacks"):
+    with pytest.raises(StateMismatch, match="what the log lacks"):
         made.state()
 
 
@@ -220,7 +220,7 @@ def test_pages_in_a_wrong_language_stay_worthless() -> None:
 def test_others_are_not_asked() -> None:
     """A judge that does not learn sees labels and lessons pass by."""
     log = MemoryLog()
-    made = Engine(Pages(TEXTS), Given(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
+    made = Engine(Pages(TEXTS), SpaceJudge(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
     events: list[Event] = [Label("a", True), Lesson("j", {})]
     made.replay(events)
     made.lessons.catch_up()

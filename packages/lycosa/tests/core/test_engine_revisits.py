@@ -15,7 +15,7 @@ from lycosa.core.protocols import NEVER, Space
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy as named
 from lycosa.strategies.baselines import BreadthFirst
@@ -102,9 +102,9 @@ class Diary:
             self.started[visit.node], self.row[visit.node] = visit.started, table.row_of[visit.node]
 
 
-def ok(*links: str, beta: float = 0.0) -> Page:
+def ok(*links: str, relevance: float = 0.0) -> Page:
     """A page with links."""
-    return Page("ok", 200, links=Links.to(*links), size=10, data={"beta": beta, "alpha": [0.0] * len(links)})
+    return Page("ok", 200, links=Links.to(*links), size=10, data={"beta": relevance, "alpha": [0.0] * len(links)})
 
 
 def to(target: str) -> Page:
@@ -117,7 +117,7 @@ def engine(space: Space, keeper: Diary, events: Iterable[Event] = (Seed("a"),), 
     log = MemoryLog()
     guide = rest.pop("strategy", None) or Greedy(BreadthFirst(), "arm")
     rest.setdefault("concurrency", 1)
-    made = Engine(space, Given(), guide, log, clock=clock, keeper=keeper, **rest)  # type: ignore[arg-type]
+    made = Engine(space, SpaceJudge(), guide, log, clock=clock, keeper=keeper, **rest)  # type: ignore[arg-type]
     for event in events:
         log.append(event)
     made.replay(events)
@@ -151,7 +151,7 @@ CHAIN = {"a": ok("b"), "b": ok("c"), "c": ok("d"), "d": ok()}
 
 def test_revisits_are_no_pages_but_bring_links() -> None:
     """A version has its links, its change and what it follows in the log; harvest and pages count first visits."""
-    space = Scripted({"a": ok("b", beta=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", beta=1.0)})
+    space = Scripted({"a": ok("b", relevance=1.0), "b": ok(), "n": ok()}, {"a": ok("b", "n", relevance=1.0)})
     made = engine(space, Diary(("a", 60)))
     visits = run(made)
     assert ["a", "b", "a!", "n"] == told(visits)
@@ -164,11 +164,11 @@ def test_revisits_are_no_pages_but_bring_links() -> None:
 
 def test_what_is_as_it_was_is_not_read() -> None:
     """A keeper that knows the content makes it an unchanged one: no links, no judgement, no step."""
-    space = Scripted({"a": ok()}, {"a": ok("n", beta=1.0)})
+    space = Scripted({"a": ok()}, {"a": ok("n", relevance=1.0)})
     made = engine(space, Diary(("a", 60), same="a"))
     visits = run(made)
     assert ["a", "a!"] == told(visits)
-    assert ("unchanged", 0, 0.0) == (visits[1].outcome, len(visits[1].links), visits[1].beta)
+    assert ("unchanged", 0, 0.0) == (visits[1].outcome, len(visits[1].links), visits[1].relevance)
     assert "n" not in made.table.row_of
 
 
@@ -332,8 +332,14 @@ def test_stop_lets_arrive_what_is_under_way() -> None:
 @pytest.mark.parametrize("name", ["fl_n", "opic", "otie", "lr_sl", "scent,vectors=no", "nr", "mab_window"])
 def test_live_and_resumed_agree(name: str) -> None:
     """After a crawl with pages that got links, moved, vanished and stayed, the log alone gives the next picks."""
-    first = {"a": ok("b", "c", beta=0.5), "b": ok("d", beta=0.9), "c": ok("a"), "d": ok("b", beta=0.2), "z": ok("c")}
-    later = {"a": ok("e", "c", beta=0.1), "b": to("z"), "c": ok("a", "f")}
+    first = {
+        "a": ok("b", "c", relevance=0.5),
+        "b": ok("d", relevance=0.9),
+        "c": ok("a"),
+        "d": ok("b", relevance=0.2),
+        "z": ok("c"),
+    }
+    later = {"a": ok("e", "c", relevance=0.1), "b": to("z"), "c": ok("a", "f")}
     due = [("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 2.0), ("a", 3.0)]
     live = engine(Scripted(first, later), Diary(*due), strategy=named(name, seed=1, budget=50))
     log: list[Event] = [Seed("a"), *run(live, most=8)]

@@ -18,7 +18,7 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
@@ -77,7 +77,7 @@ def made(web: Any, **rest: Any) -> Engine:
         transport, politeness, clock, sitemaps=rest.pop("sitemaps", False), probe_after=rest.pop("probe_after", 0)
     )
     return Engine(
-        space, Query("coral reef"), Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
+        space, VectorJudge("coral reef"), Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
         budget=Budget(pages=rest.pop("pages", 0)), reader=Vocabulary(), concurrency=rest.pop("concurrency", 1), **rest,
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_links_of_a_source_have_alphas_and_no_beta() -> None:
     web = Site({"/s.xml": urlset("/coral-reef", "/tax"), **pages("/coral-reef", "/tax")})
     engine, visits = crawl(web, {"/s.xml": "sitemap"})
     sitemap = next(visit for visit in visits if visit.kind == "sitemap")
-    assert 0.0 == sitemap.beta
+    assert 0.0 == sitemap.relevance
     assert sitemap.links.alphas[0] > 0.5 > sitemap.links.alphas[1]
     assert 0 == len(sitemap.terms.ids)
     assert isinstance(engine.reader, Vocabulary)
@@ -162,7 +162,7 @@ def test_a_sitemap_that_is_an_ordinary_page_is_a_page() -> None:
     web = Site({"/s": "<title>Coral reef</title><p>coral reef <a href=/coral>coral</a>", **pages("/coral")})
     engine, visits = crawl(web, {"/s": "sitemap"}, pages=2)
     assert (["/s", "/coral"], []) == (told(visits, "page"), told(visits, "sitemap"))
-    assert visits[1].beta > 0.5
+    assert visits[1].relevance > 0.5
     assert (2, 0) == (engine.tally.pages, engine.tally.sources)
 
 
@@ -417,7 +417,7 @@ def test_the_words_of_a_probe_count_for_nothing() -> None:
     web = Liar({**site, "/lie": f"<p>{'coral reef ' * 30}<a href=/hidden>coral reef</a>", **pages("/hidden")})
     engine, visits = crawl(web, ["/"], probe_after=3, warden=Warden(0.1))
     (probe,) = [visit for visit in visits if visit.kind == "probe"]
-    assert ("ok", 0.0, "") == (probe.outcome, probe.beta, probe.same_as)
+    assert ("ok", 0.0, "") == (probe.outcome, probe.relevance, probe.same_as)
     assert "face" in probe.data
     assert f"{A}/hidden" not in engine.table.row_of
     assert isinstance(engine.reader, Vocabulary)
@@ -488,7 +488,7 @@ def test_a_sitemap_on_the_web_as_a_seed_file() -> None:
 
 def test_a_plain_page_has_no_sources() -> None:
     """A page that happens to carry such data, from a space of one's own, starts nothing."""
-    from lycosa.judges.given import Given
+    from lycosa.judges.space_judge import SpaceJudge
     from lycosa.spaces.graph import GraphSpace
 
     class Naming(GraphSpace):
@@ -497,7 +497,7 @@ def test_a_plain_page_has_no_sources() -> None:
             page.data["sources"] = ["z"]
             return page
 
-    visits = list(lycosa.crawl(Given(), ["a"], space=Naming({"a": ["b"], "z": []})))
+    visits = list(lycosa.crawl(SpaceJudge(), ["a"], space=Naming({"a": ["b"], "z": []})))
     assert {"a", "b"} == {visit.node for visit in visits}
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.errands import MOST_STEPS, fetch
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
+from lycosa.core.single_fetch import MOST_STEPS, fetch_page
 from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
 from lycosa.spaces.web import WebSpace
 from lycosa.testweb import Response
@@ -51,7 +51,7 @@ def fetched(space: Space, node: str = "a", patience: float = 300.0) -> tuple[str
     """Fetch an example in virtual time."""
 
     async def run() -> tuple[str, Page, list[Visit]]:
-        return await fetch(space, node, "example", f"the example {node}", clock=clock, patience=patience)
+        return await fetch_page(space, node, "example", f"the example {node}", clock=clock, patience=patience)
 
     return run_virtual(run())
 

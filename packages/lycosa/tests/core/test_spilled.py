@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.columns import Filed, Scratch, Spilled
 from lycosa.core.errors import StoreError
-from lycosa.core.state import Untold, added
+from lycosa.core.state import StateMismatch, added
 
 
 def filled(values: np.ndarray, most: int, cuts: list[int]) -> Spilled:
@@ -67,7 +67,7 @@ def test_they_are_asked_for_as_those_of_an_array(
 def test_rows_of_another_kind_are_not_put_back() -> None:
     """A state that can't be of these rows."""
     for told in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
-        with pytest.raises(Untold):
+        with pytest.raises(StateMismatch):
             Spilled((2,), np.int32, 3).restore({"rows": told})
 
 

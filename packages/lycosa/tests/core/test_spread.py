@@ -22,8 +22,8 @@ from lycosa.core.options import Options
 from lycosa.core.strategies import Greedy, Spread
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Visit
-from lycosa.crawling.request import Request
-from lycosa.judges.given import Given
+from lycosa.crawling.request import CrawlRequest
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
@@ -91,7 +91,7 @@ def picks(name: str) -> list[str]:
     space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in alphas.items()})
     log = MemoryLog()
     engine = Engine(
-        space, Given(), strategy(name), log, clock=lambda: 0.0, concurrency=1, budget=Budget(pages=7)
+        space, SpaceJudge(), strategy(name), log, clock=lambda: 0.0, concurrency=1, budget=Budget(pages=7)
     )  # fmt: skip
     engine.fold(Seed("http://s.test/"))
 
@@ -125,13 +125,13 @@ def test_what_cannot_be_spread_is_refused(name: str, told: str) -> None:
 def test_the_option_spreads_what_is_named_or_given() -> None:
     """By name, with what the name says itself first; an estimator of one's own; no strategy that picks by itself."""
     options = Options(topic="coral", seeds=["http://a.test/"], spread=0.25, strategy="best-first")
-    assert "best-first,spread=0.25" == getattr(Request(options).make_strategy(), "name", "")
+    assert "best-first,spread=0.25" == getattr(CrawlRequest(options).make_strategy(), "name", "")
     named = replace(options, strategy="best-first,spread=1")
-    assert "best-first,spread=1" == getattr(Request(named).make_strategy(), "name", "")
-    own = Request(options, strategy=BestFirst()).make_strategy()
+    assert "best-first,spread=1" == getattr(CrawlRequest(named).make_strategy(), "name", "")
+    own = CrawlRequest(options, strategy=BestFirst()).make_strategy()
     assert isinstance(own, Greedy)
     assert isinstance(own.estimator, Spread)
     with pytest.raises(InputError, match="picks by itself"):
-        Request(options, strategy=strategy("mab_var"))
+        CrawlRequest(options, strategy=strategy("mab_var"))
     with pytest.raises(InputError, match="--spread is -1"):
-        Request(replace(options, spread=-1))
+        CrawlRequest(replace(options, spread=-1))

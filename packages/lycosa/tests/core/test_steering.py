@@ -20,7 +20,7 @@ from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Outcome, Page, Rows, Scores, Seed, Setting, Step, Task, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import strategy
@@ -162,7 +162,7 @@ def test_chance_depends_on_seed_and_pick_number() -> None:
 
 def engine(space: GraphSpace, guide: Strategy, seeds: str = "a", **rest: Any) -> Engine:
     """An engine on a graph, with its seeds folded and recorded."""
-    made = Engine(space, Given(), guide, MemoryLog(), clock=clock, **rest)
+    made = Engine(space, SpaceJudge(), guide, MemoryLog(), clock=clock, **rest)
     for seed in seeds.split():
         made.log.append(Seed(seed))
         made.fold(Seed(seed))
@@ -317,7 +317,7 @@ def test_weights_count_from_the_next_batch_on() -> None:
     made.admit(table.add_seed("a"), table, frontier)
     known = []
     for node, links in (("a", "bcde"), ("b", "f"), ("c", "g"), ("d", "h")):
-        step = table.absorb(Visit(node, "page", "ok", 1, beta=0.5, links=Links.to(*links)))
+        step = table.absorb(Visit(node, "page", "ok", 1, relevance=0.5, links=Links.to(*links)))
         assert step is not None
         made.learn(step, table, frontier)
         known.append(np.array_equal(frontier.weights, guide.weights))
@@ -373,7 +373,9 @@ def test_a_replayed_crawl_goes_on_as_the_live_one(guide: int, rest: dict[str, An
         budget = Budget(pages=pages)
         live = engine(Shuffled(pages), steer(GUIDES[guide](), seed=3, **rest), "0", budget=budget, concurrency=8)
         run(live)
-        resumed = Engine(Shuffled(pages), Given(), steer(GUIDES[guide](), seed=3, **rest), MemoryLog(), clock=clock)
+        resumed = Engine(
+            Shuffled(pages), SpaceJudge(), steer(GUIDES[guide](), seed=3, **rest), MemoryLog(), clock=clock
+        )
         resumed.replay(live.log)
         assert to_come(live) == to_come(resumed)
 

@@ -8,11 +8,11 @@ from lycosa.core.table import DONE, MAX_HOPS, OPEN, Table
 from lycosa.core.types import Links, Visit
 
 
-def page(node: str, links: dict[str, float] | None = None, beta: float = 0.0, **rest: object) -> Visit:
+def page(node: str, links: dict[str, float] | None = None, relevance: float = 0.0, **rest: object) -> Visit:
     """A visit of a page whose links have alphas."""
     columns = Links.to(*(links or {}))
     columns.alphas = np.array(list((links or {}).values()), np.float32)
-    return Visit(node, "page", "ok", 1, beta=beta, links=columns, **rest)  # type: ignore[arg-type]
+    return Visit(node, "page", "ok", 1, relevance=relevance, links=columns, **rest)  # type: ignore[arg-type]
 
 
 def redirect(node: str, target: str) -> Visit:
@@ -59,8 +59,8 @@ def test_sums_and_maxima_over_parents() -> None:
     table = Table()
     table.add_seed("p")
     table.add_seed("q")
-    table.absorb(page("p", {"c": 0.4}, beta=0.8))
-    table.absorb(page("q", {"c": 0.6}, beta=0.5))
+    table.absorb(page("p", {"c": 0.4}, relevance=0.8))
+    table.absorb(page("q", {"c": 0.6}, relevance=0.5))
     expected = {
         "in_degree": 2, "alpha_sum": 1.0, "alpha_max": 0.6, "beta_sum": 1.3, "beta_max": 0.8,
         "product_sum": 0.4 * 0.8 + 0.6 * 0.5, "product_max": 0.32, "depth": 1,
@@ -135,7 +135,7 @@ def test_a_redirect_hands_on_all_columns() -> None:
     """The target has its source's depth, parent and sums, and is one hop further."""
     table = Table()
     table.add_seed("p")
-    table.absorb(page("p", {"a": 0.5}, beta=0.8))
+    table.absorb(page("p", {"a": 0.5}, relevance=0.8))
     step = table.absorb(redirect("a", "b"))
     assert step is not None
     assert ["b"] == [table.nodes[row] for row in step.children]
@@ -157,7 +157,7 @@ def test_a_redirect_to_a_known_node_adds_up() -> None:
     """What was said of the source is added to what was said of the target."""
     table = Table()
     table.add_seed("p")
-    table.absorb(page("p", {"a": 0.5, "b": 0.25}, beta=1.0))
+    table.absorb(page("p", {"a": 0.5, "b": 0.25}, relevance=1.0))
     table.absorb(redirect("a", "b"))
     assert (2.0, 0.75, 0.5) == tuple(column(table, name, "b") for name in ("in_degree", "alpha_sum", "alpha_max"))
 
@@ -197,7 +197,7 @@ def test_columns_grow() -> None:
     """Growing keeps what the columns hold."""
     table = Table()
     table.add_seed("a")
-    table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, beta=1.0))
+    table.absorb(page("a", {f"n{i}": i / 5000 for i in range(5000)}, relevance=1.0))
     assert 5001 == len(table) == table.open_rows + 1
     assert 4999 / 5000 == pytest.approx(column(table, "alpha_sum", "n4999"))
     assert table.is_seed[0]
@@ -230,9 +230,9 @@ def test_of_a_page_visited_again_only_new_links_join() -> None:
     """A revisit's step has the children that are new; sums over parents count each link once, whatever comes later."""
     table = Table()
     table.add_seed("a")
-    table.absorb(page("a", {"b": 0.5, "c": 0.25}, beta=0.5))
+    table.absorb(page("a", {"b": 0.5, "c": 0.25}, relevance=0.5))
     links = {"c": 0.5, "d": 1.0, "b": 0.0}
-    again = page("a", links, beta=1.0)
+    again = page("a", links, relevance=1.0)
     again.kind, again.data = "revisit", {"follows": 1.0}
     step = table.absorb(again)
     assert step is not None
@@ -241,7 +241,7 @@ def test_of_a_page_visited_again_only_new_links_join() -> None:
     assert [1, 1, 1] == table.in_degree[1:4].tolist()
     assert [0.5, 0.25, 1.0] == table.alpha_sum[1:4].tolist()
     assert [0.5, 0.5, 1.0] == table.beta_sum[1:4].tolist()
-    third = page("a", {"b": 0.5, "d": 1.0}, beta=1.0)
+    third = page("a", {"b": 0.5, "d": 1.0}, relevance=1.0)
     third.kind, third.data = "revisit", {"follows": 2.0}
     assert table.absorb(third) is None  # nothing new
     assert [1, 1, 1] == table.in_degree[1:4].tolist()
@@ -251,7 +251,7 @@ def test_a_page_that_moved_hands_on_what_it_is_worth_once() -> None:
     """A redirect where a page was inherits to its target; found again, or leading to a known page, it does not."""
     table = Table()
     table.add_seed("s")
-    table.absorb(page("s", {"a": 0.5}, beta=1.0))
+    table.absorb(page("s", {"a": 0.5}, relevance=1.0))
     table.absorb(page("a"))
     moved = Visit("a", "revisit", "redirect", 3, links=Links.to("z"), data={"follows": 1.0})
     for children in (["z"], []):

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lycosa
-from lycosa.core import threads
+from lycosa.core import blas_threads as threads
 from lycosa.core.errors import InputError
 from lycosa.spaces.graph import GraphSpace
 
@@ -26,12 +26,12 @@ def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], set[int]]]:
 def test_begin_nested(count: Callable[[], set[int]]) -> None:
     """The first begins, the last ends."""
     assert {2} == count()
-    threads.begin()
-    threads.begin()
+    threads.limit_threads()
+    threads.limit_threads()
     assert {1} == count()
-    threads.end()
+    threads.restore_threads()
     assert {1} == count()
-    threads.end()
+    threads.restore_threads()
     assert {2} == count()
 
 
@@ -39,9 +39,9 @@ def test_begin_nested(count: Callable[[], set[int]]) -> None:
 def test_begin_variable(count: Callable[[], set[int]], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A number that a variable sets stays."""
     monkeypatch.setenv(name, "4")
-    threads.begin()
+    threads.limit_threads()
     assert {2} == count()
-    threads.end()
+    threads.restore_threads()
     assert {2} == count()
 
 

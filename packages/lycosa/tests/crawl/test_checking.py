@@ -13,7 +13,7 @@ import pytest
 
 import lycosa
 from crawl_helpers import run, world
-from lycosa.cli.judge import keep_labels
+from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError

@@ -14,7 +14,7 @@ from crawl_helpers import ONTOLOGY, Remembered, sim_space, taught
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.judges import TOPICS
-from lycosa.store.directory import KEPT, Directory
+from lycosa.store.directory import COPIED_FILES, Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
@@ -116,8 +116,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def check_numbers(visits: Sequence[Visit]) -> None:
     """Whatever was judged is a number, one for each link."""
     for visit in visits:
-        assert np.isfinite(visit.beta)
-        assert visit.beta >= 0
+        assert np.isfinite(visit.relevance)
+        assert visit.relevance >= 0
         assert len(visit.links.alphas) in (0, len(visit.links))
         assert np.isfinite(visit.links.alphas).all()
         for facet in visit.links.facets.values():
@@ -144,8 +144,8 @@ def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str
     judges = {visit.judge for some in pages for visit in some}
     assert 1 == len(judges), judges
     assert not {visit.node for visit in pages[0]} & {visit.node for visit in pages[1]}
-    betas = [visit.beta for some in pages for visit in some]
-    assert len(set(betas)) > 1
+    relevances = [visit.relevance for some in pages for visit in some]
+    assert len(set(relevances)) > 1
     assert any((visit.links.alphas > 0).any() for some in pages for visit in some)
 
 
@@ -194,7 +194,7 @@ def test_rules_are_kept_with_the_model(world: World, tmp_path: Path) -> None:
     given = {**MODEL, "strategy": "rules,file={rules},depth=3"}
     options = world.options(given, tmp_path / "files")
     first = world.crawl(tmp_path / "crawl", budget=14, archive=False, **options)
-    assert (KEPT["model"], f"rules,file={KEPT['strategy']},depth=3") == (
+    assert (COPIED_FILES["model"], f"rules,file={COPIED_FILES['strategy']},depth=3") == (
         Directory.read_options(tmp_path / "crawl").model,
         Directory.read_options(tmp_path / "crawl").strategy,
     )
@@ -204,7 +204,7 @@ def test_rules_are_kept_with_the_model(world: World, tmp_path: Path) -> None:
     second = world.resume(moved, budget=24)
     assert (14, 10) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
     assert {visit.judge for visit in whole if visit.is_page} == {visit.judge for visit in second if visit.is_page}
-    assert f"rules,file={KEPT['strategy']},depth=3" == Directory.read_options(moved).strategy
+    assert f"rules,file={COPIED_FILES['strategy']},depth=3" == Directory.read_options(moved).strategy
 
 
 def test_another_background_is_another_judge(world: World, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from crawl_helpers import (
 )
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
-from lycosa.judges.classified import Classified
-from lycosa.judges.query import Query
+from lycosa.judges.model_judge import ModelJudge
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.strategies import MODEL, STRATEGIES, TAXONOMY
 from lycosa.strategies import WORDS as MEANING
@@ -79,13 +79,13 @@ class World:
         browsing = browsed(Web(seed=8, pages=300, hosts=20, traps=()), TOPIC, place)
         self.files = {"model": model, "rules": rules, "truth": truth, "browsing": browsing, "ontology": ontology}
         self.replies = Remembered(self.web)
-        self.model = Classified.load(model, [TOPIC]).model
+        self.model = ModelJudge.load(model, [TOPIC]).model
 
     def engine(self, strategy: str, log: Any = None, pages: int = 0) -> Engine:
         """An engine for this strategy; judged by a classifier if it wants to know classes, else by words."""
         entry = STRATEGIES[strategy.partition(",")[0]]
         by_class = entry.needs in (MODEL, TAXONOMY)
-        topic = Classified(self.model, [TOPIC]) if by_class else Query(self.web.query(TOPIC))
+        topic = ModelJudge(self.model, [TOPIC]) if by_class else VectorJudge(self.web.query(TOPIC))
         text = strategy.format(**self.files)
         facts = {"targets": (TOPIC,), "words": self.web.query(TOPIC), "ontology": str(self.files["ontology"])}
         return sim_engine(self.replies, topic, log, strategy=text, pages=pages, **facts)
@@ -133,7 +133,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
     assert {1} == set(final.values())
     for visit in visits_of(events):
         assert np.isfinite(visit.score) or visit.score == np.inf  # a seed's
-        assert np.isfinite(visit.beta)
+        assert np.isfinite(visit.relevance)
         assert np.isfinite(visit.links.alphas).all()
     if strategy.startswith("mab_"):
         assert len({visit.arm for visit in pages}) > 1

@@ -14,7 +14,7 @@ from crawl_helpers import run
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
 from lycosa.testweb import Response, Server, serve
-from lycosa.web.guard import Names
+from lycosa.web.guard import DnsCache
 from lycosa.web.urls import check_seed
 
 # Ways to spell an address of this machine, or of the metadata service of a cloud.
@@ -186,7 +186,7 @@ def _named(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, list[str]]) ->
     async def lookup(name: str) -> list[str]:
         return answers[name]
 
-    monkeypatch.setattr(lycosa.spaces.making, "Names", lambda clock: Names(clock, lookup))
+    monkeypatch.setattr(lycosa.spaces.making, "DnsCache", lambda clock: DnsCache(clock, lookup))
 
 
 def test_no_name_leads_to_this_machine(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_name_with_one_allowed_address_uses_that(trapdoor: Trapdoor, monkeypat
     assert [visit.outcome for visit in visits] == ["gone", "ok"]
 
 
-class Rebinding(Names):
+class Rebinding(DnsCache):
     """A name that is global when it is checked and local when it is dialled."""
 
     async def resolve(self, name: str) -> list[str]:
@@ -233,7 +233,7 @@ class Rebinding(Names):
 
 def test_a_name_that_changes_its_mind_is_refused(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: what counts is the address that is dialled, not the one that was looked at before."""
-    monkeypatch.setattr(lycosa.spaces.making, "Names", Rebinding)
+    monkeypatch.setattr(lycosa.spaces.making, "DnsCache", Rebinding)
     seed = f"http://rebinding.example:{trapdoor.port}/"
     visits = _crawled([seed])
     assert _pages(visits) == {seed: "refused"}

@@ -7,14 +7,14 @@ import pytest
 
 import lycosa
 from learning_judge import Learning
-from lycosa.cli.judge import keep_labels
+from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
-from lycosa.judges.query import Query
-from lycosa.store.log import NAME, SqliteLog, append_labels, labels_in
+from lycosa.judges.vector_judge import VectorJudge
+from lycosa.store.log import NAME, SqliteLog, append_labels, current_labels
 
 REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
 
@@ -37,7 +37,7 @@ class Tiny(Space):
 
 def judge(kind: str) -> Topic:
     """One that learns, or one that does not."""
-    return Learning("coral") if kind == "learns" else Query("coral")
+    return Learning("coral") if kind == "learns" else VectorJudge("coral")
 
 
 def begun(out: Path, kind: str, pages: int = 9) -> Crawl:
@@ -80,7 +80,7 @@ def test_what_it_has_counts_anew(tmp_path: Path, kind: str) -> None:
     log = SqliteLog(tmp_path / NAME, readonly=True)
     train = next(event for event in log if isinstance(event, Visit) and event.node == "train")
     log.close()
-    assert train.worth < judge(kind).threshold <= train.beta
+    assert train.worth < judge(kind).threshold <= train.relevance
 
 
 @pytest.mark.parametrize("kind", ["learns", "does not"])
@@ -100,10 +100,10 @@ def test_a_page_that_is_labelled_before_it_is_fetched_again_counts_from_then_on(
     label(tmp_path, {"train": False, "reef": True})
     crawl = resumed(tmp_path, "learns")
     log = SqliteLog(tmp_path / NAME, readonly=True)
-    betas = {event.node: event.beta for event in log if isinstance(event, Visit)}
+    relevances = {event.node: event.relevance for event in log if isinstance(event, Visit)}
     log.close()
     assert {4} == counts(tmp_path, crawl)
-    assert (1.0, 0.0) == (betas["reef-1"], betas["train-1"])
+    assert (1.0, 0.0) == (relevances["reef-1"], relevances["train-1"])
 
 
 def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_append_labels_again(tmp_path: Path) -> None:
     written = [label(tmp_path, labels) for labels in said] + [label(tmp_path, {"reef": None, "train": True}, "2")]
     log = SqliteLog(tmp_path / NAME)
     events = [(event.node, event.relevant) for event in log if isinstance(event, Label)]
-    standing = labels_in(log)
+    standing = current_labels(log)
     log.close()
     assert ([1, 1, 2], {"train": True}) == (written, standing)
     assert [("reef", True), ("train", False), ("reef", None), ("train", True)] == events

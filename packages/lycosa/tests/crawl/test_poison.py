@@ -156,7 +156,7 @@ def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
     assert POISON == Mark(directory).left
     assert 0 == run(directory, lambda: None)
     poison = visits(directory)[POISON][0]
-    assert ("ok", True, True) == (poison.outcome, poison.beta > 0.0, poison.data["apart"])
+    assert ("ok", True, True) == (poison.outcome, poison.relevance > 0.0, poison.data["apart"])
     with Collection(directory) as collection:  # and it is read apart whenever it is read again
         assert "Coral poison" == collection.document(poison).title
 

@@ -19,8 +19,8 @@ from lycosa.testweb import Hit, Response, Web, gaps, most_at_once, serve
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.fetch import Response as Fetched
-from lycosa.web.guard import Guard, Names
-from lycosa.web.politeness import LONGEST_PAUSE, Politeness
+from lycosa.web.guard import DnsCache, Guard
+from lycosa.web.politeness import MAX_SLOW_PAUSE, Politeness
 
 TOPIC = "marine biology/coral reefs"
 ROUNDING = 1e-5  # the time of day, as a float, has steps of a quarter of a microsecond
@@ -289,7 +289,7 @@ class OverAddresses(HttpTransport):
             await asyncio.sleep(0.01)
             return [addresses[name]]
 
-        super().__init__(clock, Guard(allow), Names(clock, lookup), politeness)
+        super().__init__(clock, Guard(allow), DnsCache(clock, lookup), politeness)
         self.web = web
         self.starts: dict[str, list[float]] = defaultdict(list)
 
@@ -412,7 +412,7 @@ def test_the_longest_of_all_pauses_counts() -> None:
         assert slow.ready("h") == (clock() + 10.0, "slow host")
         very = politeness()
         very.end("h", 500.0)
-        assert very.ready("h")[0] == clock() + LONGEST_PAUSE
+        assert very.ready("h")[0] == clock() + MAX_SLOW_PAUSE
         asked = politeness()
         asked.end("h", 5.0)
         asked.obey("h", 30.0)

@@ -182,7 +182,7 @@ class Auditor:
         return min(self._rows(lanes), key=self._key, default=-1)
 
     def _told(self, row: int, best: int, now: float) -> str:
-        def tell(row: int) -> str:
+        def progress(row: int) -> str:
             if row < 0:
                 return "nothing"
             table, frontier = self.engine.table, self.engine.frontier
@@ -190,7 +190,7 @@ class Auditor:
             waits = f"{lane.status}, until {lane.until - EPOCH}, {lane.why}"
             return f"{table.nodes[row]} ({frontier.score[row]}, {waits})"
 
-        return f"at {now - EPOCH:.3f}: took {tell(row)}, but {tell(best)} was best"
+        return f"at {now - EPOCH:.3f}: took {progress(row)}, but {progress(best)} was best"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
     assert ALL == requisites(told)
     pages = [visit for visit in told.visits if visit.is_page]
     assert [FRONT, OFF, LATER] == [visit.node for visit in pages]
-    assert all(visit.beta == 0.0 and not visit.links.alphas.any() for visit in told.visits if visit.kind == "requisite")
+    assert all(
+        visit.relevance == 0.0 and not visit.links.alphas.any() for visit in told.visits if visit.kind == "requisite"
+    )
     # The front page is complete, as far as its host goes, before another page of the host is asked for.
     order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
     assert order.index(PRINT) < order.index(OFF)

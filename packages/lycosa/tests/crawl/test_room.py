@@ -9,8 +9,8 @@ import lycosa
 from commands import Command
 from lycosa.collection.checking import check
 from lycosa.core.types import Visit
-from lycosa.crawling import files
-from lycosa.crawling.files import Room, size_of
+from lycosa.crawling import crawl_files as files
+from lycosa.crawling.crawl_files import DiskGuard, size_of
 from lycosa.testweb import Web, serve
 
 TOPIC = "marine biology/coral reefs"
@@ -46,14 +46,14 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
         looked.append(1)
         return left[0]
 
-    watched = Room(tmp_path, 0, free)
+    watched = DiskGuard(tmp_path, 0, free)
     small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=files.EVERY_BYTES)
     assert "" == watched.visited(small)
     assert [1] == looked
     left[0] = files.SPARE - 1
     assert ["", ""] == [watched.visited(small) for _ in range(2)]
     assert "nearly full, 100 MB are left: free some space" in watched.visited(large)
-    assert "" == Room(tmp_path / "none").lacking()
+    assert "" == DiskGuard(tmp_path / "none").lacking()
 
 
 def test_without_room_for_a_page_no_host_is_said_to_wait_for_nothing(tmp_path: Path, command: Command) -> None:

@@ -19,9 +19,10 @@ from lycosa.collection.judging import judge, learn
 from lycosa.collection.reading import Collection
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.state import Grown, Texts, Untold, put_back, state_of
+from lycosa.core.state import Grown, StateMismatch, Texts, put_back, state_of
 from lycosa.core.types import Label
-from lycosa.crawling import Crawl, files
+from lycosa.crawling import Crawl
+from lycosa.crawling import crawl_files as files
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
@@ -160,13 +161,13 @@ class Looking:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = -1
-        take_up = files.take_up
+        take_up = files.restore_snapshot
 
         def looked(*given: Any) -> int:
             self.known = take_up(*given)
             return self.known
 
-        monkeypatch.setattr("lycosa.crawling.assembly.take_up", looked)
+        monkeypatch.setattr("lycosa.crawling.assembly.restore_snapshot", looked)
 
 
 @pytest.fixture(scope="module")
@@ -349,9 +350,9 @@ def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
             return super().learn(step, table)
 
     assert set(state_of(BestFirst())) == {"merge", "value_", "count_"}
-    with pytest.raises(Untold, match="no state"):
+    with pytest.raises(StateMismatch, match="no state"):
         state_of(Own())
-    with pytest.raises(Untold, match="no state"):
+    with pytest.raises(StateMismatch, match="no state"):
         state_of(object())
 
 
@@ -366,7 +367,7 @@ def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.Monk
 
 def test_a_part_that_is_gone_does_not_fit() -> None:
     """Word vectors, say: what they had learned is not put in their place."""
-    with pytest.raises(Untold, match="does not fit"):
+    with pytest.raises(StateMismatch, match="does not fit"):
         put_back(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 
@@ -422,7 +423,7 @@ def test_how_far_it_is(as_it_comes: Path, tmp_path: Path) -> None:
         if not snapshot:
             shutil.rmtree(out / NAME)
         with Reasons(out) as reasons:
-            reasons.tell = lambda *given: told.append(given)
+            reasons.progress = lambda *given: told.append(given)
             reasons.best(1, witnessed=False)
         done, total = told[-1][1:]
         assert done == total > 0

@@ -42,6 +42,6 @@ def test_mazes_are_not_among_the_best() -> None:
     web = Web()
     pages = _pages(web, web.seeds(TOPIC), 130)
     mazes = {page.node for page in pages if web.trap(page.node) in ("calendar", "loops", "facets", "soft404")}
-    best = sorted((page for page in pages if not page.same_as), key=lambda page: -page.beta)[:10]
+    best = sorted((page for page in pages if not page.same_as), key=lambda page: -page.relevance)[:10]
     assert len(mazes) > 5
     assert not mazes.intersection(page.node for page in best)

@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import VERSIONS, append_labels
@@ -159,26 +159,26 @@ def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path:
 
 def test_revisit_of_another_space_writes_nothing(tmp_path: Path) -> None:
     """Only a crawl of the web can be refreshed."""
-    graph, out = GraphSpace({"a": ["b"]}, beta={"b": 1}), tmp_path / "crawl"
-    list(lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first", out=out))
+    graph, out = GraphSpace({"a": ["b"]}, relevance={"b": 1}), tmp_path / "crawl"
+    list(lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first", out=out))
     config = (out / CONFIG).read_bytes()
     with pytest.raises(InputError, match="not a crawl of the web"):
-        list(lycosa.refresh(out, topic=Given(), space=graph, max_depth=5))
+        list(lycosa.refresh(out, topic=SpaceJudge(), space=graph, max_depth=5))
     assert config == (out / CONFIG).read_bytes()
 
 
 def test_resume_with_own_parts_that_do_not_fit_writes_nothing(tmp_path: Path) -> None:
     """Objects of the user's own can't be made again, which is said in one line."""
-    graph, out = GraphSpace({"a": ["b"]}, beta={"b": 1}), tmp_path / "crawl"
-    crawl = lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first", out=out)
+    graph, out = GraphSpace({"a": ["b"]}, relevance={"b": 1}), tmp_path / "crawl"
+    crawl = lycosa.crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first", out=out)
     for _ in crawl:
         assert crawl._snapshots is not None
         assert crawl._snapshots.write(sure=True)
     written_again(out, ("engine", "tally"), None)
     config = (out / CONFIG).read_bytes()
     with pytest.raises(InputError, match=r"does not fit .*: remove that directory, then continue"):
-        list(lycosa.resume(out, topic=Given(), space=graph, budget=77))
+        list(lycosa.resume(out, topic=SpaceJudge(), space=graph, budget=77))
     assert config == (out / CONFIG).read_bytes()
     shutil.rmtree(out / NAME)
-    list(lycosa.resume(out, topic=Given(), space=graph, budget=77))
+    list(lycosa.resume(out, topic=SpaceJudge(), space=graph, budget=77))
     assert 77 == Options.load(out / CONFIG).budget

@@ -75,7 +75,7 @@ def test_walls_and_opt_outs_are_noted(tmp_path: Path) -> None:
         walls = [visit for visit in visits.values() if visit.outcome in ("challenge", "login")]
         assert walls
         for visit in walls:
-            assert visit.beta == 0.0
+            assert visit.relevance == 0.0
             assert visit.place.file == ""
             assert visit.data["rest"] > visit.ended
         assert visits["/"].is_page

@@ -12,8 +12,8 @@ from browsed_pages import ten_pages
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page
-from lycosa.judges.browsed import Browsed
-from lycosa.judges.making import make_topic
+from lycosa.judges.browsing_judge import BrowsingJudge
+from lycosa.judges.factory import make_topic
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
@@ -25,11 +25,11 @@ def test_page_and_anchors_by_hand() -> None:
     Page 'hub reef hub': reef / |page| = 1.6094 / sqrt(1.6094^2 + (1.6931 * 1.2040)^2) = .6197. Anchor 'reef cove': a
     word that no training page has is as rare as one of a single page, log 10: 1.6094 / sqrt(1.6094^2 + 2.3026^2).
     """
-    topic = Browsed(ten_pages())
+    topic = BrowsingJudge(ten_pages())
     page = Page("ok", marked="hub reef hub", links=Links.to("a", "b", anchors=["the reef", "reef cove"]))
     said = topic.judge(page, Vocabulary().read(page))
     hub, reef = (1 + log(2)) * log(10 / 3), log(10 / 2)
-    assert pytest.approx(reef / sqrt(reef**2 + hub**2)) == said.beta == pytest.approx(0.6197, abs=1e-4)
+    assert pytest.approx(reef / sqrt(reef**2 + hub**2)) == said.relevance == pytest.approx(0.6197, abs=1e-4)
     assert [1.0, pytest.approx(log(5) / sqrt(log(5) ** 2 + log(10) ** 2), abs=1e-6)] == said.alphas.tolist()
 
 
@@ -40,15 +40,15 @@ def test_the_threshold_tells_the_training_pages_apart() -> None:
     threshold is (.7071 + .3827) / 2.
     """
     pages = Bags.of([([2], [1]), ([0, 2], [1, 1])] + [([0], [1])] + [([1], [1])] * 7)
-    assert round((0.70711 + 0.38268) / 2, 3) == Browsed(ten_pages(pages=pages)).threshold
-    assert 0.9 == Browsed(ten_pages(pages=pages), threshold=0.9).threshold
+    assert round((0.70711 + 0.38268) / 2, 3) == BrowsingJudge(ten_pages(pages=pages)).threshold
+    assert 0.9 == BrowsingJudge(ten_pages(pages=pages), threshold=0.9).threshold
 
 
 def test_where_nothing_can_be_told_apart() -> None:
     """One relevant page, or the same word on every page: there is a judge, with a threshold of its own."""
-    every = Browsed(ten_pages(pages=Bags.of([([2], [1])] * 10)))
+    every = BrowsingJudge(ten_pages(pages=Bags.of([([2], [1])] * 10)))
     page = Page("ok", marked="reef")
-    assert (1.0, 0.2) == (every.judge(page, Vocabulary().read(page)).beta, every.threshold)
+    assert (1.0, 0.2) == (every.judge(page, Vocabulary().read(page)).relevance, every.threshold)
 
 
 @pytest.mark.paper("batsakis-input")
@@ -70,8 +70,8 @@ def test_words_still_come_first(tmp_path: Path) -> None:
     """Whoever says what to hunt is judged by that; without a file there is nothing to go by."""
     ten_pages().save(tmp_path / "b")
     strategy = f"hybrid,file={tmp_path / 'b'}"
-    assert isinstance(make_topic(Options(strategy=strategy)), Browsed)
-    assert not isinstance(make_topic(Options(topic="reef", strategy=strategy)), Browsed)
+    assert isinstance(make_topic(Options(strategy=strategy)), BrowsingJudge)
+    assert not isinstance(make_topic(Options(topic="reef", strategy=strategy)), BrowsingJudge)
     for options in (Options(judge="browsing"), Options(judge="browsing", strategy="scent")):
         with pytest.raises(InputError, match=r"the judge browsing has nothing to go by: .*--strategy hmm,file=FILE"):
             make_topic(options)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.judges.classified import Classified
-from lycosa.judges.model import KINDS, Model, fitted
+from lycosa.judges.model import KINDS, TrainedModel, fitted
+from lycosa.judges.model_judge import ModelJudge
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from work import calls
@@ -27,7 +27,7 @@ LABELS = np.array([0, 1, 2] * 4 + [2, 2])
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
+def model() -> TrainedModel:
     """A model; what the other kinds say of pages, their own tests show."""
     return fitted("nb", PAGES, LABELS, CLASSES, TERMS)
 
@@ -39,7 +39,7 @@ def page(text: str, *anchors: str, contexts: list[str] | None = None, urls: list
     return Page("ok", 200, marked=" ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)]), links=links)
 
 
-def judged(topic: Classified, found: Page) -> Judgement:
+def judged(topic: ModelJudge, found: Page) -> Judgement:
     return topic.judge(found, Vocabulary().read(found))
 
 
@@ -49,20 +49,24 @@ def test_beta_is_the_probability_of_the_wanted_classes_together(kind: str) -> No
     """A branch is worth the sum of the classes below it, as the model itself says, of whatever kind."""
     model = fitted(kind, PAGES, LABELS, CLASSES, TERMS)
     told = model.probabilities(["coral", "sea", "sea"])
-    assert judged(Classified(model, ["Sea"]), page("Coral sea, sea")).beta == pytest.approx(told[0] + told[1], abs=1e-6)
-    assert judged(Classified(model, ["Sea/Reefs"]), page("Coral sea, sea")).beta == pytest.approx(told[1], abs=1e-6)
-    both = judged(Classified(model, ["Sea/Fish", "Trains"]), page("Coral sea, sea")).beta
+    assert judged(ModelJudge(model, ["Sea"]), page("Coral sea, sea")).relevance == pytest.approx(
+        told[0] + told[1], abs=1e-6
+    )
+    assert judged(ModelJudge(model, ["Sea/Reefs"]), page("Coral sea, sea")).relevance == pytest.approx(
+        told[1], abs=1e-6
+    )
+    both = judged(ModelJudge(model, ["Sea/Fish", "Trains"]), page("Coral sea, sea")).relevance
     assert both == pytest.approx(told[0] + told[2], abs=1e-6)
 
 
-def test_what_is_remembered(model: Model) -> None:
+def test_what_is_remembered(model: TrainedModel) -> None:
     """The best classes with their probabilities, best first, and whether the best is a wanted one."""
-    found = judged(Classified(model, ["Sea"]), page("coral coral coral sea")).data
+    found = judged(ModelJudge(model, ["Sea"]), page("coral coral coral sea")).data
     assert "Sea/Reefs" == found["classes"][0][0]
     assert found["target"] is True
     shares = [share for _, share in found["classes"]]
     assert shares == sorted(shares, reverse=True)
-    assert judged(Classified(model, ["Trains"]), page("coral coral coral sea")).data["target"] is False
+    assert judged(ModelJudge(model, ["Trains"]), page("coral coral coral sea")).data["target"] is False
 
 
 @pytest.mark.paper("rules-sorted-classes")
@@ -70,12 +74,12 @@ def test_five_classes_at_most_are_remembered() -> None:
     """Of eight classes the log keeps five."""
     bags = Bags.of([([n], [1.0]) for n in range(8)])
     eight = fitted("nb", bags, np.arange(8), [f"c{n}" for n in range(8)], [f"w{n}" for n in range(8)])
-    assert 5 == len(judged(Classified(eight, ["c3"]), page("w3 w3")).data["classes"])
+    assert 5 == len(judged(ModelJudge(eight, ["c3"]), page("w3 w3")).data["classes"])
 
 
-def test_alpha_is_what_the_anchor_adds_to_the_prior(model: Model) -> None:
+def test_alpha_is_what_the_anchor_adds_to_the_prior(model: TrainedModel) -> None:
     """(P - prior) / (1 - prior), not below 0; 0 for anchors without a known word. 8 of 14 pages are of the sea."""
-    topic = Classified(model, ["Sea"])
+    topic = ModelJudge(model, ["Sea"])
     alphas = judged(topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")).alphas
     share = model.probabilities(["coral", "fish"])[:2].sum()
     assert topic.prior == pytest.approx(8 / 14)
@@ -84,17 +88,17 @@ def test_alpha_is_what_the_anchor_adds_to_the_prior(model: Model) -> None:
     assert alphas[0] == alphas[4]
 
 
-def test_anchors_without_marks_are_read_themselves(model: Model) -> None:
+def test_anchors_without_marks_are_read_themselves(model: TrainedModel) -> None:
     """Where the marks of the text do not pair up, the anchors' own words give the same alphas."""
-    topic, marked = Classified(model, ["Sea"]), page("A page", "coral reef", "train", "sea")
+    topic, marked = ModelJudge(model, ["Sea"]), page("A page", "coral reef", "train", "sea")
     plain = Page("ok", 200, marked="A page\x01", links=marked.links)
     assert np.allclose(judged(topic, marked).alphas, judged(topic, plain).alphas)
     assert judged(topic, plain).alphas[0] > 0
 
 
-def test_facets_are_judged_as_anchors_are(model: Model) -> None:
+def test_facets_are_judged_as_anchors_are(model: TrainedModel) -> None:
     """The words around a link and in its address, if the strategy wants them; alphas for a name nobody knows."""
-    topic = Classified(model, ["Sea"])
+    topic = ModelJudge(model, ["Sea"])
     found = page(
         "A page", "coral", "here", contexts=["more on trains", "the coral"],
         urls=["http://a.test/x/1", "http://trains.test/sea/coral.html"],
@@ -110,64 +114,66 @@ def test_facets_are_judged_as_anchors_are(model: Model) -> None:
     assert all(np.float32 == column.dtype for column in facets.values())
 
 
-def test_a_page_without_a_known_word_is_no_find(model: Model) -> None:
+def test_a_page_without_a_known_word_is_no_find(model: TrainedModel) -> None:
     """Nothing is known of it: beta is 0, not the prior."""
     for text in ("", "Quantum chromodynamics", "日本"):
-        found = judged(Classified(model, ["Sea"]), page(text, "colour"))
-        assert (0.0, {"classes": [], "target": False}) == (found.beta, found.data)
+        found = judged(ModelJudge(model, ["Sea"]), page(text, "colour"))
+        assert (0.0, {"classes": [], "target": False}) == (found.relevance, found.data)
 
 
-def test_a_growing_vocabulary_is_followed(model: Model) -> None:
+def test_a_growing_vocabulary_is_followed(model: TrainedModel) -> None:
     """Words that appear later in a crawl are found, and another vocabulary does not mix with the first."""
-    topic, words = Classified(model, ["Sea"]), Vocabulary()
-    alone = [judged(Classified(model, ["Sea"]), page(text)).beta for text in ("unknown words", "coral", "train sea")]
+    topic, words = ModelJudge(model, ["Sea"]), Vocabulary()
+    alone = [
+        judged(ModelJudge(model, ["Sea"]), page(text)).relevance for text in ("unknown words", "coral", "train sea")
+    ]
     assert alone == [
-        topic.judge(found, words.read(found)).beta for found in map(page, ("unknown words", "coral", "train sea"))
+        topic.judge(found, words.read(found)).relevance for found in map(page, ("unknown words", "coral", "train sea"))
     ]
     other = Vocabulary()
     other.read(page("train rail bird"))
-    assert alone[1] == topic.judge(page("coral"), other.read(page("coral"))).beta
+    assert alone[1] == topic.judge(page("coral"), other.read(page("coral"))).relevance
 
 
-def test_the_fingerprint_names_model_and_targets(model: Model) -> None:
+def test_the_fingerprint_names_model_and_targets(model: TrainedModel) -> None:
     """Another target or another model is another judge; a threshold is not."""
-    one = Classified(model, ["Sea"]).fingerprint
-    assert one == Classified(model, ["sea/"], threshold=0.9).fingerprint
-    assert one != Classified(model, ["Trains"]).fingerprint
-    assert one != Classified(fitted("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
+    one = ModelJudge(model, ["Sea"]).fingerprint
+    assert one == ModelJudge(model, ["sea/"], threshold=0.9).fingerprint
+    assert one != ModelJudge(model, ["Trains"]).fingerprint
+    assert one != ModelJudge(fitted("nb", PAGES, LABELS, CLASSES, TERMS, facts={"a": 1}), ["Sea"]).fingerprint
 
 
-def test_loading(model: Model, tmp_path: Path) -> None:
+def test_loading(model: TrainedModel, tmp_path: Path) -> None:
     """A model in a file, with targets and a threshold of one's own."""
     model.save(tmp_path / "m")
-    topic = Classified.load(tmp_path / "m", ["Sea"], threshold=0.7)
+    topic = ModelJudge.load(tmp_path / "m", ["Sea"], threshold=0.7)
     assert (0.7, ["Sea"]) == (topic.threshold, topic.targets)
-    assert 0.5 == Classified.load(str(tmp_path / "m"), ["Sea"]).threshold
-    assert judged(Classified(model, ["Sea"]), page("coral")).beta == judged(topic, page("coral")).beta
+    assert 0.5 == ModelJudge.load(str(tmp_path / "m"), ["Sea"]).threshold
+    assert judged(ModelJudge(model, ["Sea"]), page("coral")).relevance == judged(topic, page("coral")).relevance
     with pytest.raises(InputError, match="no class 'Air'"):
-        Classified.load(tmp_path / "m", ["Air"])
+        ModelJudge.load(tmp_path / "m", ["Air"])
 
 
 @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.5, float("nan")])
-def test_a_threshold_is_a_probability(model: Model, threshold: float) -> None:
+def test_a_threshold_is_a_probability(model: TrainedModel, threshold: float) -> None:
     """Thresholds that no page or every page reaches are refused."""
     with pytest.raises(InputError, match="it is a probability"):
-        Classified(model, ["Sea"], threshold)
+        ModelJudge(model, ["Sea"], threshold)
 
 
-def test_nested_links_do_not_cost_quadratic_time(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_links_do_not_cost_quadratic_time(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten thousand links inside each other 64 words each are looked at."""
     looked_at: list[int] = []
-    said = Classified._said
+    said = ModelJudge._said
 
-    def counted(self: Classified, links: NDArray[np.intp], *rest: Any) -> NDArray[np.float32]:
+    def counted(self: ModelJudge, links: NDArray[np.intp], *rest: Any) -> NDArray[np.float32]:
         looked_at.append(len(links))
         return said(self, links, *rest)
 
-    monkeypatch.setattr(Classified, "_said", counted)
+    monkeypatch.setattr(ModelJudge, "_said", counted)
     links = Links.to(*(f"http://a.test/{n}" for n in range(10_000)), anchors=["x"] * 10_000)
     nested = Page("ok", 200, marked="\x01" * 10_000 + "coral " * 10_000 + "\x02" * 10_000, links=links)
-    assert (10_000,) == judged(Classified(model, ["Sea"]), nested).alphas.shape
+    assert (10_000,) == judged(ModelJudge(model, ["Sea"]), nested).alphas.shape
     assert 0 < sum(looked_at) <= 64 * 10_000
 
 
@@ -180,6 +186,6 @@ def test_an_ordinary_page_takes_few_calls(kind: str) -> None:
     model = fitted(kind, bags, np.arange(60) % 10, [f"c{n}" for n in range(10)], terms)
     text = " ".join(chance.choices(terms, k=3500))
     found = page(text, *(" ".join(chance.choices(terms, k=3)) for _ in range(40)))
-    topic, reading = Classified(model, ["c1"]), Vocabulary().read(found)
+    topic, reading = ModelJudge(model, ["c1"]), Vocabulary().read(found)
     topic.judge(found, reading)
     assert calls(lambda: topic.judge(found, reading)) < 1_500

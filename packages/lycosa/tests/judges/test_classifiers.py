@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.judges.classifiers import LinearSvm, Network, _go_on, _learner, _platt, matrix
+from lycosa.judges.classifiers import LinearSvm, NeuralNetwork, _go_on, _learner, _platt, matrix
 from lycosa.text.bags import Bags, idf, unit
 
 
@@ -25,8 +25,8 @@ def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarr
 
 
 @pytest.mark.paper("otie-nn")
-@pytest.mark.parametrize(("kind", "classes"), [(LinearSvm, 2), (LinearSvm, 3), (Network, 2)])
-def test_it_tells_classes_apart(kind: type[LinearSvm] | type[Network], classes: int) -> None:
+@pytest.mark.parametrize(("kind", "classes"), [(LinearSvm, 2), (LinearSvm, 3), (NeuralNetwork, 2)])
+def test_it_tells_classes_apart(kind: type[LinearSvm] | type[NeuralNetwork], classes: int) -> None:
     """Words of its own are enough to know a class, and the probabilities say so. Of two, theirs is one output."""
     bags, labels = _pages(classes)
     model = kind.fit(bags, labels, classes, 5 * classes + 5)
@@ -37,9 +37,9 @@ def test_it_tells_classes_apart(kind: type[LinearSvm] | type[Network], classes: 
     assert np.allclose(told.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("kind", "module"), [(LinearSvm, "sklearn.svm"), (Network, "sklearn.neural_network")])
+@pytest.mark.parametrize(("kind", "module"), [(LinearSvm, "sklearn.svm"), (NeuralNetwork, "sklearn.neural_network")])
 def test_without_scikit_learn_the_extra_is_named(
-    kind: type[LinearSvm] | type[Network], module: str, monkeypatch: pytest.MonkeyPatch
+    kind: type[LinearSvm] | type[NeuralNetwork], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who has not installed it is told how to."""
     monkeypatch.setitem(sys.modules, module, None)
@@ -93,11 +93,11 @@ def test_probabilities_are_scikit_learns(classes: int) -> None:
     out_weights, out_bias = learner.coefs_[1], learner.intercepts_[1]
     if classes == 2:
         out_weights, out_bias = np.hstack([0 * out_weights, out_weights]), np.append(0.0, out_bias)
-    ours = Network(weigh, learner.coefs_[0], learner.intercepts_[0], out_weights, out_bias, 1.0)
+    ours = NeuralNetwork(weigh, learner.coefs_[0], learner.intercepts_[0], out_weights, out_bias, 1.0)
     assert np.allclose(learner.predict_proba(samples), ours.probabilities(bags), atol=1e-5)
 
 
 def test_a_handful_of_pages() -> None:
     """Six pages can be trained on, without a warning."""
     bags, labels = _pages(2, 6)
-    assert 2 == Network.fit(bags, labels, 2, 15).probabilities(bags).shape[1]
+    assert 2 == NeuralNetwork.fit(bags, labels, 2, 15).probabilities(bags).shape[1]

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from lycosa.judges.meaning import CorleyMihalcea
+from lycosa.judges.meaning import CorleyMihalceaJudge
 from lycosa.text.background import Background
 from reefs import REEFS, judge
 
 FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50, "bleach": 10}, language="en")
 
 
-def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalcea:
+def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalceaJudge:
     """The judge, by the small ontology."""
-    return CorleyMihalcea(words, ontology=REEFS, **{"floor": 0.0, **options})
+    return CorleyMihalceaJudge(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-mihalcea")
@@ -24,7 +24,7 @@ def test_both_ways() -> None:
     atoll, sea, reef, bleaching = log(100 / 5), log(100 / 50), log(100 / 20), log(100 / 10)
     expected = (alike * atoll / (atoll + sea) + alike * reef / (reef + bleaching)) / 2
     said = judge(corley(idf="background", background=FEW), "atoll sea", "sea and atoll", "sky", "")
-    assert pytest.approx(expected) == said.beta
+    assert pytest.approx(expected) == said.relevance
     assert [pytest.approx(expected), 0.0, 0.0] == said.alphas.tolist()
 
 

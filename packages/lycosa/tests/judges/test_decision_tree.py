@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lycosa.judges.classifiers import Tree, matrix
+from lycosa.judges.classifiers import DecisionTree, matrix
 from lycosa.text.bags import Bags, unit
 
 
@@ -31,7 +31,7 @@ def test_it_says_what_scikit_learn_says() -> None:
     """Each page ends in the leaf in which scikit-learn's own tree puts it."""
     sklearn = pytest.importorskip("sklearn.tree")
     bags, labels = some_pages()
-    tree = Tree.fit(bags, labels, 3, 30)
+    tree = DecisionTree.fit(bags, labels, 3, 30)
     samples = matrix(bags, unit(bags, tree.idf), 30).astype(np.float32)
     theirs = sklearn.DecisionTreeClassifier(min_samples_leaf=6, random_state=0).fit(samples, labels)
     leaves = theirs.apply(samples)
@@ -43,19 +43,19 @@ def test_it_says_what_scikit_learn_says() -> None:
 def test_shares_of_a_leaf_by_hand() -> None:
     """24 pages, 12 of each class, told apart by a word: (12 + .5) / 13 and (0 + .5) / 13 in each leaf."""
     bags = Bags.of([([0], [1]), ([1], [2])] * 12)
-    tree = Tree.fit(bags, np.arange(24) % 2, 2, 2)
+    tree = DecisionTree.fit(bags, np.arange(24) % 2, 2, 2)
     assert [[12.5 / 13, 0.5 / 13], [0.5 / 13, 12.5 / 13]] == pytest.approx(tree.probabilities(bags)[:2], abs=1e-6)
 
 
 def test_one_page_or_many_or_none() -> None:
     """A bag is judged alike whoever stands beside it."""
     bags, labels = some_pages()
-    tree = Tree.fit(bags, labels, 3, 30)
+    tree = DecisionTree.fit(bags, labels, 3, 30)
     together = tree.probabilities(bags)
     alone = np.concatenate([tree.probabilities(bags.take(np.array([row]))) for row in range(20)])
     assert together[:20].tolist() == alone.tolist()
     assert (0, 3) == tree.probabilities(Bags.of([])).shape
-    assert together == pytest.approx(Tree.from_arrays(tree.arrays()).probabilities(bags), abs=1e-6)
+    assert together == pytest.approx(DecisionTree.from_arrays(tree.arrays()).probabilities(bags), abs=1e-6)
 
 
 @pytest.mark.parametrize(("change", "told"), [
@@ -70,11 +70,11 @@ def test_one_page_or_many_or_none() -> None:
 ])  # fmt: skip
 def test_what_is_no_tree_is_refused(change: Callable[[dict[str, Any]], None], told: str) -> None:
     """Circles, ways into nothing, terms that there are not: found when it is read, not while it is walked."""
-    tree = Tree(
+    tree = DecisionTree(
         np.ones(2, np.float32), np.array([1, -1, -1]), np.array([0.5, 0, 0]), np.array([1, 0, 0]),
         np.array([2, 0, 0]), np.full((3, 2), 0.5),
     )  # fmt: skip
     parts = tree.arrays()
     change(parts)
     with pytest.raises(ValueError, match=told):
-        Tree.from_arrays(parts)
+        DecisionTree.from_arrays(parts)

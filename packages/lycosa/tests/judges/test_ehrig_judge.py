@@ -7,14 +7,14 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.judges.meaning import Ehrig
+from lycosa.judges.meaning import EhrigJudge
 from lycosa.text.vocabulary import Vocabulary
 from reefs import REEFS, judge
 
 
-def ehrig(words: Any = "reef", **options: Any) -> Ehrig:
+def ehrig(words: Any = "reef", **options: Any) -> EhrigJudge:
     """The judge, by the small ontology."""
-    return Ehrig(words, ontology=REEFS, **options)
+    return EhrigJudge(words, ontology=REEFS, **options)
 
 
 def test_equations_3_and_8() -> None:
@@ -49,7 +49,7 @@ def test_synonyms_and_equal_words_are_1() -> None:
 )
 def test_variants(options: dict[str, Any], expected: list[float]) -> None:
     """From 'fringing reef' to reef 1 link, land 2, atoll 1, coral no IS-A link but a relation."""
-    topic = Ehrig({"fringing reef": 1.0}, ontology=REEFS, **options)
+    topic = EhrigJudge({"fringing reef": 1.0}, ontology=REEFS, **options)
     at = topic.glossary.topic.index("fringing reef")
     words = topic.glossary.words()
     rows = words.alike(words.bags(["reef", "land", "atoll", "coral"]).columns)
@@ -58,22 +58,22 @@ def test_variants(options: dict[str, Any], expected: list[float]) -> None:
 
 def test_the_formula_for_a_whole_page_grows_with_it() -> None:
     """literal: ten times the page, ten times the sum; by default, more words of the same kind change little."""
-    once, ten = (judge(ehrig(literal=True), "reef atoll sea " * n).beta for n in (1, 10))
+    once, ten = (judge(ehrig(literal=True), "reef atoll sea " * n).relevance for n in (1, 10))
     assert pytest.approx(1 + 0.25) == once
     assert pytest.approx(10 * once) == ten
-    assert 1 >= judge(ehrig(), "reef atoll sea " * 10).beta
+    assert 1 >= judge(ehrig(), "reef atoll sea " * 10).relevance
 
 
 def test_beta() -> None:
     """Page 'coral reef' twice, 'sea' once, topic 'reef': sim .5, (1 + log 2) .5 / sqrt((1 + log 2)^2 + 1^2)."""
     twice = 1 + log(2)
     expected = twice * 0.5 / (sqrt(twice**2 + 1**2) * sqrt(1**2))
-    assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").beta
+    assert pytest.approx(expected) == judge(ehrig(), "coral reef, coral reefs, sea").relevance
 
 
 def test_the_title_counts() -> None:
     """A page is its title and its text."""
-    assert judge(ehrig(), "sea", title="Reefs").beta > 0
+    assert judge(ehrig(), "sea", title="Reefs").relevance > 0
 
 
 def test_facets() -> None:

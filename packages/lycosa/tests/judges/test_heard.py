@@ -4,16 +4,16 @@ from learning_judge import Learning
 from lycosa.core.protocols import Learner
 from lycosa.core.types import Label, Visit
 from lycosa.judges.base import Heard, heeding
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 
 
-def heard(*betas: float) -> Heard:
+def heard(*relevances: float) -> Heard:
     """A judge of pages a, b, c ... with these scores; it counts from .5 on."""
-    topic = Given()
+    topic = SpaceJudge()
     topic.threshold = 0.5
     made = Heard(topic)
-    for name, beta in zip("abcdef", betas, strict=False):
-        made.learn(Visit(name, "page", "ok", 1, beta=beta))
+    for name, relevance in zip("abcdef", relevances, strict=False):
+        made.learn(Visit(name, "page", "ok", 1, relevance=relevance))
     return made
 
 
@@ -40,7 +40,7 @@ def test_the_last_word_counts() -> None:
 def test_versions_are_settled_together() -> None:
     """Every version of a page has its label; one that is not there changes nothing."""
     topic = heard(0.1)
-    topic.learn(Visit("a", "revisit", "ok", 2, beta=0.2))
+    topic.learn(Visit("a", "revisit", "ok", 2, relevance=0.2))
     topic.learn(Visit("a", "page", "gone", 3))
     topic.hear(Label("a", True))
     topic.hear(Label("elsewhere", True))
@@ -52,4 +52,4 @@ def test_who_learns_is_left_alone() -> None:
     """A judge that hears labels by itself is not wrapped."""
     topic = Learning("coral")
     assert topic is heeding(topic)
-    assert isinstance(heeding(Given()), Learner)
+    assert isinstance(heeding(SpaceJudge()), Learner)

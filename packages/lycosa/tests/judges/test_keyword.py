@@ -6,11 +6,11 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.judges.counting import Keyword
+from lycosa.judges.counting import KeywordJudge
 from lycosa.web.html import extract
 
 
-def judge(topic: Keyword, marked: str, *anchors: str, title: str = "") -> Judgement:
+def judge(topic: KeywordJudge, marked: str, *anchors: str, title: str = "") -> Judgement:
     """What a topic says of a page with links."""
     links = Links.to(*map(str, range(len(anchors))), anchors=anchors)
     return topic.judge(Page("ok", title=title, marked=marked, links=links), None)
@@ -19,64 +19,67 @@ def judge(topic: Keyword, marked: str, *anchors: str, title: str = "") -> Judgem
 @pytest.mark.paper("gouriten-smoothing")
 def test_beta() -> None:
     """Once in the title, three times in the text: log(1 + 4)."""
-    assert pytest.approx(log(1 + 4)) == judge(Keyword("reef"), "Reef, reef and REEF, not reefs", title="A reef").beta
+    assert (
+        pytest.approx(log(1 + 4))
+        == judge(KeywordJudge("reef"), "Reef, reef and REEF, not reefs", title="A reef").relevance
+    )
 
 
 def test_several_words_add_up() -> None:
     """reef twice, coral once: log(1 + 3)."""
-    assert pytest.approx(log(1 + 3)) == judge(Keyword("reef coral"), "reef coral reef").beta
+    assert pytest.approx(log(1 + 3)) == judge(KeywordJudge("reef coral"), "reef coral reef").relevance
 
 
 def test_weighted_phrases() -> None:
     """A phrase of a file of terms counts as a whole: log(1 + 2 * 1)."""
-    assert pytest.approx(log(1 + 2)) == judge(Keyword({"coral reef": 2.0}), "coral, a coral reef, reef").beta
+    assert pytest.approx(log(1 + 2)) == judge(KeywordJudge({"coral reef": 2.0}), "coral, a coral reef, reef").relevance
 
 
 @pytest.mark.paper("gouriten-window")
 def test_alpha_counts_in_the_window() -> None:
     """'near' lies within 48 characters of the anchor of 4, 'far' does not: log(1 + 1) and log(1 + 0)."""
     text = "far " + "x" * 40 + " near " + "\x01here\x02"
-    assert [log(1 + 1)] == pytest.approx(judge(Keyword("near"), text, "here").alphas.tolist())
-    assert [0.0] == judge(Keyword("far"), text, "here").alphas.tolist()
+    assert [log(1 + 1)] == pytest.approx(judge(KeywordJudge("near"), text, "here").alphas.tolist())
+    assert [0.0] == judge(KeywordJudge("far"), text, "here").alphas.tolist()
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(44, True), (45, False)])
 def test_the_window_before(gap: int, inside: bool) -> None:
     """An anchor of 4 leaves 48 before it: 'reef' (4) and 44 more fit, with one more the r is cut off."""
-    said = judge(Keyword("reef"), "reef" + "." * gap + "\x01here\x02", "here")
+    said = judge(KeywordJudge("reef"), "reef" + "." * gap + "\x01here\x02", "here")
     assert [log(2) if inside else 0.0] == pytest.approx(said.alphas.tolist())
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(45, True), (46, False)])
 def test_the_window_behind_has_the_odd_one(gap: int, inside: bool) -> None:
     """An anchor of 3 leaves 97: 48 before, 49 behind: 45 characters and 'reef'."""
-    said = judge(Keyword("reef"), "\x01see\x02" + "." * gap + "reef", "see")
+    said = judge(KeywordJudge("reef"), "\x01see\x02" + "." * gap + "reef", "see")
     assert [log(2) if inside else 0.0] == pytest.approx(said.alphas.tolist())
 
 
 def test_spaces_are_one_character() -> None:
     """Columns and empty lines of the layout take no room in the window."""
-    said = judge(Keyword("reef"), "reef" + " " * 300 + "\n\n\n" + "\x01here\x02", "here")
+    said = judge(KeywordJudge("reef"), "reef" + " " * 300 + "\n\n\n" + "\x01here\x02", "here")
     assert [log(2)] == pytest.approx(said.alphas.tolist())
 
 
 def test_a_long_anchor_is_the_window() -> None:
     """With 100 characters or more of its own, nothing around it counts."""
     anchor = "reef " + "x" * 100
-    said = judge(Keyword("reef"), f"reef \x01{anchor}\x02 reef", anchor)
+    said = judge(KeywordJudge("reef"), f"reef \x01{anchor}\x02 reef", anchor)
     assert [log(1 + 1)] == pytest.approx(said.alphas.tolist())
 
 
 def test_another_size() -> None:
     """With a window of 20, an anchor of 4 leaves 8 on each side: ' reef' fits, what lies behind it does not."""
-    said = judge(Keyword("reef", window=20), "reef and reef \x01here\x02 reef reef", "here")
+    said = judge(KeywordJudge("reef", window=20), "reef and reef \x01here\x02 reef reef", "here")
     assert [log(1 + 2)] == pytest.approx(said.alphas.tolist())
 
 
 def test_links_next_to_each_other() -> None:
     """Windows overlap, and the marks of other links take no room."""
     text = "\x01a\x02 \x01reef\x02" + " x" * 60 + " \x01b\x02"
-    assert [log(2), log(2), 0.0] == pytest.approx(judge(Keyword("reef"), text, "a", "reef", "b").alphas.tolist())
+    assert [log(2), log(2), 0.0] == pytest.approx(judge(KeywordJudge("reef"), text, "a", "reef", "b").alphas.tolist())
 
 
 def test_links_are_found_by_position() -> None:
@@ -84,7 +87,7 @@ def test_links_are_found_by_position() -> None:
     text = "\x01reef\x02" + " x" * 100 + " \x01b\x02"
     page = Page("ok", marked=text, links=Links.to("b", "refresh", anchors=["b", ""]))
     page.links.positions = [1, 2]
-    assert [0.0, 0.0] == Keyword("reef").judge(page, None).alphas.tolist()
+    assert [0.0, 0.0] == KeywordJudge("reef").judge(page, None).alphas.tolist()
 
 
 @pytest.mark.parametrize("marked", ["reef", "\x01reef", "\x02reef\x01", "\x01a\x01reef\x02\x02"])
@@ -92,7 +95,7 @@ def test_without_marks_contexts_stand_in(marked: str) -> None:
     """Where the marks don't pair up, the 20 words around the link are read; without those, the anchor."""
     links = Links.to("b", "c", anchors=["here", "reef"])
     links.contexts = ["a reef is a reef", ""]
-    said = Keyword("reef").judge(Page("ok", marked=marked, links=links), None)
+    said = KeywordJudge("reef").judge(Page("ok", marked=marked, links=links), None)
     assert [log(1 + 2), log(1 + 1)] == pytest.approx(said.alphas.tolist())
 
 
@@ -101,12 +104,12 @@ def test_a_real_page() -> None:
     html = f"<p>The reef <a href=/b>is here</a> and {'many words ' * 15}<a href=/c>there</a>"
     document = extract(html.encode(), "http://a.test/")
     page = Page("ok", marked=document.marked, links=document.links)
-    assert [log(2), 0.0] == pytest.approx(Keyword("reef").judge(page, None).alphas.tolist())
+    assert [log(2), 0.0] == pytest.approx(KeywordJudge("reef").judge(page, None).alphas.tolist())
 
 
 def test_facets() -> None:
     """log(1 + occurrences) in the 20 words of context, and in the words of the address."""
-    topic = Keyword("reef")
+    topic = KeywordJudge("reef")
     topic.facets = ("context", "url")
     links = Links.to("http://reef.test/reef/x.html", anchors=["here"])
     links.contexts = ["a reef"]
@@ -119,13 +122,13 @@ def test_facets() -> None:
 
 def test_one_occurrence_is_a_find() -> None:
     """The threshold lies just below log 2."""
-    topic = Keyword("reef")
-    assert judge(topic, "reef").beta >= topic.threshold > judge(topic, "reefs").beta
+    topic = KeywordJudge("reef")
+    assert judge(topic, "reef").relevance >= topic.threshold > judge(topic, "reefs").relevance
 
 
 def test_what_is_refused() -> None:
     """No words, and a window without room."""
     with pytest.raises(InputError, match="no words to look for"):
-        Keyword(" ")
+        KeywordJudge(" ")
     with pytest.raises(ValueError, match="window is 0"):
-        Keyword("reef", window=0)
+        KeywordJudge("reef", window=0)

@@ -10,13 +10,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.judges import TOPICS, describe
-from lycosa.judges.classified import Classified
-from lycosa.judges.counting import Keyword, WordFrequency
-from lycosa.judges.making import make_topic, read_terms
-from lycosa.judges.model import Model
-from lycosa.judges.pattern import Pattern
+from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
+from lycosa.judges.factory import make_topic, read_terms
+from lycosa.judges.model import TrainedModel
+from lycosa.judges.model_judge import ModelJudge
+from lycosa.judges.pattern import RegexJudge
 from lycosa.judges.probability import Probability
-from lycosa.judges.query import Query, WeightedContent
+from lycosa.judges.vector_judge import VectorJudge, WeightedContentJudge
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes
@@ -32,14 +32,14 @@ def test_words() -> None:
 def test_words_for_a_judge_by_name() -> None:
     """A judge that is named keeps its formula and its threshold."""
     topic = make_topic(Options(topic="coral reefs", judge="vector"))
-    assert isinstance(topic, Query)
+    assert isinstance(topic, VectorJudge)
     assert ({"coral": 1.0, "reef": 1.0}, 0.1) == (topic.weights, topic.threshold)
 
 
 def test_a_pattern() -> None:
     """A regular expression makes a pattern; a threshold of the user's is handed on."""
     topic = make_topic(Options(regex="coral", threshold=0.7))
-    assert isinstance(topic, Pattern)
+    assert isinstance(topic, RegexJudge)
     assert 0.7 == topic.threshold
 
 
@@ -55,25 +55,25 @@ def test_terms_from_a_file(tmp_path: Path) -> None:
 def test_examples() -> None:
     """Learned terms are stems already; words beside them weigh as much as the heaviest."""
     topic = make_topic(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
-    assert isinstance(topic, Query)
+    assert isinstance(topic, VectorJudge)
     assert {"coral": 0.5, "reef": 0.25} == topic.weights
     both = make_topic(Options(examples=["x"], topic="reef sea", judge="vector"), {"coral": 0.5, "reef": 0.25})
-    assert isinstance(both, Query)
+    assert isinstance(both, VectorJudge)
     assert {"coral": 0.5, "reef": 0.75} == {key: both.weights[key] for key in ("coral", "reef")}
 
 
 def test_words_beside_examples_weigh_alike() -> None:
     """Each word beside the examples weighs as much as the heaviest term of the examples."""
     both = make_topic(Options(examples=["x"], topic="coral sea lagoon", judge="vector"), {"coral": 0.5})
-    assert isinstance(both, Query)
+    assert isinstance(both, VectorJudge)
     assert {"coral": 1.0, "sea": 0.5, "lagoon": 0.5} == both.weights
 
 
 def test_a_class_of_ones_own() -> None:
     """module:Class is imported and made."""
-    from lycosa.judges.given import Given
+    from lycosa.judges.space_judge import SpaceJudge
 
-    assert isinstance(make_topic(Options(judge="lycosa.judges.given:Given")), Given)
+    assert isinstance(make_topic(Options(judge="lycosa.judges.space_judge:Given")), SpaceJudge)
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
@@ -135,16 +135,16 @@ def test_a_class_of_ones_own_with_words_and_parameters() -> None:
 def test_a_class_of_ones_own_that_takes_no_words() -> None:
     """Words that it can't take are not dropped silently."""
     with pytest.raises(InputError, match="it has no parameter 'words' for 'coral'"):
-        make_topic(Options(judge="lycosa.judges.given:Given", topic="coral"))
+        make_topic(Options(judge="lycosa.judges.space_judge:Given", topic="coral"))
 
 
 @pytest.mark.parametrize(
     ("judge", "kind"),
     [
-        ("vector", Query),
-        ("word-frequency", WordFrequency),
-        ("weighted-content", WeightedContent),
-        ("keyword", Keyword),
+        ("vector", VectorJudge),
+        ("word-frequency", WordFrequencyJudge),
+        ("weighted-content", WeightedContentJudge),
+        ("keyword", KeywordJudge),
     ],
 )
 def test_judges_by_name(tmp_path: Path, judge: str, kind: type) -> None:
@@ -159,18 +159,18 @@ def test_judges_by_name(tmp_path: Path, judge: str, kind: type) -> None:
 def test_parameters_behind_the_name() -> None:
     """What is typed behind the judge's name reaches it."""
     topic = make_topic(Options(topic="coral", judge="vector,tf=max,idf=none,link=context,threshold=.3"))
-    assert isinstance(topic, Query)
+    assert isinstance(topic, VectorJudge)
     assert ("max", "none", "context", 0.3) == (topic.tf, topic.idf, topic.link, topic.threshold)
     counted = make_topic(Options(topic="coral", judge="word-frequency,count=lines"))
-    assert isinstance(counted, WordFrequency)
+    assert isinstance(counted, WordFrequencyJudge)
     assert "lines" == counted.count
 
 
 def test_the_same_for_patterns_and_examples() -> None:
     """regex and vector can be named where they would be taken anyway."""
-    assert isinstance(make_topic(Options(regex="coral", judge="regex,threshold=.9")), Pattern)
+    assert isinstance(make_topic(Options(regex="coral", judge="regex,threshold=.9")), RegexJudge)
     topic = make_topic(Options(examples=["x"], judge="vector,idf=none"), {"coral": 0.5})
-    assert isinstance(topic, Query)
+    assert isinstance(topic, VectorJudge)
     assert ({"coral": 0.5}, "none") == (topic.weights, topic.idf)
 
 
@@ -185,7 +185,7 @@ def test_a_background_of_ones_own(tmp_path: Path) -> None:
     """--background is read at once, and means idf=background."""
     Background(10, {"coral": 2}).save(tmp_path / "b")
     topic = make_topic(Options(topic="coral", background=str(tmp_path / "b")))
-    assert isinstance(topic, Query)
+    assert isinstance(topic, VectorJudge)
     assert topic.background is not None
     assert ("background", 10) == (topic.idf, topic.background.documents)
 
@@ -194,9 +194,9 @@ def test_a_model(tmp_path: Path) -> None:
     """--model and --target make a classifier."""
     bags = Bags.of([([0], [1]), ([1], [1])])
     fitted = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
-    Model(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")
+    TrainedModel(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")
     made = make_topic(Options(model=str(tmp_path / "m"), targets=["Art"]))
-    assert isinstance(made, Classified)
+    assert isinstance(made, ModelJudge)
     assert (["Art"], 0.5) == (list(made.targets), made.threshold)
     assert 0.8 == make_topic(Options(model=str(tmp_path / "m"), targets=["Art"], threshold=0.8)).threshold
     assert 0.9 == make_topic(Options(model=str(tmp_path / "m"), judge="model,threshold=.9", targets=["Art"])).threshold

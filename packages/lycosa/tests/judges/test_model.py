@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
-from lycosa.judges.model import KINDS, Model, fitted
+from lycosa.judges.model import KINDS, TrainedModel, fitted
 from lycosa.text.bags import Bags
 
 TERMS = ["coral", "reef", "rail", "サンゴ"]
@@ -27,7 +27,7 @@ LABELS = np.array([0, 0, 0, 1, 1, 1, 1])
 CLASSES = ["Sea/Café", "Trains"]
 
 
-def trained(kind: str = "nb") -> Model:
+def trained(kind: str = "nb") -> TrainedModel:
     """A small model."""
     return fitted(kind, BAGS, LABELS, CLASSES, TERMS, 1, {"pages": 7})
 
@@ -45,7 +45,7 @@ def test_what_is_written_comes_back(kind: str, tmp_path: Path) -> None:
     """A model of each kind predicts the same after it was saved and loaded, to the last bit."""
     model = trained(kind)
     model.save(tmp_path / "m")
-    back = Model.load(tmp_path / "m")
+    back = TrainedModel.load(tmp_path / "m")
     assert (CLASSES, TERMS, [3, 4], {"pages": 7}) == (back.classes, back.terms, back.counts, back.facts)
     assert model.classifier.probabilities(BAGS).tolist() == back.classifier.probabilities(BAGS).tolist()
     assert model.digest == back.digest
@@ -82,7 +82,7 @@ def test_any_flipped_bit_is_noticed(where: int, bit: int, written: bytes, tmp_pa
     damaged[where % len(written)] ^= 1 << bit
     (tmp_path / "m").write_bytes(damaged)
     with pytest.raises(InputError):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 @settings(max_examples=50, deadline=None)
@@ -94,7 +94,7 @@ def test_any_cut_is_noticed(end: int, more: bytes, written: bytes, tmp_path: Pat
         return
     (tmp_path / "m").write_bytes(changed)
     with pytest.raises(InputError):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 def sealed(contents: bytes, first: bytes = b"lycosa-model 1") -> bytes:
@@ -110,7 +110,7 @@ def test_a_forged_model_is_an_input_error_or_a_model(where: int, value: int, wri
     contents[where % len(contents)] = value
     (tmp_path / "m").write_bytes(sealed(bytes(contents)))
     try:
-        model = Model.load(tmp_path / "m")
+        model = TrainedModel.load(tmp_path / "m")
     except InputError:
         return
     told = model.classifier.probabilities(BAGS)
@@ -154,7 +154,7 @@ def test_a_header_that_lies(
     """Whatever a header claims against the file's contents is an InputError that says what and what to do."""
     (tmp_path / "m").write_bytes(change(written, edit))
     with pytest.raises(InputError, match=told) as caught:
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
     assert "lycosa train" in str(caught.value)
 
 
@@ -165,7 +165,7 @@ def test_weights_that_are_no_numbers(value: float, written: bytes, tmp_path: Pat
     data = arrays[:-4] + np.float32(value).tobytes()
     (tmp_path / "m").write_bytes(change(written, lambda header: None, data))
     with pytest.raises(InputError, match="no numbers"):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 def test_shapes_have_to_fit(written: bytes, tmp_path: Path) -> None:
@@ -176,14 +176,14 @@ def test_shapes_have_to_fit(written: bytes, tmp_path: Path) -> None:
 
     (tmp_path / "m").write_bytes(change(written, turned))
     with pytest.raises(InputError, match="log_theta is of shape"):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 def test_a_header_nested_without_end(tmp_path: Path) -> None:
     """Brackets ten thousand deep are refused, not a crash."""
     (tmp_path / "m").write_bytes(sealed(b"[" * 100_000 + b"\n"))
     with pytest.raises(InputError, match="contradicts itself"):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 def _npz() -> bytes:
@@ -211,15 +211,15 @@ def test_foreign_files(content: bytes, tmp_path: Path) -> None:
     """Other files are no models: empty ones, numpy's with objects in them, zip bombs, pickles that would run."""
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(InputError, match="not a model of Lycosa: name a file that 'lycosa train' made"):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 def test_no_file(tmp_path: Path) -> None:
     """A missing file and a directory are told apart from a bad one."""
     with pytest.raises(InputError, match=r"cannot read the model .*No such file"):
-        Model.load(tmp_path / "nowhere")
+        TrainedModel.load(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"cannot read the model .*directory"):
-        Model.load(tmp_path)
+        TrainedModel.load(tmp_path)
     with pytest.raises(InputError, match="cannot write the model"):
         trained().save(tmp_path / "nowhere" / "m")
 
@@ -228,7 +228,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """A model is a file: nothing else is opened."""
     os.mkfifo(tmp_path / "m")
     with pytest.raises(InputError, match="a pipe or a device, not a file"):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")
 
 
 @pytest.mark.parametrize(
@@ -242,4 +242,4 @@ def test_a_header_that_is_too_much(key: str, value: Any, told: str, written: byt
     """Endless names would stand in the record of every page, and endless shapes take minutes to multiply."""
     (tmp_path / "m").write_bytes(change(written, _set(key, value)))
     with pytest.raises(InputError, match=told):
-        Model.load(tmp_path / "m")
+        TrainedModel.load(tmp_path / "m")

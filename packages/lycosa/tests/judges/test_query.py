@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.vocabulary import Vocabulary
 
 
@@ -15,7 +15,7 @@ def page(marked: str, *anchors: str, title: str = "") -> Page:
     return Page("ok", title=title, marked=marked, links=Links.to(*map(str, range(len(anchors))), anchors=anchors))
 
 
-def judge(topic: Query, subject: Page, words: Vocabulary | None = None) -> Judgement:
+def judge(topic: VectorJudge, subject: Page, words: Vocabulary | None = None) -> Judgement:
     """What a topic says of a page, at the start of a crawl."""
     return topic.judge(subject, (words or Vocabulary()).read(subject))
 
@@ -30,19 +30,22 @@ def learned(*texts: str) -> Vocabulary:
 
 def test_a_page_of_the_query_is_one() -> None:
     """The cosine of a page with the same words as the query is 1."""
-    assert pytest.approx(1.0) == judge(Query("coral reef"), page("reefs and corals")).beta
+    assert pytest.approx(1.0) == judge(VectorJudge("coral reef"), page("reefs and corals")).relevance
 
 
 def test_a_page_of_other_words_is_zero() -> None:
     """A page without any word of the query has beta 0."""
-    assert 0.0 == judge(Query("coral reef"), page("trains and timetables")).beta
+    assert 0.0 == judge(VectorJudge("coral reef"), page("trains and timetables")).relevance
 
 
 def test_beta_before_the_first_page() -> None:
     """All idf are equal and cancel: coral x3, reef, sea against coral, reef."""
     coral, reef, sea = 1 + log(3), 1.0, 1.0
     expected = (coral + reef) / (sqrt(coral**2 + reef**2 + sea**2) * sqrt(2))
-    assert pytest.approx(expected, rel=1e-6) == judge(Query("coral reef"), page("coral coral coral reef sea")).beta
+    assert (
+        pytest.approx(expected, rel=1e-6)
+        == judge(VectorJudge("coral reef"), page("coral coral coral reef sea")).relevance
+    )
 
 
 def test_beta_with_learned_idf() -> None:
@@ -50,47 +53,47 @@ def test_beta_with_learned_idf() -> None:
     words = learned("sea coral", "sea")
     sea, coral = log(3 / 2.5) + 1, log(3 / 1.5) + 1
     expected = coral * coral / (sqrt(sea**2 + coral**2) * coral)
-    assert pytest.approx(expected, rel=1e-6) == judge(Query("coral"), page("sea coral"), words).beta
+    assert pytest.approx(expected, rel=1e-6) == judge(VectorJudge("coral"), page("sea coral"), words).relevance
 
 
 def test_terms_no_page_has_used_count_in_the_length() -> None:
     """A query of three words of which one occurs: 1 / sqrt(3) for a page of that word alone."""
-    assert pytest.approx(1 / sqrt(3), rel=1e-6) == judge(Query("coral atoll lagoon"), page("coral")).beta
+    assert pytest.approx(1 / sqrt(3), rel=1e-6) == judge(VectorJudge("coral atoll lagoon"), page("coral")).relevance
 
 
 def test_weights_multiply() -> None:
     """coral 3, reef 1 against a page of reef alone: 1 / sqrt(10); of coral alone: 3 / sqrt(10)."""
-    topic = Query({"coral": 3.0, "reef": 1.0})
-    assert pytest.approx(1 / sqrt(10), rel=1e-6) == judge(topic, page("reef")).beta
-    assert pytest.approx(3 / sqrt(10), rel=1e-6) == judge(topic, page("coral")).beta
+    topic = VectorJudge({"coral": 3.0, "reef": 1.0})
+    assert pytest.approx(1 / sqrt(10), rel=1e-6) == judge(topic, page("reef")).relevance
+    assert pytest.approx(3 / sqrt(10), rel=1e-6) == judge(topic, page("coral")).relevance
 
 
 def test_weights_of_the_same_stem_add_up() -> None:
     """Terms of several words give each word the weight; words with one stem are one term."""
-    assert {"coral": 3.0, "reef": 2.0} == Query({"coral reefs": 2.0, "corals": 1.0}).weights
+    assert {"coral": 3.0, "reef": 2.0} == VectorJudge({"coral reefs": 2.0, "corals": 1.0}).weights
 
 
 def test_stemmed_words_are_taken_as_they_are() -> None:
     """Stems are not stemmed again."""
-    assert {"reefs": 1.0} == Query({"reefs": 1.0}, stemmed=True).weights
+    assert {"reefs": 1.0} == VectorJudge({"reefs": 1.0}, stemmed=True).weights
 
 
 def test_the_title_counts() -> None:
     """The words of the title belong to the page."""
-    assert judge(Query("coral"), page("sea", title="Coral")).beta > 0
+    assert judge(VectorJudge("coral"), page("sea", title="Coral")).relevance > 0
 
 
 @pytest.mark.paper("gouriten-tf-idf")
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
     """Anchors 'coral reef', 'coral sea' and 'trains' against coral reef: 1, 1/2 and 0."""
     subject = page("\x01coral reef\x02 on \x01coral sea\x02 by \x01trains\x02", "", "", "")
-    assert [1.0, 0.5, 0.0] == pytest.approx(judge(Query("coral reef"), subject).alphas.tolist())
+    assert [1.0, 0.5, 0.0] == pytest.approx(judge(VectorJudge("coral reef"), subject).alphas.tolist())
 
 
 def test_alpha_without_marks_is_read_from_the_anchors() -> None:
     """Where the text has no marks, the links' own words are used."""
     subject = page("coral reef", "coral reef", "coral sea", "trains", "")
-    alphas = judge(Query("coral reef"), subject, learned("coral reef sea trains")).alphas.tolist()
+    alphas = judge(VectorJudge("coral reef"), subject, learned("coral reef sea trains")).alphas.tolist()
     assert [1.0, 0.0, 0.0] == pytest.approx([alphas[0], *alphas[2:]])
     assert 0.0 < alphas[1] < 1.0
 
@@ -99,20 +102,20 @@ def test_links_are_found_by_position() -> None:
     """A link that was left out shifts nobody: positions say which pair of marks is whose."""
     subject = page("\x01trains\x02 \x01coral\x02", "coral")
     subject.links.positions = [1]
-    assert [1.0] == pytest.approx(judge(Query("coral"), subject).alphas.tolist())
+    assert [1.0] == pytest.approx(judge(VectorJudge("coral"), subject).alphas.tolist())
 
 
 def test_a_position_beyond_the_marks_scores_nothing() -> None:
     """A link without marks of its own (a refresh) gets 0, not someone else's score."""
     subject = page("\x01coral\x02", "coral", "")
     subject.links.positions = [0, 1]
-    assert [1.0, 0.0] == pytest.approx(judge(Query("coral"), subject).alphas.tolist())
+    assert [1.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), subject).alphas.tolist())
 
 
 def test_a_relevant_anchor_on_an_irrelevant_page() -> None:
     """Anchors belong to the page's words, so a page with a relevant anchor is never all irrelevant."""
-    judgement = judge(Query("coral"), page("trains \x01coral\x02", "coral"))
-    assert judgement.beta > 0
+    judgement = judge(VectorJudge("coral"), page("trains \x01coral\x02", "coral"))
+    assert judgement.relevance > 0
     assert [1.0] == pytest.approx(judgement.alphas.tolist())
 
 
@@ -124,24 +127,24 @@ def test_a_relevant_anchor_in_a_menu() -> None:
         main="all about trains",
         links=Links(urls=["http://a.test/c"], anchors=["coral"], positions=[0]),
     )
-    judgement = Query("coral reef", idf="none").judge(page, Vocabulary().read(page))
-    assert (0.0, pytest.approx(2**-0.5)) == (judgement.beta, judgement.alphas[0])
+    judgement = VectorJudge("coral reef", idf="none").judge(page, Vocabulary().read(page))
+    assert (0.0, pytest.approx(2**-0.5)) == (judgement.relevance, judgement.alphas[0])
 
 
 @pytest.mark.parametrize("words", ["", "the of and", "a b c", {}, {"coral": 0.0}, "!?"])
 def test_a_query_needs_words(words: str | dict[str, float]) -> None:
     """A topic without anything to look for is refused with advice."""
     with pytest.raises(InputError, match="no words to look for"):
-        Query(words)
+        VectorJudge(words)
 
 
 def test_other_scripts() -> None:
     """A query in another script finds pages in it."""
-    assert judge(Query("коралловые рифы"), page("Коралловые рифы и море")).beta > 0.7
-    assert judge(Query("珊瑚"), page("海の珊瑚")).beta > 0.5
+    assert judge(VectorJudge("коралловые рифы"), page("Коралловые рифы и море")).relevance > 0.7
+    assert judge(VectorJudge("珊瑚"), page("海の珊瑚")).relevance > 0.5
 
 
 def test_beta_never_exceeds_one() -> None:
     """Rounding does not lift a cosine above 1."""
     for text in ("coral", "coral " * 7, "coral reef " * 3):
-        assert judge(Query("coral"), page(text), learned("coral reef", "reef")).beta <= 1.0
+        assert judge(VectorJudge("coral"), page(text), learned("coral reef", "reef")).relevance <= 1.0

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lycosa.core.types import Page, Visit
-from lycosa.judges.meaning import Ssrm
+from lycosa.judges.meaning import SsrmJudge
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from reefs import REEFS, judge
@@ -16,9 +16,9 @@ ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
 FEW = Background(100, {"atol": 5, "reef": 20, "sea": 50}, language="en")
 
 
-def ssrm(words: Any = "reef", **options: Any) -> Ssrm:
+def ssrm(words: Any = "reef", **options: Any) -> SsrmJudge:
     """The judge, by the small ontology."""
-    return Ssrm(words, ontology=REEFS, **{"floor": 0.0, **options})
+    return SsrmJudge(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-eq4")
@@ -42,14 +42,14 @@ def test_equation_9() -> None:
 
 def test_equal_words_alone_are_the_cosine() -> None:
     """With no likeness but 1: 'reef sea' and 'reef', 1 / sqrt(2)."""
-    assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").beta
+    assert pytest.approx(1 / sqrt(2)) == judge(ssrm(floor=1.0, idf="none"), "reef sea").relevance
 
 
 def test_the_floor_leaves_out_what_is_little_alike() -> None:
     """sim(atoll, reef) is .36: with a floor of .5 it is 0, for the page and for its links."""
     assert 0.35 < ATOLL_REEF < 0.37
     said = judge(ssrm(floor=0.5), "atoll", "atoll", "reef")
-    assert (0.0, [0.0, 1.0]) == (said.beta, [round(float(alpha), 6) for alpha in said.alphas])
+    assert (0.0, [0.0, 1.0]) == (said.relevance, [round(float(alpha), 6) for alpha in said.alphas])
 
 
 def test_idf_is_learned() -> None:
@@ -60,7 +60,7 @@ def test_idf_is_learned() -> None:
         vocabulary.learn(Visit("n", "page", "ok", 1, terms=reading.terms))
     page = Page("ok", marked="reef sea")
     sea, reef = log(10 / 9.5) + 1, log(10 / 1.5) + 1
-    assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == ssrm().judge(page, vocabulary.read(page)).beta
+    assert pytest.approx(reef / sqrt(reef**2 + sea**2)) == ssrm().judge(page, vocabulary.read(page)).relevance
 
 
 @pytest.mark.parametrize(

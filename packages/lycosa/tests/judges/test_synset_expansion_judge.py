@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.judges.meaning import SynsetExpansion
+from lycosa.judges.meaning import SynsetExpansionJudge
 from lycosa.text.background import Background
 from lycosa.text.ontology import Ontology
 from reefs import judge
@@ -18,23 +18,23 @@ CARS = Ontology.build(
 FEW = Background(100, {"car": 20, "automobil": 5, "sea": 50}, language="en")
 
 
-def synsets(words: Any = "car", ontology: Any = CARS, **options: Any) -> SynsetExpansion:
+def synsets(words: Any = "car", ontology: Any = CARS, **options: Any) -> SynsetExpansionJudge:
     """The judge, by the small ontology."""
-    return SynsetExpansion(words, ontology=ontology, **{"idf": "none", **options})
+    return SynsetExpansionJudge(words, ontology=ontology, **{"idf": "none", **options})
 
 
 def test_the_topic_is_widened_and_the_page_is_not() -> None:
     """Topic: car, automobile, 'cable car'. Page: automobile twice, sea: (1 + log 2) / (|page| sqrt(3))."""
     automobile, sea = 1 + log(2), 1.0
     expected = automobile * 1 / (sqrt(automobile**2 + sea**2) * sqrt(1 + 1 + 1))
-    assert pytest.approx(expected) == judge(synsets(), "an automobile, automobiles, the sea").beta
+    assert pytest.approx(expected) == judge(synsets(), "an automobile, automobiles, the sea").relevance
 
 
 def test_a_synonym_takes_the_weight_of_its_term() -> None:
     """idf of car is log 5: the topic is log 5 three times; the page has automobile with its own log 20, and sea."""
     car, automobile, sea = log(100 / 20), log(100 / 5), log(100 / 50)
     expected = automobile * car / (sqrt(automobile**2 + sea**2) * sqrt(3 * car**2))
-    assert pytest.approx(expected) == judge(synsets(idf="background", background=FEW), "automobile sea").beta
+    assert pytest.approx(expected) == judge(synsets(idf="background", background=FEW), "automobile sea").relevance
 
 
 def test_anchors_are_widened() -> None:
@@ -54,4 +54,4 @@ def test_a_page_has_a_phrase_as_often_as_its_rarest_word() -> None:
     """Topic as above; page: breakbone once, fever twice. Vectors: fever, and the phrase once."""
     fever, breakbone, phrase = 1 + log(2), 1.0, 1.0
     expected = (fever + phrase) / (sqrt(fever**2 + breakbone**2 + phrase**2) * sqrt(4))
-    assert pytest.approx(expected) == judge(synsets("dengue fever"), "breakbone fever, fever").beta
+    assert pytest.approx(expected) == judge(synsets("dengue fever"), "breakbone fever, fever").relevance

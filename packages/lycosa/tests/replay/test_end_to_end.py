@@ -10,7 +10,7 @@ import pytest
 
 import commands
 import lycosa
-from lycosa.cli.parameters import by_the_end
+from lycosa.cli.parameters import parse_end_time
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
@@ -156,13 +156,13 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
 )
 def test_a_moment_to_show(text: str, expected: int) -> None:
     """The end of a day, or a time, of Greenwich if nothing else is said."""
-    assert expected == round(by_the_end(text, 0.0, "--at") * 1e6)
+    assert expected == round(parse_end_time(text, 0.0, "--at") * 1e6)
 
 
 def test_a_moment_that_is_none() -> None:
     """What can't be read as a date is an error that shows how to write one."""
     with pytest.raises(InputError, match="2026-03-01"):
-        by_the_end("last spring", 0.0, "--at")
+        parse_end_time("last spring", 0.0, "--at")
 
 
 def test_quiet_tells_the_address_only(tmp_path: Path) -> None:

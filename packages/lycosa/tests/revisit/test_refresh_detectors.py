@@ -23,7 +23,7 @@ from lycosa.revisit.detectors import (
     share_of_others,
 )
 from lycosa.revisit.snapshot import MainBlocks, Snapshot
-from lycosa.web.tree import tree_of
+from lycosa.web.tree import parse_tree
 
 URL = "http://reefs.test/page"
 
@@ -193,7 +193,7 @@ def test_session_ids_in_links_are_no_change() -> None:
 @pytest.mark.paper("personalized-recrawl-changed")
 def test_the_same_body_is_no_change() -> None:
     """Equal bodies give no change, whatever else is known of them."""
-    assert judge_change(page("<p>a", beta=1.0, threshold=0.5), page("<p>a", beta=0.0, threshold=0.5)) is None
+    assert judge_change(page("<p>a", relevance=1.0, threshold=0.5), page("<p>a", relevance=0.0, threshold=0.5)) is None
 
 
 def test_compression_is_no_change() -> None:
@@ -211,8 +211,8 @@ def test_what_cannot_be_read_has_changed() -> None:
 
 def test_without_bodies_there_is_what_the_log_knows() -> None:
     """Detectors that read the archive say nothing without it; links, relevance and fingerprints are in the log."""
-    old = Snapshot(URL, links=["http://a.test/"], simhash=0b1, beta=0.9, threshold=0.5)
-    new = Snapshot(URL, links=["http://b.test/"], simhash=0b1, beta=0.2, threshold=0.5)
+    old = Snapshot(URL, links=["http://a.test/"], simhash=0b1, relevance=0.9, threshold=0.5)
+    new = Snapshot(URL, links=["http://b.test/"], simhash=0b1, relevance=0.2, threshold=0.5)
     said = {name: detector(name)(old, new) for name in DETECTORS}
     assert {"simhash", "links", "relevance"} == {name for name, verdict in said.items() if verdict is not None}
     change = judge_change(old, new)
@@ -224,8 +224,8 @@ def test_without_bodies_there_is_what_the_log_knows() -> None:
 
 def test_the_gravest_kind_gives_the_magnitude() -> None:
     """Topic comes before text: its magnitude counts, even where more words changed, and it is said first."""
-    old = page("<p>Coral reefs", beta=0.6, threshold=0.5)
-    new = page("<p>Stock prices", beta=0.4, threshold=0.5)
+    old = page("<p>Coral reefs", relevance=0.6, threshold=0.5)
+    new = page("<p>Stock prices", relevance=0.4, threshold=0.5)
     change = judge_change(old, new)
     assert change is not None
     assert ("topic", ["relevance", "main-text", "tree"]) == (change.kind, change.by)
@@ -285,8 +285,8 @@ def test_a_block_that_becomes_furniture_is_not_lost() -> None:
 @pytest.mark.paper("personalized-levels")
 def test_tree_levels_by_hand() -> None:
     """Level by level: elements and texts that differ, as a share of all; which levels, and how."""
-    old = tree_of("<div><p>one<p>two</div>").by_level()  # html, body, div, p p: 5 elements, 2 texts
-    new = tree_of("<div><p>one<ul><li>two</ul></div>").by_level()  # html, body, div, p ul, li
+    old = parse_tree("<div><p>one<p>two</div>").by_level()  # html, body, div, p p: 5 elements, 2 texts
+    new = parse_tree("<div><p>one<ul><li>two</ul></div>").by_level()  # html, body, div, p ul, li
     # level 4: p p against p ul, 1 of 2; level 5: nothing against li, 1 of 1; together 2 of 1 + 1 + 1 + 2 + 1
     # texts: level 4: one two against one, 1 of 2; level 5: 1 of 1; together 2 of 3
     assert (2 / 6, 2 / 3, {4: "structure and text", 5: "structure and text"}) == levels_apart(old, new)
@@ -342,7 +342,7 @@ def test_links_by_hand() -> None:
 
 def test_relevance_by_hand() -> None:
     """Only passing the threshold counts; scores beyond 1 do not make a magnitude beyond 1."""
-    out, edge, far = (Snapshot(URL, beta=beta, threshold=0.5) for beta in (0.4, 0.5, 7.0))
+    out, edge, far = (Snapshot(URL, relevance=relevance, threshold=0.5) for relevance in (0.4, 0.5, 7.0))
     assert Verdict(False) == detector("relevance")(edge, far)
     verdict = detector("relevance")(out, far)
     assert verdict is not None
@@ -429,8 +429,8 @@ def test_what_holds_for_any_two_pages(one: str, other: str) -> None:
 def test_a_score_that_crosses_the_threshold_by_the_navigation_is_no_change_of_topic() -> None:
     """Where the main part is as it was, a page has neither entered nor left the topic."""
     body = "<nav>{}</nav><main><p>Corals grow slowly in warm and shallow seas, and storms break them.</main>"
-    old = page(body.format("Home"), beta=0.11, threshold=0.1)
-    new = page(body.format("Home Reefs"), beta=0.09, threshold=0.1)
+    old = page(body.format("Home"), relevance=0.11, threshold=0.1)
+    new = page(body.format("Home Reefs"), relevance=0.09, threshold=0.1)
     change = judge_change(old, new)
     assert change is not None
     assert "cosmetic" == change.kind

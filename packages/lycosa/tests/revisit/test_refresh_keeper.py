@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError, LockedError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.revisit.change import change_of
 from lycosa.revisit.keeper import ROUND, STALE, Keeper, Keeping
 from lycosa.revisit.rates import _COLUMNS
@@ -98,10 +98,10 @@ def test_a_crawl_without_pages(tmp_path: Path) -> None:
 
 def test_a_graph_is_not_refreshed(tmp_path: Path) -> None:
     """What is no crawl of the web is refused in a sentence."""
-    space = GraphSpace({"a": ["b"]}, beta={"b": 1})
-    list(lycosa.crawl(Given(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
+    space = GraphSpace({"a": ["b"]}, relevance={"b": 1})
+    list(lycosa.crawl(SpaceJudge(), ["a"], space=space, strategy="breadth-first", out=tmp_path / "c"))
     with pytest.raises(InputError, match="not a crawl of the web"):
-        list(lycosa.refresh(tmp_path / "c", topic=Given(), space=space))
+        list(lycosa.refresh(tmp_path / "c", topic=SpaceJudge(), space=space))
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def made(pages: int, **how: Any) -> tuple[Keeper, Table]:
     for i in range(pages):
         node = f"http://h{i % 20}.test/{i}"
         table.add(node, 1)
-        visit = Visit(node, "page", "ok", i, started=i * 0.01, ended=i * 0.01, beta=0.2 + 0.006 * (i % 100))
+        visit = Visit(node, "page", "ok", i, started=i * 0.01, ended=i * 0.01, relevance=0.2 + 0.006 * (i % 100))
         table.absorb(visit)
         keeper.learn(visit, table)
     return keeper, table

@@ -73,11 +73,13 @@ def test_what_came_before_the_first_refresh_is_not_read(tmp_path: Path) -> None:
 def test_a_change_knows_the_version_before(tmp_path: Path) -> None:
     """A page that is gone keeps its title and its former score; the time of the version compared with is told."""
     log = make_log(
-        tmp_path, page(beta=0.75), look(VANISHED, outcome="gone", title="404 Not Found", beta=0.0, follows=START)
+        tmp_path,
+        page(relevance=0.75),
+        look(VANISHED, outcome="gone", title="404 Not Found", relevance=0.0, follows=START),
     )
     [told] = changes(log)
     assert ("Coral reefs", 0.0, 0.75, START, "www.reef.example") == (
-        told.title, told.beta, told.was, told.follows, told.host
+        told.title, told.relevance, told.was, told.follows, told.host
     )  # fmt: skip
     log.close()
 
@@ -86,14 +88,14 @@ def test_the_version_before_is_the_last_one_with_content(tmp_path: Path) -> None
     """Looks in between that found nothing, or failed, are no versions; later ones are not before."""
     log = make_log(
         tmp_path,
-        page(beta=0.25),
-        look(text(), beta=0.5, title="Second"),
-        look(None, outcome="gone", beta=0.0, title="Error"),
-        look(VANISHED, outcome="gone", beta=0.0, title="Error"),
-        look(Change("returned"), beta=0.125, title="Third"),
+        page(relevance=0.25),
+        look(text(), relevance=0.5, title="Second"),
+        look(None, outcome="gone", relevance=0.0, title="Error"),
+        look(VANISHED, outcome="gone", relevance=0.0, title="Error"),
+        look(Change("returned"), relevance=0.125, title="Third"),
     )
     assert [("Second", 0.25, 0.5), ("Second", 0.5, 0.0), ("Third", 0.5, 0.125)] == [
-        (told.title, told.was, told.beta) for told in changes(log)
+        (told.title, told.was, told.relevance) for told in changes(log)
     ]
     log.close()
 
@@ -119,12 +121,12 @@ def test_wanted(wanted: Wanted, seqs: list[int], tmp_path: Path) -> None:
     log = make_log(
         tmp_path,
         page(),
-        page(OTHER, beta=0.1),
+        page(OTHER, relevance=0.1),
         look(text(0.25)),
-        look(Change("changed", "link", 0.5), OTHER, beta=0.2),
-        look(COSMETIC, OTHER, beta=0.2),
-        look(VANISHED, outcome="gone", beta=0.0),
-        look(MOVED, OTHER, outcome="redirect", beta=0.0),
+        look(Change("changed", "link", 0.5), OTHER, relevance=0.2),
+        look(COSMETIC, OTHER, relevance=0.2),
+        look(VANISHED, outcome="gone", relevance=0.0),
+        look(MOVED, OTHER, outcome="redirect", relevance=0.0),
     )
     assert seqs == [told.seq for told in changes(log, wanted=wanted)]
     log.close()

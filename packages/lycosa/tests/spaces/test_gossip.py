@@ -46,7 +46,7 @@ def test_any_topic_can_be_asked(judge: str) -> None:
     space = GossipSpace(OVERLAY, DOCUMENTS, known=1.0, stale=0.0)
     visits = list(lycosa.crawl("reef", ["ann"], space=space, judge=judge, concurrency=1, budget=2))
     assert ["ann", "cat"] == [visit.node for visit in visits]
-    assert visits[0].beta == 0.0 < visits[1].beta
+    assert visits[0].relevance == 0.0 < visits[1].relevance
 
 
 def test_caches_are_partial_and_stale() -> None:

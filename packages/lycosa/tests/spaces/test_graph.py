@@ -12,7 +12,7 @@ import lycosa
 from lycosa.checks import check_space
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphFile, GraphSpace
 from lycosa.store.directory import Directory
 
@@ -31,17 +31,17 @@ def files(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.paper("gouriten-model")
 def test_links_and_scores() -> None:
     """A node's page has its links, its true beta and the alphas of its links, which the judge reads off."""
-    space = GraphSpace({"a": ["b", "c"]}, beta={"a": 0.5}, alpha={("a", "c"): 0.25})
+    space = GraphSpace({"a": ["b", "c"]}, relevance={"a": 0.5}, alpha={("a", "c"): 0.25})
     page = asyncio.run(space.visit(Task("a")))
-    judgement = Given().judge(page, None)
+    judgement = SpaceJudge().judge(page, None)
     assert ("ok", ["b", "c"]) == (page.outcome, page.links.urls)
-    assert (0.5, [0.0, 0.25]) == (judgement.beta, judgement.alphas.tolist())
+    assert (0.5, [0.0, 0.25]) == (judgement.relevance, judgement.alphas.tolist())
 
 
 def test_a_node_that_is_only_linked_to() -> None:
     """A node without an entry is a page without links, and not relevant."""
     page = asyncio.run(GraphSpace({"a": ["b"]}).visit(Task("b")))
-    assert ("ok", [], 0.0) == (page.outcome, page.links.urls, Given().judge(page, None).beta)
+    assert ("ok", [], 0.0) == (page.outcome, page.links.urls, SpaceJudge().judge(page, None).relevance)
 
 
 def test_a_graph_from_files(files: dict[str, Any]) -> None:
@@ -71,9 +71,9 @@ def test_a_crawl_of_a_file_by_name(files: dict[str, Any], tmp_path: Path) -> Non
     """The judge of given scores is the default; a resumed crawl reads the files again."""
     space = f"graph,file={files['file']},scores={files['scores']}"
     crawl = lycosa.crawl(seeds=["a"], space=space, out=tmp_path / "crawl", budget=2, concurrency=1)
-    assert [("a", 0.0), ("b", 1.0)] == [(visit.node, visit.beta) for visit in crawl]
+    assert [("a", 0.0), ("b", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]
     rest = lycosa.resume(tmp_path / "crawl", budget=9)
-    assert [("d", 2.5), ("c", 0.0)] == [(visit.node, visit.beta) for visit in rest]
+    assert [("d", 2.5), ("c", 0.0)] == [(visit.node, visit.relevance) for visit in rest]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ class Suited(GraphSpace):
 def test_a_space_names_the_strategy_that_suits_it(tmp_path: Path) -> None:
     """A crawl goes by it if nobody names one, and crawl.toml has it; other spaces have scent."""
     made = [
-        lycosa.crawl(Given(), ["a"], space=space({"a": ["b"]}), strategy=named, out=tmp_path / f"{number}")
+        lycosa.crawl(SpaceJudge(), ["a"], space=space({"a": ["b"]}), strategy=named, out=tmp_path / f"{number}")
         for number, (space, named) in enumerate([(Suited, ""), (Suited, "random"), (GraphSpace, "")])
     ]
     assert [("breadth-first",) * 2, ("random", ""), ("scent", "")] == [

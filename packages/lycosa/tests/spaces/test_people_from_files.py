@@ -36,7 +36,7 @@ def test_a_message_by_name(files: Path) -> None:
     """cat is near dan, bob is not: the message reaches dan by way of cat, and the space says that it has arrived."""
     space = f"acquaintance,file={files}/network.tsv,traits={files}/traits.tsv,receiver=dan"
     crawl = lycosa.crawl(None, ["ann"], space=space, strategy="best-first-anchor", concurrency=1, budget=3)
-    assert [("ann", 0.0), ("cat", 0.0), ("dan", 1.0)] == [(visit.node, visit.beta) for visit in crawl]
+    assert [("ann", 0.0), ("cat", 0.0), ("dan", 1.0)] == [(visit.node, visit.relevance) for visit in crawl]
 
 
 def test_nearness_from_a_file_by_hand(files: Path) -> None:

@@ -116,7 +116,7 @@ def test_what_is_a_record_and_what_a_keyword() -> None:
     assert ("robots", "probe", "page") == (robots.kind, probe.kind, reef.kind)
     titles = {"http://books.localhost/book/1": "The coral reef", "http://books.localhost/book/2": "Sharks of the reef"}
     assert titles == dict(reef.data["records"])
-    assert 2.0 == reef.beta
+    assert 2.0 == reef.relevance
     # coral: once in the title, twice in the text; algae and sharks once; reef is what was asked for.
     assert {"coral": 3.0, "algae": 1.0, "sharks": 1.0} == dict(
         zip(reef.links.anchors, reef.links.alphas.tolist(), strict=True)
@@ -138,8 +138,8 @@ def test_beta_counts_new_records_or_all() -> None:
     """By default a record counts once; `all` counts what each keyword returns, as in the paper."""
     # reef has books 1 and 2, coral book 1, sharks books 2 and 3.
     order = ("reef", "coral", "sharks")
-    new = {visit.title: visit.beta for visit in crawled(Site(shelf), *order)}
-    every = {visit.title: visit.beta for visit in crawled(Site(shelf), *order, count="all")}
+    new = {visit.title: visit.relevance for visit in crawled(Site(shelf), *order)}
+    every = {visit.title: visit.relevance for visit in crawled(Site(shelf), *order, count="all")}
     assert (2.0, 0.0, 1.0) == tuple(new[word] for word in order)
     assert (2.0, 1.0, 2.0) == tuple(every[word] for word in order)
 
@@ -263,7 +263,7 @@ def test_a_form_that_sends_to_the_only_record() -> None:
     """A redirect to what is a record by its address is that record."""
     site = Site(lambda keyword, number: (302, "/book/5") if keyword == "reef" else (200, page()))
     reef = crawled(site, "reef", record="/book/")[-1]
-    assert ("ok", 1.0, [["http://books.localhost/book/5", ""]]) == (reef.outcome, reef.beta, reef.data["records"])
+    assert ("ok", 1.0, [["http://books.localhost/book/5", ""]]) == (reef.outcome, reef.relevance, reef.data["records"])
 
 
 def test_a_form_that_answers_nonsense_with_404() -> None:
@@ -283,7 +283,7 @@ def test_a_form_that_always_answers_the_same() -> None:
     """Then nothing is a record, which is said at the end."""
     same = page(record(1, "The coral reef"), record(2, "Sharks"))
     visits, space = crawled_space(Site(lambda keyword, number: (200, same)), "reef", "coral", "algae")
-    assert [(0.0, "no records")] * 3 == [(visit.beta, visit.note) for visit in visits if visit.kind == "page"]
+    assert [(0.0, "no records")] * 3 == [(visit.relevance, visit.note) for visit in visits if visit.kind == "page"]
     assert "had no record: nothing that its answer to nonsense does not have" in space.notes[0]
 
 
@@ -382,14 +382,14 @@ def test_a_resumed_crawl_goes_on_as_if_nothing_had_been(server: Server, tmp_path
     halves = [v for v in lycosa.crawl(out=tmp_path / "two", budget=11, **options) if v.is_page]
     resumed = lycosa.resume(tmp_path / "two", budget=24)
     halves += [v for v in resumed if v.is_page]
-    assert [(v.node, v.beta) for v in whole] == [(v.node, v.beta) for v in halves]
+    assert [(v.node, v.relevance) for v in whole] == [(v.node, v.relevance) for v in halves]
     log = SqliteLog(tmp_path / "two" / "log.sqlite")
     visits = [event for event in log if isinstance(event, Visit)]
     log.close()
     assert ["robots", "probe"] == [visit.kind for visit in visits if visit.kind != "page"]
     found = records(visits)
     assert [f"{len(found)} records found by 24 requests"] == resumed.notes
-    assert sum(v.beta for v in whole) == len(found)
+    assert sum(v.relevance for v in whole) == len(found)
     assert set(found) <= set(server.web.records())
     with Collection(tmp_path / "two") as kept:
         assert all("Old Library" in kept.document(visit).marked for _, visit in kept.pages(copies=True))

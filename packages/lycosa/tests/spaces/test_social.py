@@ -24,7 +24,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Page, Task, Visit
 from lycosa.crawling import Crawl
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.making import make_space
 from lycosa.spaces.mastodon import resets_in
 from lycosa.spaces.social import SocialSpace
@@ -206,10 +206,10 @@ def test_alpha_and_beta(network: Network, server: MastodonServer) -> None:
     network.write(alice, "jazz jazz tea", bob)
     network.write(alice, "jazz tea tea", bob)
     network.write(alice, "bread", carol)
-    topic = Query("jazz", tf="max", idf="none")
+    topic = VectorJudge("jazz", tf="max", idf="none")
     visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
     # Of all: jazz 3, tea 3, bread 1 (names of one letter are no words). Newest first: c has bread 1; b jazz 3, tea 3.
-    assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.beta, abs=1e-6)
+    assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.relevance, abs=1e-6)
     assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.alphas.tolist(), abs=1e-6)
 
 
@@ -331,7 +331,7 @@ def test_older_statuses_are_nodes_of_their_own(network: Network, server: Mastodo
     each = "limit=40&exclude_reblogs=true"
     assert [each, f"{each}&max_id=1091", f"{each}&max_id=1051"] == asked
     assert ["next"] == pages[0].links.rels
-    assert pages[0].links.alphas[0] == pytest.approx(pages[0].beta, abs=0.1)
+    assert pages[0].links.alphas[0] == pytest.approx(pages[0].relevance, abs=0.1)
     with Collection(tmp_path / "crawl") as collection:
         kept = [collection.document(visit).marked.splitlines()[0] for visit in pages]
     assert ["jazz 129", "jazz 89", "jazz 49"] == kept

@@ -11,12 +11,12 @@ import pytest
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
 from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace
-from lycosa.web.apart import Answer
+from lycosa.web.apart import DecodedAnswer
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import Document, read_body
 from lycosa.web.politeness import Politeness
-from lycosa.web.rendering import Fetch, Look, Rendered
+from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from lycosa.web.urls import check_seed
 
 URL = "http://a.test/page"
@@ -127,7 +127,7 @@ class Pool:
         body: bytes = work.args[1]
         self.reading[body] = asyncio.get_running_loop().create_future()
         await self.reading[body]
-        return Answer(len(body), True, read_body(body, URL, "text/html"), "odd" if body == b"bad" else "")
+        return DecodedAnswer(len(body), True, read_body(body, URL, "text/html"), "odd" if body == b"bad" else "")
 
     def close(self) -> None:
         self.reading.clear()
@@ -661,11 +661,11 @@ class Shows:
     def __init__(self, dom: bytes) -> None:
         self.dom = dom
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         return "shell"
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
-        return Rendered(self.dom, leaves_for=["http://b.test/"])
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+        return RenderedPage(self.dom, leaves_for=["http://b.test/"])
 
 
 NOAI = b'<meta name="robots" content="noai"><p>coral'
@@ -705,5 +705,5 @@ def test_what_a_rendered_page_fetches_is_signed() -> None:
 
     made = space(delay=0.0)
     made.transport, made.signer = Notes({}), Signs()  # type: ignore[assignment]
-    asyncio.run(made.resources.fetch("http://a.test/app.js", {}, Rendered()))
+    asyncio.run(made.resources.fetch("http://a.test/app.js", {}, RenderedPage()))
     assert sent == [(url, f"of {url}") for url in ("http://a.test/robots.txt", "http://a.test/app.js")]

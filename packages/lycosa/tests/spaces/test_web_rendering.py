@@ -13,7 +13,7 @@ from lycosa.core.types import Visit
 from lycosa.spaces.stage import OVERTAKEN
 from lycosa.testweb.simulation import clock
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, Look, Rendered
+from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from scripted_web import Says, Script, html, run
 
 APP = "http://app.test/"
@@ -28,14 +28,14 @@ class Slow:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         """The one page."""
         return "a shell" if look.is_shell else ""
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
         """What was asked for, later."""
         await asyncio.sleep(self.seconds)
-        return Rendered(dom=html().encode())
+        return RenderedPage(dom=html().encode())
 
     def learn(self, visit: Visit) -> None: ...
 

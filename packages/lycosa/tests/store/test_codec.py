@@ -72,7 +72,7 @@ VISITS = st.builds(
     digest=st.binary(max_size=32),
     simhash=st.integers(0, 2**64 - 1),
     judge=TEXT,
-    beta=REAL,
+    relevance=REAL,
     data=st.dictionaries(TEXT, DATA, max_size=3),
     terms=terms(),
     links=links(),
@@ -137,10 +137,10 @@ def test_a_path_is_kept_once() -> None:
 
 def test_a_seed_may_have_an_infinite_score() -> None:
     """The score at the pick of a seed is infinite, and stays so."""
-    visit = Visit("a", "page", "ok", 1, score=math.inf, beta=-0.0)
+    visit = Visit("a", "page", "ok", 1, score=math.inf, relevance=-0.0)
     again = decode_visit(encode_visit(visit), Place())
     assert math.inf == again.score
-    assert -1.0 == math.copysign(1.0, again.beta)
+    assert -1.0 == math.copysign(1.0, again.relevance)
 
 
 def test_a_page_of_sixty_links_is_small() -> None:

@@ -7,7 +7,7 @@ import pytest
 from lycosa.core.errors import InputError, LockedError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Seed, Visit
-from lycosa.store.directory import CONFIG, KEPT, Directory
+from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
 from lycosa.store.log import Lock
 
 
@@ -100,16 +100,16 @@ def test_a_model_that_cannot_be_copied_leaves_nothing(tmp_path: Path) -> None:
 def test_every_file_that_options_name_is_kept(tmp_path: Path) -> None:
     """Model, statistics and rules are copied, and named as seen from inside; all else about the strategy stays."""
     names = {}
-    for option in KEPT:
+    for option in COPIED_FILES:
         (tmp_path / f"my {option}, first").write_text(option)
         names[option] = str(tmp_path / f"my {option}, first")
     given = Options(model="m", background="b", strategy="rules,depth=3,file=r").with_files(names)
     Directory.create(tmp_path / "crawl", given).close()
     kept = Directory.read_options(tmp_path / "crawl")
-    assert KEPT == kept.files()
+    assert COPIED_FILES == kept.files()
     assert "rules,depth=3,file=strategy.tsv" == kept.strategy
-    assert {option: option for option in KEPT} == {
-        option: (tmp_path / "crawl" / name).read_text() for option, name in KEPT.items()
+    assert {option: option for option in COPIED_FILES} == {
+        option: (tmp_path / "crawl" / name).read_text() for option, name in COPIED_FILES.items()
     }
 
 

@@ -40,9 +40,9 @@ def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
     """A row of some bytes that would become gigabytes: nothing is made room for."""
     bomb = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**40)  # a frame of a tebibyte, by its header
     assert 2**40 == zstandard.frame_content_size(bomb)
-    with pytest.raises(codec.ERRORS, match="too much memory"):
+    with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
         codec.decode_visit(bomb, Place())
-    with pytest.raises(codec.ERRORS, match="too much memory"):
+    with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
         codec.decode_other("lesson", bomb)
 
 
@@ -52,9 +52,9 @@ def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(large) < 5_000
     assert Lesson("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
     lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"  # 128 MB, and an empty last block
-    with pytest.raises(codec.ERRORS):
+    with pytest.raises(codec.DECODE_ERRORS):
         codec.decode_other("lesson", lying)
-    monkeypatch.setattr(codec, "_LARGEST", 5_000_000)
+    monkeypatch.setattr(codec, "_MAX_EVENT_BYTES", 5_000_000)
     with pytest.raises(ValueError, match="more than"):
         codec.decode_other("lesson", large)
 
@@ -63,7 +63,7 @@ def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_arrays_of_no_kind_are_refused(dtype: object) -> None:
     """Only plain types of numbers: numpy reads others with Python's parser."""
     array = msgpack.ExtType(1, msgpack.packb((dtype, (1,), bytes(8))))
-    with pytest.raises(codec.ERRORS):
+    with pytest.raises(codec.DECODE_ERRORS):
         codec.decode_other("lesson", packed(["a", {"x": array}, 1.0]))
 
 
@@ -76,7 +76,7 @@ def test_a_flipped_byte_is_noticed() -> None:
         damaged[at] ^= 1
         try:
             assert whole == codec.encode_visit(codec.decode_visit(bytes(damaged), Place()))
-        except codec.ERRORS:
+        except codec.DECODE_ERRORS:
             noticed += 1
     assert noticed > len(whole) * 0.9
 
@@ -92,10 +92,10 @@ def test_fields_of_other_types_are_refused() -> None:
         changed[at] = chance.choice(NASTY)
         try:
             visit = codec.decode_visit(packed(changed[: chance.choice([len(changed), chance.randrange(40)])]), Place())
-        except codec.ERRORS:
+        except codec.DECODE_ERRORS:
             continue
         assert type(visit.node) is type(visit.title) is type(visit.same_as) is str
-        assert isinstance(visit.beta, float | int)
+        assert isinstance(visit.relevance, float | int)
         assert len(visit.links.urls) == len(visit.links.anchors) == len(visit.links.positions)
         assert len(visit.links.alphas) in (0, len(visit.links.urls))
         assert len(visit.links.paths) in (0, len(visit.links.urls))
@@ -121,7 +121,7 @@ def test_small_events_of_other_types_are_refused(kind: str) -> None:
             blob = packed(fields) if kind == "lesson" else msgpack.packb(fields)
             try:
                 event = codec.decode_other(kind, blob)
-            except codec.ERRORS:
+            except codec.DECODE_ERRORS:
                 continue
             assert isinstance(getattr(event, {"setting": "key", "lesson": "judge"}.get(kind, "node")), str)
 
@@ -160,7 +160,7 @@ def test_a_log_with_something_else_in_it_is_no_log(tmp_path: Path, statement: st
 
 def test_a_record_that_becomes_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bomb in the archive is no page."""
-    monkeypatch.setattr(warc, "LARGEST", 10_000)
+    monkeypatch.setattr(warc, "MAX_RECORD_BYTES", 10_000)
     squeezing = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = squeezing.compress(b"WARC/1.1\r\n\r\n" + b"x" * 1_000_000) + squeezing.flush()
     (tmp_path / "a.warc.gz").write_bytes(bomb)

@@ -18,7 +18,7 @@ EVENTS: list[Event] = [
     Setting("threshold", 0.1, 1.0),
     Seed("http://a.test/", 2.0),
     Visit("http://a.test/robots.txt", "robots", "ok", 0, origin="http://a.test/", data={"body": b"x"}),
-    Visit("http://a.test/", "page", "ok", 1, beta=0.5, place=Place("f-00001.warc.gz", 400, 100)),
+    Visit("http://a.test/", "page", "ok", 1, relevance=0.5, place=Place("f-00001.warc.gz", 400, 100)),
     Visit("http://a.test/b", "redirect", "redirect", 2, place=Place("f-00001.warc.gz", 500, 50)),
     Label("http://a.test/", True, 3.0, "me"),
     Visit("http://a.test/c", "page", "gone", 3, place=Place("f-00002.warc.gz", 400, 7)),
@@ -129,11 +129,11 @@ def test_a_lesson_comes_back(log: SqliteLog) -> None:
 def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
     """What a page is worth by now is told with its event, and in SQL; what was logged stays."""
     log.rate(np.array([0.25], np.float32))
-    log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+    log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
     reader = SqliteLog(path, readonly=True)
     assert [0.25, 0.75] == [worth for (worth,) in reader.rows(WORTH, VERSIONS)]
     first, second = (event for event in reader.events(VERSIONS) if isinstance(event, Visit))
-    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.beta, first.worth), (second.beta, second.worth)]
+    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.relevance, first.worth), (second.relevance, second.worth)]
     reader.close()
     log.rate(np.array([0.125, 0.5], np.float32))
     assert [0.125, 0.5] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
@@ -145,11 +145,11 @@ def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
     """A lesson and what it makes of the pages are kept together, or neither is."""
     log.rate(np.array([0.25]))
     with pytest.raises(ZeroDivisionError), log.together():  # noqa: PT012 - the block is what is tested
-        log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+        log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
         log.rate(np.array([0.0, 0.0]))
         raise ZeroDivisionError
     assert [0.25] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
-    log.append(Visit("http://a.test/d", "page", "ok", 4, beta=0.75))
+    log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
     log.rate(np.array([0.0, 1.0]))
     assert [0.0, 1.0] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
 

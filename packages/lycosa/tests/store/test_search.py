@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.store import search
-from lycosa.store.search import NAME, Index, IndexedPage, building
+from lycosa.store.search import NAME, IndexedPage, SearchIndex, index_lock
 
 WORDS = st.sampled_from("coral reef fish sea 珊 瑚 récif x9".split())
 TEXTS = st.lists(WORDS, max_size=12)
@@ -24,7 +24,7 @@ def entries(*texts: str, start: int = 1) -> list[IndexedPage]:
     return [IndexedPage(seq, f"http://a.test/{seq}", "", text) for seq, text in enumerate(texts, start)]
 
 
-def holding(index: Index, *phrase: str) -> list[int]:
+def holding(index: SearchIndex, *phrase: str) -> list[int]:
     """Numbers of the pages with these words side by side, from 0."""
     return (index.matches(phrase)["id"] - 1).tolist()
 
@@ -40,7 +40,7 @@ def brute(texts: list[list[str]], phrase: list[str]) -> list[int]:
 def test_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phrase: list[str]) -> None:
     """Pages with a word or a phrase, in the title or in the text, are those found by looking at each page."""
     with TemporaryDirectory() as folder:
-        index = Index(Path(folder) / NAME)
+        index = SearchIndex(Path(folder) / NAME)
         batch = [IndexedPage(i, str(i), " ".join(a), " ".join(b)) for i, (a, b) in enumerate(pages, 1)]
         half = len(batch) // 2
         for part in (batch[:half], batch[half:]):
@@ -55,7 +55,7 @@ def test_places_equal_brute_force(pages: list[tuple[list[str], list[str]]], phra
 
 def test_words_by_their_beginning(tmp_path: Path) -> None:
     """All words that begin alike are known, and looked up together."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral corals co", "corona cora"), "")
     assert ["cora", "coral", "corals", "corona"] == index.words("cor")
     assert [1, 2] == index.matches(["cor"], prefix=True)["id"].tolist()
@@ -65,7 +65,7 @@ def test_words_by_their_beginning(tmp_path: Path) -> None:
 
 def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
     """Number, score and whether it was read come back exactly; pages are selected by all that is known of them."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add([IndexedPage(7, "u", "a b", "c", "a.test:81", "en", 1.7e9, 0.7, copy=True, unread=True, changed=3.0)], "")
     assert [(1, 7, 0.7, True)] == index.pages().tolist()
     assert (["a.test:81"], ["en"]) == (index.names("host"), index.names("language"))
@@ -77,7 +77,7 @@ def test_what_is_known_of_a_page_comes_back(tmp_path: Path) -> None:
 
 def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
     """A page that comes again gets a new record, and the old one is gone, also when both come in one batch."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     first, second, third = entries("old", "other", "new")
     third.url = first.url
     index.add([first, second, third], "")
@@ -90,7 +90,7 @@ def test_the_newest_visit_of_an_address_counts(tmp_path: Path) -> None:
 
 def test_an_index_of_the_dead_is_noticed(tmp_path: Path) -> None:
     """When most records are of visits long past, beginning anew is worth it."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     for start in (1, 602):
         index.add([IndexedPage(start + n, str(n), "", "") for n in range(601)], "")
     assert not index.mostly_dead()
@@ -102,7 +102,7 @@ def test_an_index_of_the_dead_is_noticed(tmp_path: Path) -> None:
 
 def test_a_batch_goes_in_whole_or_not_at_all(tmp_path: Path) -> None:
     """A batch that fails on its way leaves nothing of itself behind."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral"), "first")
     bad = entries("reef", "fish", start=2)
     bad[1].url = object()  # type: ignore[assignment]
@@ -117,7 +117,7 @@ def test_a_batch_goes_in_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told_and_costs_the_batch_only(tmp_path: Path) -> None:
     """Without room the batch is taken back, the message says what to do, and the rest can still be read."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral reef"), "first")
     pages = index._db.execute("PRAGMA page_count").fetchone()[0]
     index._db.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -139,7 +139,7 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
             db.execute("CREATE TABLE other (x)")
         db.close()
     else:
-        index = Index(path)
+        index = SearchIndex(path)
         index.add(entries("coral"), "")
         if what == "older":
             index._db.execute(f"PRAGMA user_version = {search.FORMAT - 1}")
@@ -148,7 +148,7 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
         index.close()
         if what == "truncated":
             path.write_bytes(path.read_bytes()[:5000])
-    index = Index(path)
+    index = SearchIndex(path)
     try:
         index.last()
         index.pages()
@@ -163,13 +163,13 @@ def test_what_is_no_index_of_ours_is_made_anew(tmp_path: Path, what: str) -> Non
 
 def test_the_journal_of_a_deleted_index_is_not_mixed_in(tmp_path: Path) -> None:
     """Who deletes the file while it is in use, and leaves its journal there, gets an empty index."""
-    old = Index(tmp_path / NAME)
+    old = SearchIndex(tmp_path / NAME)
     old.add(entries("coral"), "")
     journal = (tmp_path / f"{NAME}-wal").read_bytes()
     old.close()
     (tmp_path / NAME).unlink()
     (tmp_path / f"{NAME}-wal").write_bytes(journal)
-    new = Index(tmp_path / NAME)
+    new = SearchIndex(tmp_path / NAME)
     assert (0, 0) == (new.last()[0], len(new.pages()))
     new.add(entries("reef"), "")
     assert ([], [0]) == (holding(new, "coral"), holding(new, "reef"))
@@ -180,12 +180,12 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
     """What can't be replaced is named."""
     (tmp_path / NAME).mkdir()
     with pytest.raises(StoreError, match=NAME):
-        Index(tmp_path / NAME)
+        SearchIndex(tmp_path / NAME)
 
 
 def test_torn_parts_are_noticed(tmp_path: Path) -> None:
     """What can't be right is damage, not a crash."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral", "coral"), "")
     index._db.execute("UPDATE state SET size = 1")
     with pytest.raises(DamagedError, match="does not know"):
@@ -202,9 +202,9 @@ def test_torn_parts_are_noticed(tmp_path: Path) -> None:
 
 def test_readers_see_one_moment(tmp_path: Path) -> None:
     """What is added while someone reads is not seen before they ask again."""
-    writer = Index(tmp_path / NAME)
+    writer = SearchIndex(tmp_path / NAME)
     writer.add(entries("coral"), "")
-    reader = Index(tmp_path / NAME)
+    reader = SearchIndex(tmp_path / NAME)
     with reader.reading():
         assert 1 == len(reader.pages())
         writer.add(entries("coral", start=2), "")
@@ -217,7 +217,7 @@ def test_readers_see_one_moment(tmp_path: Path) -> None:
 
 def test_who_reads_may_go_on_while_it_is_made_anew(tmp_path: Path) -> None:
     """Clearing takes nothing from those who have the old file open, and they can tell that it was replaced."""
-    reader, other = Index(tmp_path / NAME), Index(tmp_path / NAME)
+    reader, other = SearchIndex(tmp_path / NAME), SearchIndex(tmp_path / NAME)
     reader.add(entries("coral"), "")
     other.clear()
     other.add(entries("reef"), "")
@@ -225,7 +225,7 @@ def test_who_reads_may_go_on_while_it_is_made_anew(tmp_path: Path) -> None:
     assert reader.replaced
     assert not other.replaced
     reader.close()  # and takes nothing of the new one along
-    third = Index(tmp_path / NAME)
+    third = SearchIndex(tmp_path / NAME)
     assert [0] == holding(third, "reef")
     third.close()
     (tmp_path / NAME).unlink()
@@ -238,10 +238,10 @@ def test_one_builds_and_others_wait(tmp_path: Path) -> None:
     waiting, turns = threading.Event(), []
 
     def second() -> None:
-        with building(tmp_path, waiting.set):
+        with index_lock(tmp_path, waiting.set):
             turns.append("second")
 
-    with building(tmp_path):
+    with index_lock(tmp_path):
         thread = threading.Thread(target=second)
         thread.start()
         assert waiting.wait(60)
@@ -252,13 +252,13 @@ def test_one_builds_and_others_wait(tmp_path: Path) -> None:
 
 def test_a_directory_that_can_not_be_written_is_told(tmp_path: Path) -> None:
     """The lock is the first thing that fails; its message says what could not be done."""
-    with pytest.raises(StoreError, match="cannot write the search index"), building(tmp_path / "nowhere"):
+    with pytest.raises(StoreError, match="cannot write the search index"), index_lock(tmp_path / "nowhere"):
         pass
 
 
 def test_endless_words_do_no_harm(tmp_path: Path) -> None:
     """What is longer than any word does not hide those beside it."""
-    index = Index(tmp_path / NAME)
+    index = SearchIndex(tmp_path / NAME)
     index.add(entries("coral " + "x" * 100_000 + " reef"), "")
     assert [0] == holding(index, "reef")
     index.close()

@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.columns import Filed
-from lycosa.core.state import Grown, Texts, Untold
+from lycosa.core.state import Grown, StateMismatch, Texts
 from lycosa.core.types import Label
 from lycosa.store import snapshots as files
 from lycosa.store.log import SqliteLog
-from lycosa.store.snapshots import BLOCK, BLOCKS, MAP, NAME, SPARE, UNKNOWN, Snapshots
+from lycosa.store.snapshots import BLOCK, BLOCKS, MAP, MAX_UNREAD_BLOCKS, MIN_FREE_BYTES, NAME, Snapshots
 
 ABOUT = {"seq": 7, "log": "ab"}
 
@@ -63,8 +63,8 @@ def some_state(seed: int = 0) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def filed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may come back in a file does so although it is small, in several pieces."""
-    monkeypatch.setattr(files, "FILED", 100_000)
-    monkeypatch.setattr(files, "AT_ONCE", 5)
+    monkeypatch.setattr(files, "MIN_FILE_BYTES", 100_000)
+    monkeypatch.setattr(files, "BLOCKS_PER_READ", 5)
 
 
 def test_what_was_written_comes_back(tmp_path: Path) -> None:
@@ -222,16 +222,16 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 def test_texts_of_several_lines_can_not_be_told() -> None:
     """They would come back as others."""
-    with pytest.raises(Untold):
+    with pytest.raises(StateMismatch):
         Texts(["a\nb"]).encode(["a\nb"])
 
 
 def test_other_values_can_not_be_told(tmp_path: Path) -> None:
     """Only plain ones; the snapshot before stays."""
     Snapshots(tmp_path).write(ABOUT, some_state())
-    with pytest.raises(Untold):
+    with pytest.raises(StateMismatch):
         Snapshots(tmp_path).write(ABOUT, {"what": object()})
-    with pytest.raises(Untold):
+    with pytest.raises(StateMismatch):
         Snapshots(tmp_path).write(ABOUT, {"what": np.array(["text"])})
     assert read(tmp_path) == whole(some_state())
 
@@ -253,7 +253,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert (b"mine", whole(some_state())) == (other.read_bytes(), read(tmp_path))
     (tmp_path / "crawl").mkdir()
     (tmp_path / "crawl" / NAME).symlink_to(tmp_path / NAME)
-    with pytest.raises(Untold, match="somewhere else"):
+    with pytest.raises(StateMismatch, match="symbolic link"):
         Snapshots(tmp_path / "crawl").write(ABOUT, some_state())
 
 
@@ -271,7 +271,7 @@ def test_a_file_that_is_too_long_is_cut(tmp_path: Path) -> None:
     snapshots.write(ABOUT, some_state())
     os.truncate(tmp_path / NAME / BLOCKS, 1 << 42)
     snapshots.write(ABOUT, some_state(1))
-    assert (tmp_path / NAME / BLOCKS).stat().st_size < 2 * UNKNOWN * BLOCK
+    assert (tmp_path / NAME / BLOCKS).stat().st_size < 2 * MAX_UNREAD_BLOCKS * BLOCK
     assert read(tmp_path) == whole(some_state(1))
 
 
@@ -279,8 +279,8 @@ def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: p
     """What is there stays."""
     snapshots = Snapshots(tmp_path)
     snapshots.write(ABOUT, some_state())
-    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=SPARE - 1))
-    with pytest.raises(Untold, match="too little room"):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=MIN_FREE_BYTES - 1))
+    with pytest.raises(StateMismatch, match="free disk space"):
         snapshots.write(ABOUT, some_state(1))
     assert read(tmp_path) == whole(some_state())
 

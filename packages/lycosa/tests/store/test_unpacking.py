@@ -7,11 +7,11 @@ import tarfile
 
 import pytest
 
-from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
+from lycosa.store.unpacking import ARCHIVE_ERRORS, ArchiveTooLarge, iter_files
 
 
 def read(packed: bytes, largest: int = 1_000_000, most: int = 100) -> dict[str, bytes]:
-    return {str(name): content.read() for name, content in plain_files(io.BytesIO(packed), largest, most)}
+    return {str(name): content.read() for name, content in iter_files(io.BytesIO(packed), largest, most)}
 
 
 def tar(files: dict[str, bytes]) -> bytes:
@@ -44,13 +44,13 @@ def test_only_plain_files_count() -> None:
 @pytest.mark.parametrize("packed", [b"", b"noise" * 1_000, tar({"a": b"x" * 50_000})[:-30_000]])
 def test_damaged_archives(packed: bytes) -> None:
     """Damage is one of the errors that callers expect."""
-    with pytest.raises(DAMAGE):
+    with pytest.raises(ARCHIVE_ERRORS):
         read(packed)
 
 
 def test_a_bomb() -> None:
     """An archive that holds more than the limit is given up, before its content is read."""
-    with pytest.raises(BadArchive, match="it holds more than 1,000,000 bytes"):
+    with pytest.raises(ArchiveTooLarge, match="it holds more than 1,000,000 bytes"):
         read(tar({"a": bytes(2_000_000)}))
 
 
@@ -58,7 +58,7 @@ def test_archives_of_headers() -> None:
     """Headers without end, one before the other or one after the other, are damage, not a crash or a long wait."""
     announced = tarfile.TarInfo("././@PaxHeader")
     announced.type = tarfile.XHDTYPE
-    with pytest.raises((BadArchive, *DAMAGE)):
+    with pytest.raises((ArchiveTooLarge, *ARCHIVE_ERRORS)):
         read(announced.tobuf() * 5000, largest=400_000_000)
-    with pytest.raises(BadArchive, match="it holds more than 100 files"):
+    with pytest.raises(ArchiveTooLarge, match="it holds more than 100 files"):
         read(tarfile.TarInfo("x").tobuf() * 101)

@@ -13,7 +13,7 @@ from warcio.checker import Checker  # type: ignore[import-untyped]
 
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.types import Exchange, Place, Visit
-from lycosa.store.naming import serial_of
+from lycosa.store.naming import serial_number
 from lycosa.store.warc import WarcArchive
 
 REQUEST = b"GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Lycosa\r\n\r\n"
@@ -226,7 +226,7 @@ def test_files_are_rotated(tmp_path: Path) -> None:
     made = archive(tmp_path, rotate=4000)
     places = [made.append(visit(f"http://a.test/{n}"), exchange(os.urandom(2000))) for n in range(4)]
     made.close()
-    assert [1, 1, 2, 2] == [serial_of(place.file) for place in places]
+    assert [1, 1, 2, 2] == [serial_number(place.file) for place in places]
     assert 2 == len({place.file for place in places})
     for path in (tmp_path / "archive").glob("*.warc.gz"):
         assert "warcinfo" == records(path)[0][0]
@@ -277,7 +277,7 @@ def test_a_file_the_log_does_not_know_is_moved_whole(tmp_path: Path) -> None:
         made.close()
         assert round - 1 == len(moved)
     names = sorted(path.name for path in (tmp_path / "archive").glob("**/*.warc.gz*"))
-    assert [1, 2] == [serial_of(name.removesuffix(".from-0")) for name in names]
+    assert [1, 2] == [serial_number(name.removesuffix(".from-0")) for name in names]
 
 
 def test_an_empty_file_is_removed(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_an_empty_file_is_removed(tmp_path: Path) -> None:
     (tmp_path / "archive" / "reefs-20261117151336005-00003-a-3f9c2a1b.warc.gz").touch()
     made = WarcArchive(tmp_path / "archive")
     assert [] == made.recover({})
-    assert 4 == serial_of(made.append(visit(), exchange(b"x")).file)
+    assert 4 == serial_number(made.append(visit(), exchange(b"x")).file)
     made.close()
 
 

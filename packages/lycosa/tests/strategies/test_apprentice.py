@@ -27,7 +27,9 @@ class School:
         anchors = [text.partition("[")[2].partition("]")[0] for text in links.values()]
         column = Links.to(*links, anchors=anchors)
         column.contexts = [text.replace("[", "").replace("]", "") for text in links.values()]
-        visit = Visit(node, more.pop("kind", "page"), more.pop("outcome", "ok"), 1, beta=beta, links=column, **more)
+        visit = Visit(
+            node, more.pop("kind", "page"), more.pop("outcome", "ok"), 1, relevance=beta, links=column, **more
+        )
         step = self.table.absorb(visit)
         assert step is not None
         return [self.table.nodes[row] for row in self.apprentice.learn(step, self.table).tolist()]

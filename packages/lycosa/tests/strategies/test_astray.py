@@ -4,38 +4,38 @@ import numpy as np
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.strategies.personalised import Astray
+from lycosa.strategies.personalised import OffTopicDepth
 from teaching import seeded
 
 
-def visit(astray: Astray, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:
+def visit(astray: OffTopicDepth, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:
     """Let it see a visit; a page is relevant if it has a beta."""
     outcome = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     astray.learn(step, table, relevant=beta > 0)
 
 
-def of(astray: Astray, table: Table, nodes: str) -> list[int]:
+def of(astray: OffTopicDepth, table: Table, nodes: str) -> list[int]:
     """How far astray some nodes are."""
     return list(astray.of(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def test_pages_are_counted_from_the_last_relevant_one() -> None:
     """a (irrelevant seed) -> b 1 (irrelevant) -> c 2 (relevant) -> d 0 (irrelevant) -> e 1."""
-    astray, table = Astray(), seeded("a")
+    astray, table = OffTopicDepth(), seeded("a")
     for node, child, beta in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
-        visit(astray, table, node, child, beta=beta)
+        visit(astray, table, node, child, relevance=beta)
     assert [0, 1, 2, 0, 1] == of(astray, table, "abcde")
 
 
 def test_the_best_parent_counts() -> None:
     """Found 2 pages astray and then on a relevant page, it is 0; found again far out, it stays 0."""
-    astray, table = Astray(), seeded("a", "r")
+    astray, table = OffTopicDepth(), seeded("a", "r")
     visit(astray, table, "a", "b")
     visit(astray, table, "b", "x")
     assert [2] == of(astray, table, "x")
-    visit(astray, table, "r", "x", beta=1.0)
+    visit(astray, table, "r", "x", relevance=1.0)
     assert [0] == of(astray, table, "x")
     visit(astray, table, "a", "x")
     assert [0] == of(astray, table, "x")
@@ -43,7 +43,7 @@ def test_the_best_parent_counts() -> None:
 
 def test_seeds_are_never_astray() -> None:
     """A seed that an irrelevant page links to is 0 astray, and its links count from there."""
-    astray, table = Astray(), seeded("a", "s")
+    astray, table = OffTopicDepth(), seeded("a", "s")
     visit(astray, table, "a", "s")
     visit(astray, table, "s", "t")
     assert [0, 1] == of(astray, table, "st")
@@ -51,7 +51,7 @@ def test_seeds_are_never_astray() -> None:
 
 def test_sitemaps_and_redirects_lead_nobody_astray() -> None:
     """Links of a sitemap are 0 astray, the target of a redirect as much as its source."""
-    astray, table = Astray(), seeded("m", "a")
+    astray, table = OffTopicDepth(), seeded("m", "a")
     visit(astray, table, "m", "p", kind="sitemap")
     visit(astray, table, "a", "b")
     visit(astray, table, "b", "c")

@@ -18,7 +18,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Scores, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import PAPERS_ARMS
 from lycosa.strategies.bandit import HORIZON, Bandit, Policy
 from lycosa.strategies.best_first import BestFirst
@@ -208,7 +208,7 @@ def start(made: Bandit) -> tuple[Table, Frontiers]:
     frontier = made.frontier(table, lambda lane: (0.0, ""))
     assert isinstance(frontier, Frontiers)
     made.admit(table.add_seed("seed"), table, frontier)
-    learn(made, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", beta=1.0, links=Links.to("a", "b")))
+    learn(made, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", relevance=1.0, links=Links.to("a", "b")))
     return table, frontier
 
 
@@ -222,12 +222,12 @@ def learn(made: Bandit, table: Table, frontier: Frontiers, visit: Visit) -> None
 @pytest.mark.parametrize(
     ("visit", "pulls", "mean"),
     [
-        (Visit("a", "page", "ok", 2, arm="fl_n", beta=0.75), 1, 0.75),
-        (Visit("a", "page", "ok", 2, arm="fl_n", beta=0.75, same_as="c"), 1, 0),
+        (Visit("a", "page", "ok", 2, arm="fl_n", relevance=0.75), 1, 0.75),
+        (Visit("a", "page", "ok", 2, arm="fl_n", relevance=0.75, same_as="c"), 1, 0),
         (Visit("a", "page", "gone", 2, arm="fl_n", status=404), 1, 0),
         (Visit("a", "page", "unreachable", 2, arm="fl_n", retry_at=9.0), 0, 0),
         (Visit("a", "redirect", "redirect", 2, arm="fl_n", links=Links.to("c")), 0, 0),
-        (Visit("a", "page", "ok", 2, arm="another strategy's", beta=0.75), 0, 0),
+        (Visit("a", "page", "ok", 2, arm="another strategy's", relevance=0.75), 0, 0),
     ],
 )
 def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
@@ -317,8 +317,11 @@ def test_it_can_be_resumed_in_any_epoch(policy: Policy, extra: dict[str, Any]) -
 def test_each_visit_names_its_arm() -> None:
     """In a crawl the log names the arm of each visit, several of them get a turn, and what they were paid adds up."""
     space, made = graph(200), Bandit(FOUR, "epsilon", epsilon=0.5)
-    visits = list(lycosa.crawl(Given(), [START], space=space, strategy=made, budget=100))
+    visits = list(lycosa.crawl(SpaceJudge(), [START], space=space, strategy=made, budget=100))
     assert set(FOUR) == {visit.arm for visit in visits}
     for number, name in enumerate(FOUR):
         paid = [visit for visit in visits if visit.arm == name and visit.node != START]
-        assert (len(paid), sum(Fraction(visit.beta) for visit in paid)) == (made.pulls_[number], made.rewards_[number])
+        assert (len(paid), sum(Fraction(visit.relevance) for visit in paid)) == (
+            made.pulls_[number],
+            made.rewards_[number],
+        )

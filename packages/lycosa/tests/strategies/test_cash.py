@@ -265,7 +265,7 @@ def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[
                 "retry": Visit(node, "page", "timeout", 1, retry_at=1.0),
                 "redirect": Visit(node, "redirect", "redirect", 1, links=Links.to(*targets[:1])),
                 "sitemap": Visit(node, "sitemap", "ok", 1, links=links),
-            }.get(what, Visit(node, "page", "ok", 1, beta=beta, links=links))
+            }.get(what, Visit(node, "page", "ok", 1, relevance=beta, links=links))
             before = flow.score(np.arange(len(table), dtype=np.int32), table)
             step = table.absorb(visit)
             assert step is not None
@@ -296,7 +296,7 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
         links = Links.to(*chance.sample(names, chance.choice([0, 1, 2, 3, 8])))
         links.alphas = np.array([chance.random() for _ in links.urls], np.float32)
         crawl.table.add(name, 1)
-        step = crawl.table.absorb(Visit(name, "page", "ok", 1, beta=beta(chance), links=links))
+        step = crawl.table.absorb(Visit(name, "page", "ok", 1, relevance=beta(chance), links=links))
         assert step is not None
         learned.append(step)
     for n in range(steps):
@@ -315,7 +315,7 @@ def test_cash_that_grows_without_end() -> None:
     """A chain of perfect pages makes 1.85 of 1 each time: all is counted in larger coins, and stays finite."""
     crawl = Crawl(Otie(scale="none", period=0), "n0")
     for n in range(2000):
-        crawl.visit(f"n{n}", f"n{n + 1}", beta=1.0)
+        crawl.visit(f"n{n}", f"n{n + 1}", relevance=1.0)
         assert 0 < crawl.flow.cash_[n + 1] <= 2 * MOST
     assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, of coins of 2^400
     crawl.balance()
@@ -325,6 +325,6 @@ def test_cash_that_vanishes() -> None:
     """A chain of hopeless pages leaves .15 of 1 each time: after 1,000 of them it is 0, not less and no error."""
     crawl = Crawl(Otie(scale="none", period=3), "n0")
     for n in range(1000):
-        crawl.visit(f"n{n}", f"n{n + 1}", beta=0.0)
+        crawl.visit(f"n{n}", f"n{n + 1}", relevance=0.0)
     assert [0.0] == crawl.cash("n1000")
     crawl.balance()

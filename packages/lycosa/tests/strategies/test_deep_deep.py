@@ -16,7 +16,7 @@ from teaching import redirect, score, see, seeded, teach
 
 def page(node: str, beta: float, **anchors: str) -> Visit:
     """A page with links, each with its anchor."""
-    return Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*anchors, anchors=list(anchors.values())))
+    return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*anchors, anchors=list(anchors.values())))
 
 
 def test_n_grams() -> None:
@@ -94,7 +94,7 @@ def test_what_teaches() -> None:
     see(q, table, page("s", 1.0, a="", b="", c=""))
     see(q, table, Visit("a", "page", "gone", 2))
     assert q.steps_ == 0
-    see(q, table, Visit("b", "page", "unwanted", 3, beta=1.0))
+    see(q, table, Visit("b", "page", "unwanted", 3, relevance=1.0))
     assert (1, 0.0) == (q.steps_, q.reward_[table.row_of["b"]])
     see(q, table, page("c", 0.25))
     assert (2, 0.5) == (q.steps_, q.reward_[table.row_of["c"]])

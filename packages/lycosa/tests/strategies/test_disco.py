@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.strategies.disco import Disco, Likeness, Ucb1, logistic
+from lycosa.strategies.disco import Disco, ExampleSimilarity, Ucb1, logistic
 from teaching import redirect, score, see, seeded
 
 LN2 = math.log(2)
@@ -20,7 +20,7 @@ def terms(**counts: int) -> Terms:
 
 def page(node: str, beta: float, *links: str, **words: int) -> Visit:
     """A page with words."""
-    return Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links), terms=terms(**words))
+    return Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links), terms=terms(**words))
 
 
 # -- the bandit ------------------------------------------------------------------------------------------------
@@ -120,9 +120,9 @@ def test_when_nothing_is_left_to_start_from() -> None:
 # -- the ranking -----------------------------------------------------------------------------------------------
 
 
-def like() -> Likeness:
+def like() -> ExampleSimilarity:
     """Two examples, a:1 b:1 and a:1 b:3; a page with a:3 c:1; a counterexample with c:2 d:1."""
-    made = Likeness()
+    made = ExampleSimilarity()
     made.add(terms(a=1, b=1), relevant=True)
     made.add(terms(a=1, b=3), relevant=True)
     made.add(terms(a=3, c=1), relevant=True)
@@ -164,7 +164,7 @@ def test_the_classifier() -> None:
     idf is the same for both and goes by the length. f = w x + c with w_a = -w_b = w, c = 0: the loss
     w^2 + 2 ln(1 + e^-w) is least where w = 1 / (1 + e^w) = .4011.
     """
-    made = Likeness()
+    made = ExampleSimilarity()
     made.add(terms(a=2), relevant=True)
     made.add(terms(b=2), relevant=False)
     w = 0.40105813754  # w (1 + e^w) = .40105813754 * 2.49340 = 1
@@ -182,12 +182,12 @@ def test_the_mean_of_the_four() -> None:
     assert pytest.approx(sum(parts.values()) / 4, abs=1e-9) == made.scores()
     made.negative_.clear()
     assert ["Bayesian Sets", "cosine", "Jaccard"] == list(made.parts())
-    assert {} == Likeness().parts()
+    assert {} == ExampleSimilarity().parts()
 
 
 def test_examples_are_the_first() -> None:
     """So many relevant pages, then no more; two others for each."""
-    made = Likeness(most=2)
+    made = ExampleSimilarity(most=2)
     for relevant in (False, True, True, True, *[False] * 5):
         made.add(terms(a=1), relevant)
     assert [1, 2] == made.positive_
@@ -205,7 +205,7 @@ def test_relevant_pages_rank_by_likeness() -> None:
 
 def test_a_page_with_very_many_words() -> None:
     """Of more than 2,000 words those that occur most often are kept, whatever their numbers: here the 1,500 with 2."""
-    made = Likeness()
+    made = ExampleSimilarity()
     counts = np.repeat([1, 2], [1000, 1500]).astype(np.uint16)
     made.add(Terms(np.arange(2500, dtype=np.uint32), counts), relevant=True)
     assert 1500 == made.start_[1]

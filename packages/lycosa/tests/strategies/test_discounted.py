@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import lycosa
 from lycosa.checks.trials import START, graph
 from lycosa.core.protocols import Strategy
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import STRATEGIES, STRONG_ARMS, describe, strategy
-from lycosa.strategies.bandit import Bandit, Discounted
+from lycosa.strategies.bandit import Bandit, DiscountedRewards
 
 ARMS = ("best-first", "fl_n", "link-context")
 
@@ -43,7 +43,7 @@ def test_discounted_means() -> None:
 
 def test_values_without_chance() -> None:
     """(S / m + 1) / (N + 1), with m the discounted mean of all rewards: 1 for an arm that was never pulled."""
-    lately = Discounted(arms=3, discount=0.5, width=0.0)
+    lately = DiscountedRewards(arms=3, discount=0.5, width=0.0)
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         lately.reward(arm, reward)
     m = (0.5 + 0.25) / (1.25 + 0.5)
@@ -52,7 +52,7 @@ def test_values_without_chance() -> None:
 
 def test_values_are_drawn_further_apart_the_less_is_known() -> None:
     """Over 4,000 numbers the spread is width / sqrt(N + 1): 1 without pulls, .5 after three that still count."""
-    lately = Discounted(arms=2, discount=1.0, width=1.0)
+    lately = DiscountedRewards(arms=2, discount=1.0, width=1.0)
     for _ in range(3):
         lately.reward(1, 0.5)
     drawn = list(zip(*(lately.values(number) for number in range(4000)), strict=True))
@@ -92,7 +92,7 @@ def test_picks_in_flight_are_not_all_of_one_arm() -> None:
 )
 def test_the_size_of_rewards_says_nothing(scale: float, stream: list[tuple[int, int]]) -> None:
     """A judge that gives numbers a thousand times as large is played alike."""
-    one, other = Discounted(3), Discounted(3)
+    one, other = DiscountedRewards(3), DiscountedRewards(3)
     for arm, reward in stream:
         one.reward(arm, reward / 8)
         other.reward(arm, reward / 8 * scale)
@@ -106,7 +106,7 @@ def test_the_size_of_rewards_says_nothing(scale: float, stream: list[tuple[int, 
 )
 def test_sums_are_those_of_the_definition(discount: float, stream: list[tuple[int, float]]) -> None:
     """N and S, summed over all pulls with gamma to the power of their age."""
-    lately = Discounted(3, discount)
+    lately = DiscountedRewards(3, discount)
     for arm, reward in stream:
         lately.reward(arm, reward)
     last = len(stream) - 1
@@ -171,12 +171,12 @@ def _names(made: Strategy) -> list[str]:
 def test_replayed_visits_give_the_same_picks() -> None:
     """What was recorded is all there is to know: folded into a fresh bandit, it gives the same sums and next arms."""
     made = bandit(seed=5)
-    visits = list(lycosa.crawl(Given(), [START], space=graph(200), strategy=made, budget=100))
+    visits = list(lycosa.crawl(SpaceJudge(), [START], space=graph(200), strategy=made, budget=100))
     fresh = bandit(seed=5)
     numbers = {name: number for number, name in enumerate(ARMS)}
     for visit in visits:
         if visit.node != START:
-            fresh.reward(numbers[visit.arm], visit.beta)
+            fresh.reward(numbers[visit.arm], visit.relevance)
     assert made.lately_.pulls_ == fresh.lately_.pulls_
     assert made.lately_.rewards_ == fresh.lately_.rewards_
     assert [list(made.order(number)) for number in range(101, 140)] == [

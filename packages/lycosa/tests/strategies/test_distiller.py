@@ -13,7 +13,7 @@ from lycosa.strategies.focus import Distiller
 def teach(distiller: Distiller, table: Table, node: str, beta: float, *links: str) -> bool:
     """Let it see a page; whether hubs were computed anew."""
     table.add_seed(node)
-    return see(distiller, table, Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links)))
+    return see(distiller, table, Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links)))
 
 
 def see(distiller: Distiller, table: Table, visit: Visit) -> bool:

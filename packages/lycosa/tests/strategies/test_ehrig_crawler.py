@@ -8,21 +8,23 @@ from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
-from lycosa.strategies.anchors import Ehrig
+from lycosa.strategies.anchors import EhrigStrategy
 from ontology_crawlers import REEFS, teach
 
 """land > reef > coral reef > atoll, land > island; coral is related to coral reef."""
 
 
-def ehrig(words: Any = "reef", **options: Any) -> Ehrig:
+def ehrig(words: Any = "reef", **options: Any) -> EhrigStrategy:
     """The strategy, by the small ontology."""
-    return Ehrig(words=words, ontology=REEFS, **{"floor": 0.0, **options})
+    return EhrigStrategy(words=words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-eq8")
 def test_equation_8() -> None:
     """Topic 'reef island': 'atoll atoll' = 2 (.5^2 + .5^4), 'land' = .5 + .5, 'home' = 0; the page says nothing."""
-    scores = teach(ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), beta=0.9)
+    scores = teach(
+        ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), relevance=0.9
+    )
     assert {"p": 0.0, "a": 2 * (0.25 + 0.0625), "b": 1.0, "c": 0.0} == scores
 
 

@@ -27,7 +27,7 @@ def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
         links = Links.to(*alphas)
         links.alphas = np.array(list(alphas.values()), np.float32) / 64
         table.add_seed(f"page {number}")
-        table.absorb(Visit(f"page {number}", "page", "ok", number + 1, beta=beta / 64, links=links))
+        table.absorb(Visit(f"page {number}", "page", "ok", number + 1, relevance=beta / 64, links=links))
     return table
 
 

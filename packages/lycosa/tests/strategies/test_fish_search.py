@@ -12,7 +12,7 @@ from teaching import order, seeded
 def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:
     """Let it see a visit; the scores of its links."""
     outcome = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     rows: Rows = fish.learn(step, table)
     return list(fish.score(rows, table).tolist())
@@ -40,7 +40,7 @@ def test_the_larger_potential_stays() -> None:
     """x gets 0 as the second link of an irrelevant page, 1 from a relevant one, and keeps it when it is found again."""
     fish, table = FishSearch(width=1, threshold=0.5), seeded("a", "b", "c")
     assert [0.5, 0.0] == teach(fish, table, "a", "wx")
-    assert [1.0] == teach(fish, table, "b", "x", beta=1.0)
+    assert [1.0] == teach(fish, table, "b", "x", relevance=1.0)
     assert [1.0] == teach(fish, table, "c", "x")
 
 
@@ -64,7 +64,7 @@ def test_a_pruned_link_comes_back() -> None:
     """What starved on one way is taken up again when a relevant page links to it."""
     fish, table = FishSearch(depth=0, threshold=0.5), seeded("a", "r")
     assert [PRUNED] == teach(fish, table, "a", "x")
-    assert [1.0] == teach(fish, table, "r", "x", beta=1.0)
+    assert [1.0] == teach(fish, table, "r", "x", relevance=1.0)
 
 
 def test_sitemaps_and_redirects() -> None:

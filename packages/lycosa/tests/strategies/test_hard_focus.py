@@ -19,7 +19,7 @@ def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, k
     if node not in table.row_of:
         table.add(node, 1)
     outcome: Any = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links), data=data))
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links), data=data))
     assert step is not None
     focus.learn(step, table)
 

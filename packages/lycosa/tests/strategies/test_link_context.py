@@ -11,7 +11,7 @@ from lycosa.strategies.otie import LinkContext
 def teach(guide: LinkContext, table: Table, node: str, beta: float, links: Links) -> list[float]:
     """Let it see a page; the scores of its links."""
     table.add_seed(node)
-    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
     return list(guide.score(guide.learn(step, table), table).tolist())
 

@@ -20,7 +20,7 @@ def teach(
     links.alphas = np.array([anchor], np.float32)
     if url is not None:
         links.facets = {"url": np.array([url], np.float32)}
-    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
     return float(guide.score(guide.learn(step, table), table)[0])
 
@@ -73,9 +73,9 @@ def test_the_name_url_optimisation() -> None:
     """By default a link of a page at the threshold of .1 passes, a lone link of another page does not."""
     assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
     links = {"a": "bc", "b": "d", "c": "e"}
-    beta = {"a": 0.2, "b": 0.09, "c": 0.11}
-    assert "abce" == order("url-optimisation", links, beta=beta)
-    assert "abced" == order("link-score", links, beta=beta)
+    relevance = {"a": 0.2, "b": 0.09, "c": 0.11}
+    assert "abce" == order("url-optimisation", links, relevance=beta)
+    assert "abced" == order("link-score", links, relevance=beta)
 
 
 @pytest.mark.paper("personalized-irrelevant-links")
@@ -83,14 +83,15 @@ def test_levels() -> None:
     """A chain: a is relevant, b and c are not. Links of relevant pages only, through one other page, through any."""
     links = {"a": "b", "b": "c", "c": "d"}
     assert ["ab", "abc", "abcd"] == [
-        order(f"link-score{levels},threshold=.5", links, beta={"a": 1.0}) for levels in (",levels=0", ",levels=1", "")
+        order(f"link-score{levels},threshold=.5", links, relevance={"a": 1.0})
+        for levels in (",levels=0", ",levels=1", "")
     ]
 
 
 def test_a_relevant_page_sets_the_level_back() -> None:
     """One irrelevant page in a row is followed: b; c is relevant, so d and e can be reached, f can't."""
     links = dict(zip("abcdef", "bcdefg", strict=True))
-    assert "abcde" == order("link-score,levels=1,threshold=.5", links, beta={"a": 1.0, "c": 1.0})
+    assert "abcde" == order("link-score,levels=1,threshold=.5", links, relevance={"a": 1.0, "c": 1.0})
 
 
 def test_many_parents_first() -> None:

@@ -10,7 +10,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.crawling import crawl
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies import nb_links
 from lycosa.strategies.nb_links import MOST_WORDS, NaiveBayesLinks
@@ -26,7 +26,7 @@ class Lesson:
         """See a page with links, each with its anchor; the nodes whose score may have changed."""
         self.table.add_seed(node)
         found = Links.to(*links, anchors=list(links.values()))
-        return self.visit(Visit(node, "page", "ok", 1, beta=beta, links=found))
+        return self.visit(Visit(node, "page", "ok", 1, relevance=beta, links=found))
 
     def visit(self, visit: Visit) -> list[str]:
         """See a visit; the nodes whose score may have changed."""
@@ -101,7 +101,7 @@ def test_before_there_are_two_classes() -> None:
     links = Links.to("n", anchors=["coral"])
     links.alphas = np.array([0.25], np.float32)
     lesson.table.add_seed("a")
-    lesson.visit(Visit("a", "page", "ok", 1, beta=0.75, links=links))
+    lesson.visit(Visit("a", "page", "ok", 1, relevance=0.75, links=links))
     assert [(0.75 + 0.25) / 2, 0.0] == lesson.score("n", "a")
 
 
@@ -192,8 +192,8 @@ def test_certainty_does_not_overflow() -> None:
 def test_a_crawl_learns_what_to_follow() -> None:
     """Links are worth nothing to page and anchor; by their addresses, coral pages come before the trains."""
     names = [f"{kind}{number}" for number in "123456" for kind in ("train-x", "coral-x")]
-    space = GraphSpace({"hub": names}, beta={name: 1.0 for name in names if name.startswith("coral")})
-    visits = crawl(Given(), ["hub"], space=space, strategy="nb-links,threshold=.5,period=1", concurrency=1)
+    space = GraphSpace({"hub": names}, relevance={name: 1.0 for name in names if name.startswith("coral")})
+    visits = crawl(SpaceJudge(), ["hub"], space=space, strategy="nb-links,threshold=.5,period=1", concurrency=1)
     order = [visit.node[:5] for visit in visits]
     # hub and the first train are irrelevant, the first coral is relevant: from then on it is known
     assert ["hub", "train"] + ["coral"] * 6 + ["train"] * 5 == order

@@ -25,7 +25,7 @@ def test_the_first_four_steps() -> None:
         ("b", "ac", (4 / 3) / 2, 0, 0, 1 / 3 + (4 / 3) / 2, 1 / 3),
         ("d", "b", 2 / 3, 0, 1 / 3, 1, 0),
     ):
-        step = table.absorb(Visit(node, "page", "ok", 1, beta=0.9, links=Links.to(*links)))
+        step = table.absorb(Visit(node, "page", "ok", 1, relevance=0.9, links=Links.to(*links)))
         assert step is not None
         assert list(links) == [table.nodes[row] for row in opic.learn(step, table).tolist()]
         scores = opic.score(np.arange(5, dtype=np.int32), table)

@@ -17,7 +17,7 @@ from lycosa.checks.trials import graph
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies import estimator, strategy
 from lycosa.strategies.oracle import Oracle, read_scores
@@ -28,7 +28,7 @@ Links_ = dict[str, list[str]]
 def crawled(links: Links_, beta: dict[str, float], budget: int) -> list[str]:
     """What greedy over the oracle visits, the seed "a" first and not counted in the budget."""
     crawl = lycosa.crawl(
-        Given(), ["a"], space=GraphSpace(links, beta), strategy=Oracle(beta), budget=budget + 1, concurrency=1
+        SpaceJudge(), ["a"], space=GraphSpace(links, beta), strategy=Oracle(beta), budget=budget + 1, concurrency=1
     )
     return [visit.node for visit in crawl][1:]
 
@@ -74,7 +74,7 @@ GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=
 @given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
 def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_, rich: set[str], budget: int) -> None:
     """If the score is the number of rich nodes, greedy is optimal as long as one is on the frontier at every step."""
-    beta = dict.fromkeys(sorted(rich), 1.0)
+    relevance = dict.fromkeys(sorted(rich), 1.0)
     links = {**links, "a": sorted({*links["a"], min(rich)})}
     seen, frontier, steps = {"a"}, set(links["a"]) - {"a"}, 0
     while steps < budget and frontier & rich:
@@ -148,5 +148,5 @@ def test_scores_that_are_no_numbers() -> None:
 
 def test_it_passes_the_checks() -> None:
     """The oracle of the checks' own graph passes them."""
-    beta = dict(graph(400).beta)
+    relevance = dict(graph(400).relevance)
     assert list(CHECKS["estimator"]) == check_estimator(lambda: Oracle(beta))

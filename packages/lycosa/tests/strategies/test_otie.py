@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Visit
 from lycosa.judges.base import ask
-from lycosa.judges.classified import Classified
-from lycosa.judges.model import Model
-from lycosa.judges.query import Query
+from lycosa.judges.model import TrainedModel
+from lycosa.judges.model_judge import ModelJudge
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.strategies.otie import LinkContext, Otie
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -
     """Let it see a page whose links have these contexts."""
     links = Links.to(*contexts)
     links.facets["context"] = np.array(list(contexts.values()), np.float32)
-    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
     otie.learn(step, table)
 
@@ -137,7 +137,7 @@ class Spoken:
     kind = name = "spoken"
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        said = np.array([0.8, 0.9, 0.3])[bags.columns[bags.starts[:-1]]]
+        explain_links = np.array([0.8, 0.9, 0.3])[bags.columns[bags.starts[:-1]]]
         return np.column_stack([said, 1 - said])
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
@@ -147,14 +147,14 @@ class Spoken:
 def classified(guide: Otie | LinkContext) -> list[float]:
     """Scores of x and y, whose contexts are 'reef' and 'tank', on a page of the word 'coral'; 2 of 5 pages trained on
     were of the wanted class, so the prior is .4."""
-    topic = Classified(Model(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
+    topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
     ask(topic, guide.wants)
     page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))
     page.links.contexts = ["reef", "tank"]
     judgement, table = topic.judge(page, Vocabulary().read(page)), seeded("s")
-    assert 0.8 == pytest.approx(judgement.beta)
+    assert 0.8 == pytest.approx(judgement.relevance)
     page.links.facets = judgement.facets
-    return score_of(guide, table, Visit("s", "page", "ok", 1, beta=judgement.beta, links=page.links))
+    return score_of(guide, table, Visit("s", "page", "ok", 1, relevance=judgement.relevance, links=page.links))
 
 
 def score_of(guide: Otie | LinkContext, table: Table, visit: Visit) -> list[float]:
@@ -178,6 +178,6 @@ def test_what_a_context_adds_to_the_prior() -> None:
 
 def test_topics_without_a_prior_are_asked_for_contexts() -> None:
     """To them the two are the same, and nothing is recorded twice."""
-    topic = Query("coral reef")
+    topic = VectorJudge("coral reef")
     ask(topic, Otie.wants)
     assert ("context",) == topic.facets

@@ -42,8 +42,8 @@ def test_what_has_moved() -> None:
 def test_how_a_page_reads() -> None:
     """quality=text: .25 where that was noted, 1 where nothing was, whatever the judge says."""
     guide, table = PageQuality("first", "text"), seeded("p", "q")
-    see(guide, table, Visit("p", "page", "ok", 1, beta=0.9, data={"quality": 0.25}, links=Links.to("c")))
-    see(guide, table, Visit("q", "page", "ok", 2, beta=0.1, links=Links.to("d")))
+    see(guide, table, Visit("p", "page", "ok", 1, relevance=0.9, data={"quality": 0.25}, links=Links.to("c")))
+    see(guide, table, Visit("q", "page", "ok", 2, relevance=0.1, links=Links.to("d")))
     assert [0.25, 1.0] == score(guide, table, "c", "d")
 
 

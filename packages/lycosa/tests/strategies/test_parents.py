@@ -5,18 +5,18 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.strategies.parents import Merge, Parents
+from lycosa.strategies.parents import Merge, MergedPriorities
 
 
 def told(merge: Merge, *said: float | list[float]) -> list[float]:
     """What one parent after the other says of the same two rows, as one number each."""
-    table, parents = Table(), Parents(merge)
+    table, parents = Table(), MergedPriorities(merge)
     rows = np.zeros(0, np.intp)
     for pick, value in enumerate(said):
         table.add_seed(f"parent {pick}")
         step = table.absorb(Visit(f"parent {pick}", "page", "ok", pick, links=Links.to("a", "b")))
         assert step is not None
-        rows = parents.tell(step, table, np.array(value) if isinstance(value, list) else value)
+        rows = parents.update(step, table, np.array(value) if isinstance(value, list) else value)
     return parents.score(rows, table).tolist()
 
 
@@ -37,8 +37,8 @@ def test_one_number_for_all_links() -> None:
 
 def test_a_page_without_links_says_nothing() -> None:
     """Where there are no links there is nothing to merge."""
-    table, parents = Table(), Parents("max")
+    table, parents = Table(), MergedPriorities("max")
     table.add_seed("a")
     step = table.absorb(Visit("a", "page", "ok", 1))
     assert step is not None
-    assert [] == parents.tell(step, table, np.zeros(0)).tolist()
+    assert [] == parents.update(step, table, np.zeros(0)).tolist()

@@ -79,10 +79,10 @@ def test_scores_are_places() -> None:
     queue, table = Personalised(threshold=0.5), Table()
     scores = []
     for visit in (
-        Visit("a", "page", "ok", 1, beta=0.5, links=Links.to("b", "c")),
-        Visit("s", "page", "ok", 2, beta=0.4, links=Links.to("d")),
+        Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b", "c")),
+        Visit("s", "page", "ok", 2, relevance=0.4, links=Links.to("d")),
         Visit("b", "redirect", "redirect", 3, links=Links.to("e")),
-        Visit("t", "page", "ok", 4, beta=0.6, links=Links.to("c", "d", "e")),
+        Visit("t", "page", "ok", 4, relevance=0.6, links=Links.to("c", "d", "e")),
     ):
         if visit.node in "ast":
             table.add_seed(visit.node)

@@ -13,7 +13,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Seed, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.regression import Regression
@@ -24,7 +24,7 @@ def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok
     table = Table()
     for node, beta, links in pages:
         table.add_seed(node)
-        step = table.absorb(Visit(node, "page", outcome, 1, beta=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+        step = table.absorb(Visit(node, "page", outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
         assert step is not None
         made.learn(step, table)
     return table
@@ -52,7 +52,7 @@ def test_seeds_teach_nothing() -> None:
     made, table = Spy("fl", smooth=False), Table()
     table.add_seed("a")
     for node, beta, links in (("a", 1.0, "b"), ("b", 0.5, "")):
-        step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links)))
+        step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links)))
         assert step is not None
         made.learn(step, table)
     assert [([1, 1.0, 0, 0], 0.5)] == made.__dict__["seen"]
@@ -68,7 +68,7 @@ def test_all_scores_are_0_at_first() -> None:
 
 def test_features_are_those_of_the_papers() -> None:
     """Degree, sums of beta, alpha and their product; log(1 + x) with smoothing."""
-    visit = Visit("a", "page", "ok", 1, beta=0.5, links=Links.to("b"))
+    visit = Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b"))
     visit.links.alphas[:] = 0.25
     for smooth in (False, True):
         table, made = Table(), Regression("fl", smooth=smooth)
@@ -151,7 +151,7 @@ def test_the_frontier_takes_what_scores_best(level: str) -> None:
     space = GraphSpace(links, {node: float(at % 7 == 0) for at, node in enumerate(nodes)},
                        {(u, v): float(int(v) % 3 == 0) for u in nodes for v in links[u]})  # fmt: skip
     guide, log = Regression(level), MemoryLog()  # type: ignore[arg-type]
-    made = Engine(space, Given(), Greedy(guide), log, clock=lambda: 0.0, budget=Budget(pages=200), concurrency=1)
+    made = Engine(space, SpaceJudge(), Greedy(guide), log, clock=lambda: 0.0, budget=Budget(pages=200), concurrency=1)
     made.fold(Seed("0"))
     checked = 0
 

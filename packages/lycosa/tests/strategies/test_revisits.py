@@ -15,7 +15,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Batched, Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
-from lycosa.strategies.anchors import Ssrm
+from lycosa.strategies.anchors import SsrmStrategy
 from lycosa.strategies.bandit import Bandit
 from lycosa.strategies.baselines import BreadthFirst, OutLinks
 from lycosa.strategies.best_first import BestFirst
@@ -23,6 +23,7 @@ from lycosa.strategies.cash import CashFlow, Opic
 from lycosa.strategies.first_level import FirstLevel, SecondLevel
 from lycosa.strategies.fish_search import FishSearch
 from lycosa.strategies.focus import Apprentice
+from lycosa.strategies.interclass_rules import InterclassRules
 from lycosa.strategies.nb_links import NaiveBayesLinks
 from lycosa.strategies.opic_alpha import OpicAlpha
 from lycosa.strategies.oracle import Oracle
@@ -32,7 +33,6 @@ from lycosa.strategies.ranks import NavigationalRank, PageRank
 from lycosa.strategies.redirects import Redirects
 from lycosa.strategies.regression import Regression
 from lycosa.strategies.rulebook import RuleBook
-from lycosa.strategies.rules import Rules
 from lycosa.strategies.scent import Scent
 from lycosa.text.ontology import Ontology
 
@@ -66,7 +66,7 @@ class Whimsical(BestFirst):
 
     def learn(self, step: Step, table: Table) -> Rows:
         if step.visit.follows:
-            step.visit.beta = CHANCE.random()
+            step.visit.relevance = CHANCE.random()
         return super().learn(step, table)
 
 
@@ -96,7 +96,7 @@ class Crawl:
 
     def page(self, node: str, beta: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
         """See a page, or a version of it; the nodes whose score may have changed."""
-        visit = Visit(node, "revisit" if again else "page", "ok", 1, beta=beta, links=Links.to(*links), **more)
+        visit = Visit(node, "revisit" if again else "page", "ok", 1, relevance=beta, links=Links.to(*links), **more)
         visit.links.alphas[:] = list(links.values())
         visit.data = {**visit.data, "follows": 1.0} if again else visit.data
         return self.learn(visit)
@@ -330,8 +330,8 @@ def test_a_bandit_is_not_paid_for_a_revisit() -> None:
     bandit.admit(table.add_seed("a"), table, frontier)
     for visit in (
         Visit("a", "page", "ok", 1, links=Links.to("b")),
-        Visit("b", "page", "ok", 2, beta=0.5, arm="fl_n"),
-        Visit("b", "revisit", "ok", 3, beta=1.0, arm="fl_n", links=Links.to("c"), data={"follows": 1.0}),
+        Visit("b", "page", "ok", 2, relevance=0.5, arm="fl_n"),
+        Visit("b", "revisit", "ok", 3, relevance=1.0, arm="fl_n", links=Links.to("c"), data={"follows": 1.0}),
     ):
         step = table.absorb(visit)
         assert step is not None
@@ -401,7 +401,7 @@ def test_scent_of_a_page_that_moved_after_it_was_fetched() -> None:
 
 def test_words_are_counted_once() -> None:
     """A strategy that learns idf counts a page once, and knows the new words of its later versions."""
-    crawl = Crawl(Ssrm(words="reef", ontology=REEFS))
+    crawl = Crawl(SsrmStrategy(words="reef", ontology=REEFS))
     crawl.page("a", 0.5, {"b": 0.0}, terms=crawl.words("coral", "reef"))
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True, terms=crawl.words("coral", "sea"))
     words = crawl.estimator.vocabulary_
@@ -428,8 +428,8 @@ def test_the_apprentice_is_taught_once() -> None:
     table, apprentice = crawl.table, crawl.estimator
     for visit in (
         Visit("a", "page", "ok", 1, links=Links.to("b", anchors=["coral"])),
-        Visit("b", "page", "ok", 2, beta=1.0),
-        Visit("b", "revisit", "ok", 3, beta=1.0, links=Links.to("c", anchors=["reef"]), data={"follows": 1.0}),
+        Visit("b", "page", "ok", 2, relevance=1.0),
+        Visit("b", "revisit", "ok", 3, relevance=1.0, links=Links.to("c", anchors=["reef"]), data={"follows": 1.0}),
     ):
         step = table.absorb(visit)
         assert step is not None
@@ -442,7 +442,7 @@ def test_rules_are_refined_by_first_visits_only() -> None:
     book = RuleBook()
     book.add("CH", "PH", 4)
     book.add("DH", "CH", 4)
-    crawl = Crawl(Rules(book, ("PH",), refine=True))
+    crawl = Crawl(InterclassRules(book, ("PH",), refine=True))
     crawl.page("a", 0.1, {"b": 0.0}, data={"classes": [["CH", 0.9]]})
     crawl.page("b", 0.1, {}, data={"classes": [["DH", 0.9]]})
     counted = list(crawl.estimator.book_)

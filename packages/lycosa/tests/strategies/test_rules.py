@@ -17,8 +17,8 @@ from lycosa.core.types import Judgement, Links, Page, Seed, Visit
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.best_first import BestFirst
+from lycosa.strategies.interclass_rules import InterclassRules
 from lycosa.strategies.rulebook import RuleBook
-from lycosa.strategies.rules import Rules
 from paper_rules import paper_rules
 
 CLASSES = {"S": "PH", "URL 1": "CH", "URL 2": "DH", "URL 3": "PH", "URL 4": "SP", "URL 5": "PH"}
@@ -70,7 +70,7 @@ def order(estimator: Estimator) -> list[str]:
 @pytest.mark.paper("rules-figure-3")
 def test_figure_3_rules(paper: RuleBook) -> None:
     """Once URL 1 is in and known for a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
-    rules = Rules(paper, ("PH",), depth=1)
+    rules = InterclassRules(paper, ("PH",), depth=1)
     assert ["S", "URL 1", "URL 5", "URL 2", "URL 3", "URL 4"] == order(rules)
 
 
@@ -80,12 +80,14 @@ def test_figure_3_baseline() -> None:
     assert ["S", "URL 1", "URL 2", "URL 3", "URL 4", "URL 5"] == order(BestFirst(page=1.0, anchor=0.0))
 
 
-def learn(rules: Rules, table: Table, node: str, targets: list[str], name: str, beta: float = 0.05) -> list[float]:
+def learn(
+    rules: InterclassRules, table: Table, node: str, targets: list[str], name: str, beta: float = 0.05
+) -> list[float]:
     """Let the rules see a page of a class; the scores of its links."""
     if table.row_of.get(node) is None:
         table.add_seed(node)
     data = {"classes": [[name, 0.9]]} if name else {}
-    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*targets), data=data))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*targets), data=data))
     assert step is not None
     return [round(score, 9) for score in rules.score(rules.learn(step, table), table).tolist()]
 
@@ -95,14 +97,14 @@ def test_scores_of_the_paper(paper: RuleBook) -> None:
     """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's own score."""
     scores = {}
     for name in ("DH", "CH", "PH", "SP"):
-        rules = Rules(paper, ("PH",), depth=2)
-        scores[name] = learn(rules, Table(), "page", ["link"], name, beta=0.07)[0]
+        rules = InterclassRules(paper, ("PH",), depth=2)
+        scores[name] = learn(rules, Table(), "page", ["link"], name, relevance=0.07)[0]
     assert {"DH": 0.42, "CH": 0.42, "PH": 0.3, "SP": 0.07} == scores
 
 
 def test_a_page_nobody_classified_is_soft_focus(paper: RuleBook) -> None:
     """Without classes a link is worth what its page is worth."""
-    assert [0.6] == learn(Rules(paper, ("PH",)), Table(), "page", ["link"], "", beta=0.6)
+    assert [0.6] == learn(InterclassRules(paper, ("PH",)), Table(), "page", ["link"], "", relevance=0.6)
 
 
 @pytest.mark.paper("rules-precomputed")
@@ -111,10 +113,10 @@ def test_several_targets_are_one_class() -> None:
     book = RuleBook()
     for source, to, cases in (("P1", "P2", 2), ("P1", "C", 1), ("P2", "C", 2), ("C", "P1", 9), ("C", "C", 1)):
         book.add(source, to, cases)
-    rules, table = Rules(book, ("P1", "P2"), depth=1), Table()
+    rules, table = InterclassRules(book, ("P1", "P2"), depth=1), Table()
     table.add_seed("page")
     data = {"classes": [["C", 0.4], ["P1", 0.3], ["P2", 0.3]], "target": True}
-    step = table.absorb(Visit("page", "page", "ok", 1, beta=0.6, links=Links.to("link"), data=data))
+    step = table.absorb(Visit("page", "page", "ok", 1, relevance=0.6, links=Links.to("link"), data=data))
     assert step is not None
     assert [2 / 5] == rules.score(rules.learn(step, table), table).tolist()
 
@@ -125,7 +127,7 @@ def test_rules_learn_while_they_crawl() -> None:
     book = RuleBook()
     book.add("A", "T", 1)
     book.add("A", "B", 9)
-    rules, table = Rules(book, ("T",), refine=True, period=1), Table()
+    rules, table = InterclassRules(book, ("T",), refine=True, period=1), Table()
     assert [0.1] == learn(rules, table, "first", ["somewhere"], "A")
     for number in range(10):
         learn(rules, table, f"a{number}", [f"t{number}"], "A")
@@ -137,9 +139,9 @@ def test_no_rule_leads_to_the_target() -> None:
     """That is said at the start, and the crawl is one by soft focus."""
     book = RuleBook()
     book.add("T", "A")
-    rules = Rules(book, ("T",))
+    rules = InterclassRules(book, ("T",))
     assert ["no rule leads to T: links are worth what their page is worth"] == rules.notes
-    assert [0.3] == learn(rules, Table(), "page", ["link"], "A", beta=0.3)
+    assert [0.3] == learn(rules, Table(), "page", ["link"], "A", relevance=0.3)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def test_rules_that_can_not_be(arguments: dict[str, Any], complaint: str) -> Non
     book = RuleBook()
     book.add("Science/Physics", "Science/Chemistry")
     with pytest.raises((InputError, ValueError), match=complaint):
-        Rules(**{"file": book, "targets": ("Science",), **arguments})
+        InterclassRules(**{"file": book, "targets": ("Science",), **arguments})
 
 
 def test_checks(tmp_path: Path) -> None:
@@ -167,4 +169,4 @@ def test_checks(tmp_path: Path) -> None:
     book.add("A", "T", 3)
     book.add("B", "A", 3)
     book.save(tmp_path / "rules.tsv")
-    check_estimator(lambda: Rules(str(tmp_path / "rules.tsv"), ("T",), merge="last", refine=True))
+    check_estimator(lambda: InterclassRules(str(tmp_path / "rules.tsv"), ("T",), merge="last", refine=True))

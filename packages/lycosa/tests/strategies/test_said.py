@@ -12,13 +12,13 @@ import lycosa
 from lycosa.core.types import Links, Terms, Visit
 from lycosa.explaining import Reasons
 from lycosa.explaining.standing import ELSEWHERE, Witness
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies.cash import Opic
 from lycosa.strategies.hmm import Hmm, Hybrid
+from lycosa.strategies.interclass_rules import InterclassRules
 from lycosa.strategies.regression import Regression
 from lycosa.strategies.rulebook import RuleBook
-from lycosa.strategies.rules import Rules
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from teaching import see, seeded
@@ -38,17 +38,21 @@ BY_ITSELF = (
 @pytest.mark.parametrize("strategy", BY_ITSELF)
 def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
     """After three pages each link that waits has reasons, and they are its score; so has a page that was fetched."""
-    space = GraphSpace(LINKS, beta=SCORES, alpha=PROMISE)
-    list(lycosa.crawl(Given(), ["a"], space=space, strategy=strategy, out=tmp_path / "crawl", budget=3, concurrency=1))
-    with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+    space = GraphSpace(LINKS, relevance=SCORES, alpha=PROMISE)
+    list(
+        lycosa.crawl(
+            SpaceJudge(), ["a"], space=space, strategy=strategy, out=tmp_path / "crawl", budget=3, concurrency=1
+        )
+    )
+    with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
         waiting = [reasons.engine.table.nodes[row] for row in reasons.rankings[0].waiting.tolist()]
     for node in waiting[:1]:
-        with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+        with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
             for view in reasons.why(node).views:
                 assert view.explains
                 assert pytest.approx(view.score, abs=1e-6) == sum(view.terms.values())
     fetched = next(node for node in "bcd" if node not in waiting)
-    with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+    with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
         told = reasons.why(fetched).fetched
         assert told is not None
         assert pytest.approx(told.expected, abs=1e-6) == sum(told.terms.values())
@@ -76,15 +80,17 @@ def test_rules_are_told_path_by_path() -> None:
     book = RuleBook()
     for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
         book.add(*rule)
-    dh = page("s", "x", beta=0.05, data={"classes": [["DH", 0.9]], "target": False})
-    assert {"DH > CH > PH": pytest.approx(0.32), "DH > PH": pytest.approx(0.1)} == heard(Rules(book, ("PH",)), [dh])
-    assert {"DH > PH": pytest.approx(0.1)} == heard(Rules(book, ("PH",), depth=1), [dh])
-    sp = page("s", "x", beta=0.05, data={"classes": [["SP", 0.9]], "target": False})
-    assert {"its page, no rule leads from SP": 0.05} == heard(Rules(book, ("PH",)), [sp])
-    ph = page("s", "x", beta=0.9, data={"classes": [["PH", 0.9]], "target": True})
+    dh = page("s", "x", relevance=0.05, data={"classes": [["DH", 0.9]], "target": False})
+    assert {"DH > CH > PH": pytest.approx(0.32), "DH > PH": pytest.approx(0.1)} == heard(
+        InterclassRules(book, ("PH",)), [dh]
+    )
+    assert {"DH > PH": pytest.approx(0.1)} == heard(InterclassRules(book, ("PH",), depth=1), [dh])
+    sp = page("s", "x", relevance=0.05, data={"classes": [["SP", 0.9]], "target": False})
+    assert {"its page, no rule leads from SP": 0.05} == heard(InterclassRules(book, ("PH",)), [sp])
+    ph = page("s", "x", relevance=0.9, data={"classes": [["PH", 0.9]], "target": True})
     book.add("PH", "PH", 3)
     book.add("PH", "SP", 7)
-    assert {"PH > PH": pytest.approx(0.3)} == heard(Rules(book, ("PH",)), [ph])
+    assert {"PH > PH": pytest.approx(0.3)} == heard(InterclassRules(book, ("PH",)), [ph])
 
 
 def browsed() -> Browsing:
@@ -131,7 +137,11 @@ def test_cash_is_told_giver_by_giver() -> None:
 def test_a_regression_is_told_feature_by_feature() -> None:
     """Each weight times its feature, and the intercept."""
     table, lr = seeded("a"), Regression("fl", smooth=False)
-    for visit in (page("a", "b", "c", beta=1.0), page("b", "c", "x", beta=0.5), page("c", "x", beta=0.9)):
+    for visit in (
+        page("a", "b", "c", relevance=1.0),
+        page("b", "c", "x", relevance=0.5),
+        page("c", "x", relevance=0.9),
+    ):
         see(lr, table, visit)
     terms = lr.explain(table.row_of["x"], table)
     weights = dict(zip(("pages that link to it", "their relevance"), lr.weights.tolist(), strict=False))

@@ -51,7 +51,9 @@ class Crawl:
 
     def visit(self, node: str, beta: float = 0.0, links: Links | None = None, words: str = "", **more: Any) -> Rows:
         """The rows that were scored again after a page with these links and words."""
-        visit = Visit(node, "page", "ok", 1, beta=beta, links=links or Links.to(), terms=self.terms_of(words), **more)
+        visit = Visit(
+            node, "page", "ok", 1, relevance=beta, links=links or Links.to(), terms=self.terms_of(words), **more
+        )
         return self.absorb(visit)
 
     def redirect(self, node: str, target: str) -> Rows:
@@ -73,7 +75,7 @@ class Crawl:
     def row(self, node: str) -> int:
         return self.table.row_of[node]
 
-    def said(self, term: str, node: str) -> float:
+    def explain_links(self, term: str, node: str) -> float:
         """What a term is for a node, not weighted."""
         return float(self.scent.terms(np.array([self.row(node)]), self.table)[term][0]) / WEIGHTS[term]
 
@@ -126,13 +128,13 @@ def test_what_the_first_page_says_of_its_links() -> None:
     crawl.visit(SEED, 0.5, linked((SALMON, "", ""), alphas=(0.8,), context=(0.4,), url=(0.2,)))
     s = (0.5 + 0.05) / (1 + 0.5)
     assert close(s) == crawl.scent.scale_
-    assert close((0.5 / s) / (1 + 2)) == crawl.said("pages", SALMON)
-    assert close(math.log(1 + 1)) == crawl.said("popularity", SALMON)
-    assert close(math.log(1 + 0.8 * 0.5 / s)) == crawl.said("promise", SALMON)
-    assert close(0.8) == crawl.said("anchor", SALMON)
-    assert close(0.4) == crawl.said("context", SALMON)
-    assert close(0.2) == crawl.said("address", SALMON)
-    assert 0 == crawl.said("neighbours", SALMON)
+    assert close((0.5 / s) / (1 + 2)) == crawl.explain_links("pages", SALMON)
+    assert close(math.log(1 + 1)) == crawl.explain_links("popularity", SALMON)
+    assert close(math.log(1 + 0.8 * 0.5 / s)) == crawl.explain_links("promise", SALMON)
+    assert close(0.8) == crawl.explain_links("anchor", SALMON)
+    assert close(0.4) == crawl.explain_links("context", SALMON)
+    assert close(0.2) == crawl.explain_links("address", SALMON)
+    assert 0 == crawl.explain_links("neighbours", SALMON)
 
 
 def test_the_score_of_a_link_by_hand() -> None:
@@ -158,19 +160,19 @@ def test_a_second_parent_adds_up() -> None:
     crawl = two_pages()
     crawl.visit(HERON, 0.1, linked((TROUT, "x", ""), alphas=(0.2,), context=(0.5,), url=(0.0,)))
     s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
-    assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.said("pages", TROUT)
-    assert close(math.log(1 + 2)) == crawl.said("popularity", TROUT)
-    assert close(math.log(1 + (0.6 * 0.5 + 0.2 * 0.1) / s)) == crawl.said("promise", TROUT)
-    assert close(0.6) == crawl.said("anchor", TROUT)
-    assert close(0.5) == crawl.said("context", TROUT)
-    assert close(0.125) == crawl.said("address", TROUT)
+    assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.explain_links("pages", TROUT)
+    assert close(math.log(1 + 2)) == crawl.explain_links("popularity", TROUT)
+    assert close(math.log(1 + (0.6 * 0.5 + 0.2 * 0.1) / s)) == crawl.explain_links("promise", TROUT)
+    assert close(0.6) == crawl.explain_links("anchor", TROUT)
+    assert close(0.5) == crawl.explain_links("context", TROUT)
+    assert close(0.125) == crawl.explain_links("address", TROUT)
 
 
 def test_neighbours_count_less_with_distance() -> None:
     """.6 for the next link, .36 for the one after it, each shrunk by .7."""
     crawl = two_pages()
-    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.said("neighbours", TROUT)
-    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.said("neighbours", HERON)
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.explain_links("neighbours", TROUT)
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.explain_links("neighbours", HERON)
 
 
 def test_neighbours_end_after_four_places() -> None:
@@ -203,15 +205,15 @@ def test_links_of_another_page_are_no_neighbours() -> None:
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     crawl.visit("http://seed.test/2", 0.5, Links.to(TROUT))
     crawl.visit(SALMON, 0.3)
-    assert 0 == crawl.said("neighbours", TROUT)
+    assert 0 == crawl.explain_links("neighbours", TROUT)
 
 
 def test_links_beside_one_that_we_have_know_at_once() -> None:
     """Heron links to trout, to salmon, which turned out .3, and to tern: both others have it for a neighbour."""
     crawl = two_pages()
     crawl.visit(HERON, 0.0, Links.to(OTHER, "http://b.test/eel", SALMON))
-    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.said("neighbours", OTHER)
-    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.said("neighbours", "http://b.test/eel")
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.explain_links("neighbours", OTHER)
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.explain_links("neighbours", "http://b.test/eel")
 
 
 def test_a_directory_is_backed_off_to_its_host_and_that_to_all() -> None:
@@ -220,9 +222,9 @@ def test_a_directory_is_backed_off_to_its_host_and_that_to_all() -> None:
     crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
     m0 = 0.8 / 8  # three pages by now, and two in the host
     host = (0.3 + 3 * m0) / (2 + 3)
-    assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.said("directory", "http://b.test/fish/eel")
-    assert close(host / S) == crawl.said("directory", HERON)
-    assert close(m0 / S) == crawl.said("directory", OTHER)
+    assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.explain_links("directory", "http://b.test/fish/eel")
+    assert close(host / S) == crawl.explain_links("directory", HERON)
+    assert close(m0 / S) == crawl.explain_links("directory", OTHER)
 
 
 def test_a_query_is_no_part_of_a_directory() -> None:
@@ -245,22 +247,22 @@ def test_a_query_is_no_part_of_a_directory() -> None:
 
 def test_lift_of_anchor_words() -> None:
     """Coral has led to one page of .3, caves to none: (.3 - m0) / (1 + 3) and 0, over the root of two words."""
-    assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().said("anchor words", TROUT)
+    assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().explain_links("anchor words", TROUT)
 
 
 def test_lifts_by_pages_that_have_the_words() -> None:
     """Cave and coral were on the page of .5, pages have .4 in the mean: (.5 - .4) / (1 + 3) each; water on none."""
     crawl = two_pages()
     lift = (0.5 - 0.4) / (1 + 3)
-    assert close(2 * lift / math.sqrt(2) / S) == crawl.said("anchor in pages", TROUT)
-    assert close(lift / math.sqrt(2) / S) == crawl.said("context in pages", TROUT)
+    assert close(2 * lift / math.sqrt(2) / S) == crawl.explain_links("anchor in pages", TROUT)
+    assert close(lift / math.sqrt(2) / S) == crawl.explain_links("context in pages", TROUT)
 
 
 def test_no_words_have_no_lift() -> None:
     """A link without anchor and context."""
     crawl = two_pages()
     for term in ("anchor words", "anchor in pages", "context in pages"):
-        assert 0 == crawl.said(term, HERON)
+        assert 0 == crawl.explain_links(term, HERON)
 
 
 def test_new_places_by_hand() -> None:
@@ -268,10 +270,12 @@ def test_new_places_by_hand() -> None:
     crawl = two_pages()
     assert 2 == crawl.scent.finds_
     curiosity = 1 / (1 + 2 / 3)
-    assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.said("new places", TROUT)
-    assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.said("new places", HERON)
+    assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.explain_links(
+        "new places", TROUT
+    )
+    assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.explain_links("new places", HERON)
     crawl.visit(TROUT, 0.0, Links.to(OTHER))
-    assert close(curiosity * (1 + 1 - 1 / 8)) == crawl.said("new places", OTHER)
+    assert close(curiosity * (1 + 1 - 1 / 8)) == crawl.explain_links("new places", OTHER)
 
 
 @pytest.mark.parametrize(("beta", "finds"), [(0.0, 0), (0.05, 0), (0.1, 9), (0.9, 9)])
@@ -281,7 +285,7 @@ def test_curiosity_falls_with_finds(beta: float, finds: int) -> None:
     crawl = Crawl(seeds=seeds)
     for seed in seeds:
         crawl.visit(seed, beta, Links.to(OTHER))
-    assert close((1 + 1 - 1 / 8) / (1 + finds / 3)) == crawl.said("new places", OTHER)
+    assert close((1 + 1 - 1 / 8) / (1 + finds / 3)) == crawl.explain_links("new places", OTHER)
 
 
 def test_terms_sum_to_the_score() -> None:
@@ -347,7 +351,7 @@ def test_a_copy_is_worth_nothing() -> None:
     crawl = Crawl(Scent(vectors=False))
     crawl.visit(SEED, 0.5, linked((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
     crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
-    assert 0 == crawl.said("neighbours", TROUT)
+    assert 0 == crawl.explain_links("neighbours", TROUT)
     assert [0, 1] == crawl.scent.groups_[slot_of("coral")].tolist()
     assert [0.5, 1] == crawl.scent.sharpening_.lifts[slot_of("coral")].tolist()
     assert (1, 2, 0.5) == (crawl.scent.finds_, crawl.scent.pages_, crawl.scent.sum_)
@@ -367,7 +371,7 @@ def test_a_page_fetched_twice_has_one_outcome() -> None:
     crawl = two_pages()
     crawl.visit(SALMON, 0.3, Links.to(OTHER))
     assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.sum_])
-    assert close((0.3 / S) / 3) == crawl.said("pages", OTHER)
+    assert close((0.3 / S) / 3) == crawl.explain_links("pages", OTHER)
 
 
 def test_a_redirect_hands_on_score_and_words() -> None:
@@ -382,7 +386,7 @@ def test_a_redirect_hands_on_score_and_words() -> None:
     crawl.visit(OTHER, 0.7)
     assert [0.7, 1] == pytest.approx(crawl.scent.groups_[slot_of("cave")].tolist())
     heard = (0.6 * 0.7 + 0.36 * 0.3) / (0.6 + 0.36 + 0.7)
-    assert close(heard / crawl.scent.scale_) == crawl.said("neighbours", HERON)
+    assert close(heard / crawl.scent.scale_) == crawl.explain_links("neighbours", HERON)
 
 
 def test_a_redirect_to_a_page_that_is_known_changes_nothing_of_it() -> None:
@@ -660,7 +664,7 @@ def test_without_vectors_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> No
         crawl = Crawl(scent)
         crawl.visit(SEED, 0.5, linked((SALMON, "coral reefs", "sea"), (TROUT, "trains", "sea")), "coral sea")
         crawl.visit(SALMON, 0.3, Links.to(OTHER), "coral")
-        assert 0 == crawl.said("anchor meaning", TROUT)
+        assert 0 == crawl.explain_links("anchor meaning", TROUT)
         scores.append([crawl.score(node) for node in (TROUT, OTHER)])
     assert scores[0] == scores[1]
 
@@ -669,7 +673,7 @@ def test_meaning_smells_what_words_do_not_say() -> None:
     """Nothing of the topic is in either anchor, but one of them means something like it."""
     crawl = Crawl(Scent(words="marine biology"))
     crawl.visit(SEED, 0.0, linked((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election")))
-    assert crawl.said("anchor meaning", SALMON) > 0.2 > crawl.said("anchor meaning", TROUT)
+    assert crawl.explain_links("anchor meaning", SALMON) > 0.2 > crawl.explain_links("anchor meaning", TROUT)
     assert crawl.score(SALMON) > crawl.score(TROUT)
 
 
@@ -716,7 +720,7 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
                 links.facets = {chance.choice(("context", "url")): links.alphas[::-1].copy()}
             words = " ".join(chance.choices(vocabulary, k=chance.choice((0, 0, 1, 30))))
             visit = Visit(node, "page", chance.choice(("ok", "ok", "ok", "gone")), pick, links=links)
-            visit.beta = chance.choice((0.0, 0.0, 0.3, 1.0, 1e-30, 1e6, -0.5))
+            visit.relevance = chance.choice((0.0, 0.0, 0.3, 1.0, 1e-30, 1e6, -0.5))
             visit.terms = crawl.terms_of(words)
             visit.same_as = chance.choice(("", "", "", "x"))
             visit.language = chance.choice(("en", "", "de-AT", "ja", "tr", "{{lang}}"))
@@ -785,10 +789,10 @@ def test_the_lift_of_a_place_by_hand() -> None:
     crawl.visit(nodes[2], 0.0)
     mean, scale = 0.9 / 8, (0.9 + 0.05) / 1.5
     tags = (0.9 - 2 * mean) / 12
-    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.said("place", nodes[1]) * scale
-    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.said("place", nodes[3]) * scale
-    assert close(tags) == crawl.said("place", nodes[4]) * scale
-    assert 0 == crawl.said("place", nodes[5])
+    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.explain_links("place", nodes[1]) * scale
+    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.explain_links("place", nodes[3]) * scale
+    assert close(tags) == crawl.explain_links("place", nodes[4]) * scale
+    assert 0 == crawl.explain_links("place", nodes[5])
 
 
 def test_places_are_those_of_a_host_and_none_where_nobody_knows() -> None:
@@ -797,4 +801,4 @@ def test_places_are_those_of_a_host_and_none_where_nobody_knows() -> None:
     crawl.visit(SEED, 0.0, placed((SALMON, "ul li a")))
     crawl.visit(SALMON, 0.9)
     crawl.visit(OTHER, 0.0, placed((TROUT, "ul li a"), (HERON, "")))
-    assert [0, 0] == [crawl.said("place", node) for node in (TROUT, HERON)]
+    assert [0, 0] == [crawl.explain_links("place", node) for node in (TROUT, HERON)]

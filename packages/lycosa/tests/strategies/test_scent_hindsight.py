@@ -48,7 +48,7 @@ def taught(betas: Mapping[str, float], **options: Any) -> tuple[Scent, Table]:
         else:
             links = Links.to(*targets, anchors=anchors)
             links.alphas = np.array([chance.choice((0.0, 0.5)) for _ in targets], np.float32)
-            visit = Visit(node, "page", "ok", pick, beta=betas.get(node, 0.0), links=links)
+            visit = Visit(node, "page", "ok", pick, relevance=betas.get(node, 0.0), links=links)
             visit.terms, visit.same_as = Terms(words, np.ones(3, np.uint16)), "x" if pick == 13 else ""
             visit.data = {"quality": 0.5} if pick == 17 else {}
         step = table.absorb(visit)
@@ -104,9 +104,9 @@ def test_the_same_worth_changes_nothing() -> None:
     links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea sea", "sea", "rail"])
     links.alphas = np.array([0.5, 0.25, 0.0], np.float32)
     for visit in (
-        Visit(SEED, "page", "ok", 1, beta=0.8, links=links),
+        Visit(SEED, "page", "ok", 1, relevance=0.8, links=links),
         Visit("http://b.test/x", "redirect", "redirect", 2, links=Links.to("http://b.test/moved")),
-        Visit("http://b.test/moved", "page", "ok", 3, beta=0.6, links=Links.to("http://b.test/z")),
+        Visit("http://b.test/moved", "page", "ok", 3, relevance=0.6, links=Links.to("http://b.test/z")),
     ):
         step = fresh.absorb(visit)
         assert step is not None
@@ -234,10 +234,12 @@ def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
     turns = []
     for name, beta in zip("abcdefg", (0.0, 0.4, 0.0, 0.0, 0.9, 0.0, 0.0), strict=True):
         links = Links.to(f"http://deep.test/1/2/3/{name}", anchors=["coral"])
-        scent.learn(table.absorb(Visit(f"http://{name}.test/", "page", "ok", pick=1, beta=beta, links=links)), table)
+        scent.learn(
+            table.absorb(Visit(f"http://{name}.test/", "page", "ok", pick=1, relevance=beta, links=links)), table
+        )
         rows = table.rows()
         turns.append(scent.turn_)
-        said = np.sum(list(scent.terms(rows, table).values()), axis=0)
+        explain_links = np.sum(list(scent.terms(rows, table).values()), axis=0)
         if scent.turn_ >= 0:
             assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
             assert scent.explain(scent.turn_, table)["turn of the oldest"] == scent.lead_
@@ -268,7 +270,7 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
     had = {}
     for number, beta in enumerate((0.9, *[0.0] * 11, 0.9, 0.9, *[0.0] * 6)):
         node = "http://good.test/" + (str(number) if number else "")
-        visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to() if number else links)
+        visit = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to() if number else links)
         scent.learn(table.absorb(visit), table)
         if scent.turn_ >= 0:
             rows = table.rows()

@@ -216,7 +216,7 @@ class Reading:
         stems += [word for word in dict.fromkeys(each) if word not in stems]
         ids = sorted({stems.index(word) for word in each})
         terms = Terms(np.array(ids, np.uint32), np.array([each.count(stems[n]) for n in ids], np.uint16))
-        visit = Visit("x", "page", "ok", 1, beta=beta, terms=terms, same_as=same_as)
+        visit = Visit("x", "page", "ok", 1, relevance=beta, terms=terms, same_as=same_as)
         self.pages += 1
         return self.sharpening.learn(self.pages, visit, self.table, self.words)
 
@@ -272,7 +272,7 @@ def test_a_copy_teaches_nothing() -> None:
 def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
     """Outcomes of pages of one word each, for a topic without words, by the definition."""
     seen: list[tuple[str, float]] = []
-    said: list[float] = []
+    explain_links: list[float] = []
     found = []
     for word, q in pages:
         n = sum(word == known for known, _ in seen)

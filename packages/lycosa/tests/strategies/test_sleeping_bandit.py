@@ -16,7 +16,7 @@ MENU, TEXT = "html body nav ul li a", "html body div#text p a"
 
 def page(node: str, beta: float, **paths: str) -> Visit:
     """A page with links, each with its path."""
-    made = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*paths))
+    made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*paths))
     made.links.paths = list(paths.values())
     return made
 

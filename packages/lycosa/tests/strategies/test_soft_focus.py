@@ -25,7 +25,7 @@ def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, k
     """Let it see a page whose anchors are its links' names; the nodes whose score may have changed."""
     table.add(node, 1)
     outcome: Any = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, beta=beta, links=Links.to(*links, anchors=links)))
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links, anchors=links)))
     assert step is not None
     return [table.nodes[row] for row in focus.learn(step, table).tolist()]
 

@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.strategies.anchors import Ssrm
+from lycosa.strategies.anchors import SsrmStrategy
 from lycosa.text.vocabulary import Vocabulary
 from ontology_crawlers import REEFS, teach
 
@@ -15,9 +15,9 @@ ATOLL_REEF = exp(-0.2 * 2) * tanh(0.6 * 1)
 """Two links, under reef, which is one link below the root."""
 
 
-def ssrm(words: Any = "reef", **options: Any) -> Ssrm:
+def ssrm(words: Any = "reef", **options: Any) -> SsrmStrategy:
     """The strategy, by the small ontology."""
-    return Ssrm(words=words, ontology=REEFS, **{"floor": 0.0, **options})
+    return SsrmStrategy(words=words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
 @pytest.mark.paper("batsakis-eq9")

@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.strategies.anchors import SynsetExpansion
+from lycosa.strategies.anchors import SynsetExpansionStrategy
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from ontology_crawlers import REEFS, teach
@@ -17,7 +17,7 @@ def test_equation_10() -> None:
     page = 1 / (sqrt(2) * sqrt(2))
     anchor = (1 + 1) / (sqrt(3) * sqrt(2))
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
-    guide = SynsetExpansion("none", words="bleaching", ontology=REEFS)
+    guide = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
     scores = teach(guide, Table(), "p", ("a", "Bleaching sea"), ("b", "home"), terms=terms)
     assert pytest.approx((page + anchor) / 2) == scores["a"]
     assert pytest.approx((page + 0) / 2) == scores["b"]
@@ -31,17 +31,17 @@ def test_equation_10_with_the_weights_of_the_thesis() -> None:
     """
     terms = Vocabulary().read(Page("ok", marked="whitening sea whitening whitening")).terms
     made = {"words": "bleaching", "ontology": REEFS}
-    guide = SynsetExpansion("none", literal=True, **made)
+    guide = SynsetExpansionStrategy("none", literal=True, **made)
     scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert round(scores["a"], 4) == 0.6241
-    damped = teach(SynsetExpansion("none", **made), Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    damped = teach(SynsetExpansionStrategy("none", **made), Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert round(damped["a"], 4) == 0.6397  # 1 + log f: (2.0986 / (sqrt(2) 2.3247) + 2 / (sqrt(2) 2.2061)) / 2
 
     of = Background.load().idf
     bleaching, whitening, sea = of("bleach"), of("bleach"), of("sea")  # a synonym weighs what its term does
     page = 3 * of("whiten") * whitening / (hypot(3 * of("whiten"), sea) * hypot(bleaching, whitening))
     anchor = (bleaching**2 + whitening**2) / (hypot(bleaching, whitening, 2 * sea) * hypot(bleaching, whitening))
-    guide = SynsetExpansion("background", literal=True, **made)
+    guide = SynsetExpansionStrategy("background", literal=True, **made)
     scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
     assert pytest.approx((page + anchor) / 2) == scores["a"]
 
@@ -50,7 +50,14 @@ def test_the_judge_is_not_asked() -> None:
     """beta and alphas of the judge do not matter: the same page, judged 0 and 1."""
     terms = Vocabulary().read(Page("ok", marked="whitening sea")).terms
     both = [
-        teach(SynsetExpansion(words="bleaching", ontology=REEFS), Table(), "p", ("a", "x"), terms=terms, beta=beta)["a"]
+        teach(
+            SynsetExpansionStrategy(words="bleaching", ontology=REEFS),
+            Table(),
+            "p",
+            ("a", "x"),
+            terms=terms,
+            relevance=beta,
+        )["a"]
         for beta in (0.0, 1.0)
     ]
     assert both[0] == both[1] > 0
@@ -62,7 +69,7 @@ def test_words_that_no_strategy_sees_are_numbered() -> None:
     words.read(Page("ok", marked="sorry"))
     assert table.absorb(Visit("host/nonsense", "probe", "ok", 1, terms=Terms(new=["sorri"]))) is None
     terms = words.read(Page("ok", marked="whitening sea")).terms
-    guide = SynsetExpansion("none", words="bleaching", ontology=REEFS)
+    guide = SynsetExpansionStrategy("none", words="bleaching", ontology=REEFS)
     scores = teach(guide, table, "p", ("a", "home"), terms=terms)
     assert words.terms == guide.vocabulary_.terms
     assert pytest.approx(1 / (sqrt(2) * sqrt(2)) / 2) == scores["a"]

@@ -7,13 +7,13 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.strategies.tres import GAMMA, Network, Tres, best_split
+from lycosa.strategies.tres import GAMMA, QNetwork, Tres, best_split
 from teaching import redirect, score, see, seeded
 
 
 def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:
     """A page with links, and their alphas, and what the judge says of their addresses and contexts."""
-    made = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links))
     made.links.alphas[:] = more.get("alphas", [0.0] * len(links))
     for name in ("url", "context"):
         made.links.facets[name] = np.array(more.get(name, [0.0] * len(links)), np.float32)
@@ -105,7 +105,7 @@ def test_then_that_with_the_largest_q() -> None:
 
 def test_a_leaky_network() -> None:
     """x = 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
-    net = Network(0)
+    net = QNetwork(0)
     net.weights = [np.zeros_like(weight) for weight in net.weights]
     net.weights[0][0, 0], net.weights[1][0] = 1.0, 1.0
     net.weights[2][0, 0], net.weights[4][0, 0], net.weights[5][0] = -3.0, 1.0, 5.0
@@ -116,7 +116,7 @@ def test_a_leaky_network() -> None:
 
 def test_the_first_step_of_adam() -> None:
     """The first step moves each weight by the rate against the sign of its slope, .001, and the output towards y."""
-    net, x = Network(1), np.random.default_rng(1).random((4, 9))
+    net, x = QNetwork(1), np.random.default_rng(1).random((4, 9))
     before, y = [weight.copy() for weight in net.weights], np.full(4, 3.0)
     net.train(x, y)
     assert pytest.approx(before[5][0] + 0.001, abs=1e-6) == net.weights[5][0]

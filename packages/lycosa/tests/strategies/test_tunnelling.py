@@ -13,7 +13,7 @@ import pytest
 from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
@@ -105,7 +105,7 @@ def browsed(seed: int, sessions: int = 40) -> Browsing:
 def engine(name: str, island: Island, events: list[Event] | None = None) -> Engine:
     """A crawl of the island that begins at home, or where those events end."""
     made = Greedy(estimator(name, **({} if name.startswith("b") else {"file": browsed(100)})))
-    crawl = Engine(island, Query(QUERY), made, MemoryLog(), clock=lambda: 0.0, concurrency=4, reader=Vocabulary())
+    crawl = Engine(island, VectorJudge(QUERY), made, MemoryLog(), clock=lambda: 0.0, concurrency=4, reader=Vocabulary())
     for event in events or [Seed("home")]:
         crawl.log.append(event)
         crawl.fold(event)

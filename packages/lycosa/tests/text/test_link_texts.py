@@ -3,7 +3,7 @@
 import numpy as np
 
 from lycosa.core.types import Links, Page
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.strategies.scent.words import LinkWords
 from lycosa.text.tokens import Tokens
 from lycosa.text.vocabulary import LinkTexts, Vocabulary
@@ -51,7 +51,7 @@ def test_the_judge_says_the_same_whoever_cuts() -> None:
     """A page that was read just now brings its tokens; one that was not is cut by the judge's own."""
     said = []
     for own in (False, True):
-        topic, words = Query("coral reef"), Vocabulary()
+        topic, words = VectorJudge("coral reef"), Vocabulary()
         topic.facets = ("context", "url")
         page = Page("ok", marked="On coral reefs.", links=LINKS)
         reading = words.read(page)

@@ -29,7 +29,7 @@ class Pages:
     def __init__(self, **pages: str) -> None:
         self.pages, self.asked = pages, list[str]()
 
-    def __call__(self, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def __call__(self, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
         self.asked += urls
         for url in urls:
             name = url.removeprefix("http://").removesuffix(".test/")
@@ -368,10 +368,10 @@ def crawl(place: Path, *events: Any) -> Path:
     return place
 
 
-def visit(node: str, word: str, beta: float, *links: str, first: bool = False) -> Visit:
+def visit(node: str, word: str, relevance: float, *links: str, first: bool = False) -> Visit:
     """A page of one word."""
     terms = Terms(np.array([STEMS.index(word)], np.uint32), np.array([3], np.uint16), STEMS if first else [])
-    return Visit(node, "page", "ok", 1, beta=beta, terms=terms, links=Links.to(*links))
+    return Visit(node, "page", "ok", 1, relevance=relevance, terms=terms, links=Links.to(*links))
 
 
 def test_a_crawl_is_a_record(tmp_path: Path) -> None:

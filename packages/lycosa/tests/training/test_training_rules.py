@@ -13,7 +13,7 @@ import lycosa
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page, Terms, Visit
-from lycosa.judges.model import Model, fitted
+from lycosa.judges.model import TrainedModel, fitted
 from lycosa.store.directory import Directory
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb import Server, Web, serve
@@ -36,7 +36,7 @@ TABLE_1 = {
 """Of the paper: for each class of train-0, the classes of the ten pages that its pages link to."""
 
 
-def small_model(classes: Sequence[str] = tuple(WORDS), **facts: Any) -> Model:
+def small_model(classes: Sequence[str] = tuple(WORDS), **facts: Any) -> TrainedModel:
     """One word, one class."""
     words = [WORDS.get(name, name.rpartition("/")[2]) for name in classes]
     bags = Bags.of([([number], [5.0]) for number in range(len(classes))])
@@ -50,7 +50,7 @@ class Pages:
         self.pages = pages
         self.asked: list[str] = []
 
-    def __call__(self, urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def __call__(self, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
         for url in urls:
             self.asked.append(url)
             if url in self.pages:
@@ -327,7 +327,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def taught(server: Server, crawled: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model]:
+def taught(server: Server, crawled: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TrainedModel]:
     """A table of all pages with a topic, and a model of the subjects."""
     place = tmp_path_factory.mktemp("models")
     known = {url: topic.partition("/")[0] for url in server.web.urls() if (topic := server.web.topic(url))}
@@ -335,7 +335,9 @@ def taught(server: Server, crawled: Path, tmp_path_factory: pytest.TempPathFacto
     return place / "t.tsv", train([str(place / "t.tsv")], place / "m.model", recorded(crawled), held_out=0.0).model
 
 
-def test_recorded_fetched_and_crawled_give_the_same(crawled: Path, taught: tuple[Path, Model], tmp_path: Path) -> None:
+def test_recorded_fetched_and_crawled_give_the_same(
+    crawled: Path, taught: tuple[Path, TrainedModel], tmp_path: Path
+) -> None:
     """Pages out of an archive, pages from the web, and the words in a crawl's log make the same rules."""
     source, model = taught
     archived = train_rules(str(source), model, recorded(crawled), most=0)

@@ -12,8 +12,8 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
-from lycosa.judges.classified import Classified
-from lycosa.judges.model import KINDS, Model
+from lycosa.judges.model import KINDS, TrainedModel
+from lycosa.judges.model_judge import ModelJudge
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
@@ -26,7 +26,7 @@ from written import text, write
 COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 
 
-def no_pages(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+def no_pages(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
     """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
@@ -45,13 +45,13 @@ def test_a_model_of_directories(kind: str, tmp_path: Path) -> None:
     assert done.quality is not None
     assert done.quality.accuracy > 0.9
     assert done.quality.majority < 0.5
-    model = Model.load(tmp_path / "out.model")
+    model = TrainedModel.load(tmp_path / "out.model")
     assert (["Sea/Fish", "Sea/Reefs", "Trains"], [24, 24, 24]) == (model.classes, model.counts)
     for label, number in (("Trains", 99), ("Sea/Fish", 98)):
         told = model.probabilities(stems(text(label, number)))
         assert label == model.classes[int(told.argmax())]
     page = Page("ok", marked=text("Sea/Reefs", 96))
-    assert Classified(model, ["Sea"]).judge(page, Vocabulary().read(page)).beta > 0.5
+    assert ModelJudge(model, ["Sea"]).judge(page, Vocabulary().read(page)).relevance > 0.5
 
 
 @pytest.mark.paper("rules-train-0")
@@ -197,7 +197,7 @@ def test_real_pages(tmp_path: Path) -> None:
 def test_no_page_could_be_had(tmp_path: Path) -> None:
     """It is told what became of them, and not that there are no classes."""
 
-    def none(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+    def none(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
         account.left_out["can't be fetched"] += len(urls)
         account.notes.append("cannot fetch http://a.example/: timed out")
         yield from ()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import lycosa
-from lycosa.cli.judge import label as give_label
+from lycosa.cli.judge_command import label as give_label
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.testweb import Server, Web, serve
@@ -20,11 +20,11 @@ from lycosa.training.sources import Rows, Tell, read, read_directory, read_table
 from written import text, write
 
 
-def tell(what: str, done: int, total: int) -> None:
+def progress(what: str, done: int, total: int) -> None:
     """Nobody listens."""
 
 
-def no_pages(urls: Sequence[str], account: Account, tell: Tell) -> Iterator[tuple[str, Page]]:
+def no_pages(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
     """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
@@ -46,7 +46,7 @@ def test_directories_are_classes(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 2, "Trains": 1})
     (tmp_path / "Trains" / "b.TXT").write_text("a locomotive")
     (tmp_path / "Trains" / "c.md").write_text("a carriage")
-    corpus = read([str(tmp_path)], no_pages, tell)
+    corpus = read([str(tmp_path)], no_pages, progress)
     assert {"Sea/Reefs": 2, "Trains": 3} == labels(corpus)
     assert "locomot" in corpus.vocabulary.id_of
     assert "p" not in corpus.vocabulary.id_of
@@ -61,7 +61,7 @@ def test_what_is_no_page_is_counted(tmp_path: Path) -> None:
     (tmp_path / "Sea" / "Reefs" / "empty.html").write_text("<html></html>")
     (tmp_path / "Sea" / "Reefs" / "gone.txt").symlink_to("nowhere")
     (tmp_path / "Sea" / "Reefs" / "binary.txt").write_bytes(bytes(range(256)))
-    corpus = read([str(tmp_path)], no_pages, tell)
+    corpus = read([str(tmp_path)], no_pages, progress)
     assert {
         "files beside the classes' directories": 1,
         "neither HTML nor text": 1,
@@ -77,7 +77,7 @@ def test_unreadable_files_are_counted(tmp_path: Path) -> None:
     (tmp_path / "Sea" / "Reefs" / "0.html").chmod(0)
     (tmp_path / "Trains").chmod(0)
     try:
-        corpus = read([str(tmp_path)], no_pages, tell)
+        corpus = read([str(tmp_path)], no_pages, progress)
     finally:
         (tmp_path / "Trains").chmod(0o700)
     assert {"files that can't be read": 1, "directories that can't be read": 1} == corpus.left_out
@@ -95,7 +95,7 @@ def test_a_file_that_fails_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("builtins.open", failing)
     corpus = Corpus()
-    read_directory(tmp_path, corpus, tell)
+    read_directory(tmp_path, corpus, progress)
     assert ({"Sea/Reefs": 1}, {"files that can't be read": 1}) == (labels(corpus), corpus.left_out)
 
 
@@ -104,7 +104,7 @@ def test_links_in_a_circle_end(tmp_path: Path) -> None:
     write(tmp_path, {"Sea/Reefs": 2})
     (tmp_path / "Sea" / "again").symlink_to(tmp_path)
     (tmp_path / "Self").symlink_to(tmp_path / "Self")
-    corpus = read([str(tmp_path)], no_pages, tell)
+    corpus = read([str(tmp_path)], no_pages, progress)
     assert {"Sea/Reefs": 2} == labels(corpus)
     assert {"directories that were read before (links)": 1, "neither files nor directories": 1} == corpus.left_out
 
@@ -115,13 +115,13 @@ def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     os.mkdir(directory)
     with open(os.path.join(directory, b"a.txt"), "w") as file:
         file.write("coffee and cake")
-    assert {"caf?": 1} == labels(read([str(tmp_path)], no_pages, tell))
+    assert {"caf?": 1} == labels(read([str(tmp_path)], no_pages, progress))
 
 
 def test_directories_without_pages(tmp_path: Path) -> None:
     """An empty directory is told what it needs."""
     with pytest.raises(InputError, match="no directories with pages in them: make one for each class"):
-        read([str(tmp_path)], no_pages, tell)
+        read([str(tmp_path)], no_pages, progress)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_directories_without_pages(tmp_path: Path) -> None:
 def test_no_source(source: str, told: str) -> None:
     """What is not there is named; an address by itself has no class."""
     with pytest.raises(InputError, match=told):
-        read([source], no_pages, tell)
+        read([source], no_pages, progress)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_pages_out_of_an_archive(crawl: tuple[Path, list[str]], tmp_path: Path) 
     rows = [*((url, "ab"[n % 2]) for n, url in enumerate(found)), ("http://elsewhere.test/", "a")]
     (tmp_path / "t.tsv").write_text("".join(f"{url}\t{label}\n" for url, label in rows))
     for place in (out, out / "archive", next((out / "archive").glob("*.warc.gz"))):
-        corpus = read([str(tmp_path / "t.tsv")], recorded(place), tell)
+        corpus = read([str(tmp_path / "t.tsv")], recorded(place), progress)
         assert found == [page.name for page in corpus.pages]
         assert {f"not in {place}": 1} == corpus.left_out
 
@@ -248,23 +248,23 @@ def test_no_archive(tmp_path: Path) -> None:
     """A place without pages is told so."""
     (tmp_path / "t.tsv").write_text("http://a.test/\tSea\n")
     with pytest.raises(InputError, match="there is no "):
-        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "nowhere"), tell)
+        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "nowhere"), progress)
     (tmp_path / "x.warc").write_text("no archive")
     with pytest.raises(InputError):
-        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "x.warc"), tell)
+        read([str(tmp_path / "t.tsv")], recorded(tmp_path / "x.warc"), progress)
 
 
 def test_labels_of_a_crawl(crawl: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
     """Labelled pages are of two classes, with the words that the log has of them; the last label counts."""
     out, found = crawl
     with pytest.raises(InputError, match="has no labels yet: give some with 'lycosa label"):
-        read([str(out)], no_pages, tell)
+        read([str(out)], no_pages, progress)
     give_label(out, yes=found[:4])
     give_label(out, no=found[3:7])
-    corpus = read([str(out)], no_pages, tell)
+    corpus = read([str(out)], no_pages, progress)
     assert {"relevant": 3, "irrelevant": 4} == labels(corpus)
     archived = Corpus()
-    for url, page in recorded(out)(found[:7], archived, tell):
+    for url, page in recorded(out)(found[:7], archived, progress):
         archived.add("x", url, page)
     words = {
         one.name: {archived.vocabulary.terms[n]: c for n, c in zip(one.terms.ids, one.terms.counts, strict=True)}
@@ -279,13 +279,13 @@ def test_a_crawl_that_has_not_begun(tmp_path: Path) -> None:
     """A directory with a crawl.toml and no log is told how to go on."""
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match=r"nothing has been crawled in .* yet"):
-        read([str(tmp_path)], no_pages, tell)
+        read([str(tmp_path)], no_pages, progress)
 
 
 def test_several_sources_join(tmp_path: Path) -> None:
     """Two directories are one corpus, also where a class is in both."""
     one, two = write(tmp_path / "one", {"Sea/Reefs": 2}), write(tmp_path / "two", {"Sea/Reefs": 3, "Trains": 1})
-    assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, tell))
+    assert {"Sea/Reefs": 5, "Trains": 1} == labels(read([str(one), str(two)], no_pages, progress))
     assert text("Trains", 0) != text("Trains", 1)
 
 
@@ -331,11 +331,11 @@ def test_a_table_out_of_a_pipe(tmp_path: Path) -> None:
 def test_no_source_at_all() -> None:
     """An empty name is not the directory one is in."""
     with pytest.raises(InputError, match="there is no file or directory ''"):
-        read([""], no_pages, tell)
+        read([""], no_pages, progress)
 
 
 def test_pages_out_of_a_pipe(tmp_path: Path) -> None:
     """An archive has to be read back and forth: a pipe is refused, not waited for."""
     os.mkfifo(tmp_path / "a.warc")
     with pytest.raises(InputError, match="a pipe or a device: name a WARC file"):
-        next(recorded(tmp_path / "a.warc")(["http://a.example/"], Corpus(), tell))
+        next(recorded(tmp_path / "a.warc")(["http://a.example/"], Corpus(), progress))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.traps.addresses import CALENDAR, DEEPEST, LISTS, LONG, LONGEST, LOOP, Address
+from lycosa.traps.url_patterns import CALENDAR, DEEPEST, LISTS, LONG, LONGEST, LOOP, Address
 from lycosa.web.urls import canonical, lane
 
 HOST = "http://a.test"

@@ -12,7 +12,7 @@ from lycosa.core.types import Kind, Outcome, Page, Terms, Visit
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps import copies as module
-from lycosa.traps.copies import ALIKE, FEWEST_WORDS, SKETCH, Copies
+from lycosa.traps.copies import ALIKE, FEWEST_WORDS, SKETCH, DuplicateIndex
 
 WORDS = tuple(range(40))
 
@@ -36,9 +36,9 @@ def page(
     )
 
 
-def knowing(*visits: Visit) -> Copies:
+def knowing(*visits: Visit) -> DuplicateIndex:
     """Copies that have seen some visits."""
-    made = Copies()
+    made = DuplicateIndex()
     for visit in visits:
         made.learn(visit)
     return made
@@ -199,7 +199,7 @@ def test_an_edited_page_is_a_copy_and_another_is_not() -> None:
     """A page with one word in a hundred changed is a near copy; a page of its own is none."""
     chance, vocabulary = random.Random(3), Vocabulary()
     texts = [prose(chance, 400) for _ in range(40)]
-    made = Copies()
+    made = DuplicateIndex()
     found = strangers = 0
     for number, text in enumerate(texts):
         visit = read(vocabulary, f"page {number}", " ".join(text))
@@ -223,7 +223,7 @@ def test_a_template_does_not_make_it_slow(monkeypatch: pytest.MonkeyPatch) -> No
         return shared(a, b)
 
     monkeypatch.setattr(module, "_shared", count)
-    copies = Copies()
+    copies = DuplicateIndex()
     for number in range(300):
         ids = np.arange(number * 100, number * 100 + 100, dtype=np.uint32)
         terms = Terms(ids, np.ones(100, np.uint16))

@@ -13,7 +13,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.making import PROBE_AFTER
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import MemoryLog
@@ -41,7 +41,7 @@ def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
         transport = SimTransport(web, seed=1, latency=(0.001, 0.01))
         space = WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if warden else 0)
-        query = Query(web.query(topic))
+        query = VectorJudge(web.query(topic))
         engine = Engine(
             space, query, Greedy(estimator("best-first", seed=1), "best-first"), MemoryLog(), clock=clock,
             budget=Budget(pages=BUDGET), reader=Vocabulary(), concurrency=4, choosy=0.7,

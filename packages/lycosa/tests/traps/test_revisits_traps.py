@@ -10,7 +10,7 @@ from lycosa.core.frontier import HELD, Frontier
 from lycosa.core.table import Table
 from lycosa.core.types import Kind, Links, Outcome, Page, Terms, Visit
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.copies import MOST_KNOWN, Copies
+from lycosa.traps.copies import MOST_KNOWN, DuplicateIndex
 from lycosa.traps.warden import Warden
 from lycosa.web.urls import lane
 
@@ -46,7 +46,7 @@ class Hunt:
         if outcome == "ok":
             reading = self.words.read(page)
             visit.terms, visit.simhash, visit.digest = reading.terms, reading.simhash, text.encode()
-            visit.beta = 0.8
+            visit.relevance = 0.8
             visit.links.alphas = np.full(len(links), 0.5, np.float32)
             self.warden.recognise(visit, reading)
         self.words.learn(visit)
@@ -69,7 +69,7 @@ def test_a_page_that_has_become_a_soft_404() -> None:
     hunt.visit(PROBE, SORRY, kind="probe")
     assert [] == hunt.visit(f"{A}/corals.html", CORAL).flags
     visit = hunt.again(f"{A}/corals.html", SORRY, f"{A}/home.html")
-    assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.beta, visit.links.alphas.tolist())
+    assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.alphas.tolist())
 
 
 def test_a_title_that_says_so() -> None:
@@ -133,7 +133,7 @@ def test_new_links_of_a_revisit_are_judged_as_addresses() -> None:
 
 def test_a_page_that_changes_all_the_time_is_remembered_twice() -> None:
     """Its first version and its last: what others said is not driven out by it."""
-    copies = Copies()
+    copies = DuplicateIndex()
 
     def version(node: str, number: int, again: bool) -> Visit:
         ids = np.arange(number, number + 40, dtype=np.uint32)

@@ -8,7 +8,7 @@ import pytest
 from lycosa.core.types import Kind, Links, Outcome, Page, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.copies import MOST_WORDS, Soft404
+from lycosa.traps.copies import MOST_WORDS, Soft404Detector
 from lycosa.traps.warden import Warden
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"
@@ -26,7 +26,7 @@ class Host:
     """A host's answers, as the engine shows them to the warden's nose for soft 404s, and records them."""
 
     def __init__(self) -> None:
-        self.words, self.soft404 = Vocabulary(), Soft404()
+        self.words, self.soft404 = Vocabulary(), Soft404Detector()
         self.events: list[Visit] = []
 
     def visit(self, node: str, marked: str, kind: Kind = "page", outcome: Outcome = "ok", title: str = "") -> Visit:
@@ -172,10 +172,15 @@ def test_a_soft_404_is_no_find_and_vouches_for_nothing() -> None:
     probe, page = Visit(PROBE, "probe", "ok", 1), Page("ok", marked=SORRY, links=Links.to("b", "c"))
     warden.soft404.recognise(probe, words.read(page))
     warden.soft404.learn(probe)
-    visit = Visit("http://a.test/lost.html", "page", "ok", 2, beta=0.9, links=Links.to("b", "c"))
+    visit = Visit("http://a.test/lost.html", "page", "ok", 2, relevance=0.9, links=Links.to("b", "c"))
     visit.links.alphas = np.array([0.5, 0.7], np.float32)
     warden.recognise(visit, words.read(page))
-    assert (0.0, [0.0, 0.0], ["soft-404"], "") == (visit.beta, visit.links.alphas.tolist(), visit.flags, visit.same_as)
+    assert (0.0, [0.0, 0.0], ["soft-404"], "") == (
+        visit.relevance,
+        visit.links.alphas.tolist(),
+        visit.flags,
+        visit.same_as,
+    )
     assert not visit.is_find(0.1)
 
 
@@ -207,7 +212,7 @@ def test_faces_in_a_snapshot(hosts: int) -> None:
         probe = f"http://{number}.test/no-such-page-0123456789ab.html"
         host.visit(probe, " ".join(SORRY.split()[number:]), "probe")
     state = host.soft404.state()
-    again = Soft404()
+    again = Soft404Detector()
     again.restore(state | {"hosts": list(state["hosts"].items)})
     faces = [
         {name: (ids.tolist(), n.tolist()) for name, (ids, n) in one._faces.items()} for one in (host.soft404, again)

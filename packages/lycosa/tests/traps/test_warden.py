@@ -15,7 +15,7 @@ from lycosa.core.frontier import FREE, HELD, SHUT, Frontier
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Held, Kind, Links, Seed, Setting, Terms, Visit
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
@@ -23,7 +23,7 @@ from lycosa.strategies import estimator
 from lycosa.testweb import Response, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.addresses import CALENDAR, LISTS, LONG, LOOP
+from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP
 from lycosa.traps.warden import (
     ALLOWANCE,
     FRUITLESS,
@@ -70,7 +70,7 @@ class Hunt:
             digest, simhash, terms = source.digest, source.simhash, source.terms
         visit = Visit(
             node, "page", rest.pop("outcome", "ok"), len(self.events) + 1, size=1000, digest=digest, simhash=simhash,
-            terms=terms, beta=0.8 if find else 0.0, links=Links.to(*links), **rest,
+            terms=terms, relevance=0.8 if find else 0.0, links=Links.to(*links), **rest,
         )  # fmt: skip
         self.warden.recognise(visit, None)
         self.learn(visit)
@@ -798,7 +798,7 @@ def engine(web: AnyWeb, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
     """An engine with a warden over a simulated transport."""
     politeness = Politeness(clock, delay=0.01, free=lambda address: True)
     space = WebSpace(SimTransport(web, seed=1, latency=(0.001, 0.01)), politeness, clock, probe_after=3)
-    topic = Query(TOPIC)
+    topic = VectorJudge(TOPIC)
     return Engine(
         space, topic, Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
         budget=Budget(pages=pages), reader=Vocabulary(), concurrency=4, choosy=0.7, judge_name="test",

@@ -14,7 +14,7 @@ from lycosa.testweb import Web, serve
 from lycosa.testweb.simulation import clock as virtual
 from lycosa.testweb.simulation import run_virtual
 from lycosa.web import politeness as module
-from lycosa.web.politeness import AGAIN, GRACE, Authority, Politeness, View
+from lycosa.web.politeness import RECHECK_SECONDS, TURN_GRACE, Politeness, PolitenessView, SharedPoliteness
 
 
 class Time:
@@ -32,13 +32,13 @@ def time() -> Time:
     return Time()
 
 
-def both(time: Time, **given: float) -> tuple[View, View]:
+def both(time: Time, **given: float) -> tuple[PolitenessView, PolitenessView]:
     """Two crawls under one authority."""
-    authority = Authority(time)
+    authority = SharedPoliteness(time)
     return authority.view(**given), authority.view(**given)
 
 
-def ask(view: View, host: str, seconds: float = 0.0) -> None:
+def ask(view: PolitenessView, host: str, seconds: float = 0.0) -> None:
     """One whole request."""
     view.begin(host)
     view.end(host, seconds)
@@ -46,7 +46,7 @@ def ask(view: View, host: str, seconds: float = 0.0) -> None:
 
 def test_one_crawl_is_treated_as_ever(time: Time) -> None:
     """A single view says the same as a politeness of its own, step by step."""
-    view, alone = Authority(time).view(delay=2.0), Politeness(time, delay=2.0)
+    view, alone = SharedPoliteness(time).view(delay=2.0), Politeness(time, delay=2.0)
     for at, step in enumerate(
         (
             lambda each: None,
@@ -83,7 +83,7 @@ def test_the_pause_is_everyones(time: Time) -> None:
 
 def test_the_larger_delay_counts(time: Time) -> None:
     """A host that a more patient crawl asks as well is left alone as long as that one wants."""
-    authority = Authority(time)
+    authority = SharedPoliteness(time)
     quick, patient = authority.view(delay=1.0), authority.view(delay=3.0)
     patient.ready("a")
     ask(quick, "a")
@@ -92,7 +92,7 @@ def test_the_larger_delay_counts(time: Time) -> None:
 
 def test_what_one_learned_holds_for_all(time: Time) -> None:
     """Crawl-delay and Retry-After of a host are known to every crawl, also to one that begins later."""
-    authority = Authority(time)
+    authority = SharedPoliteness(time)
     first = authority.view()
     first.obey("a", 7.0)
     ask(first, "a")
@@ -111,7 +111,7 @@ def test_addresses_are_shared(time: Time) -> None:
 
 def test_a_crawl_opened_again_does_not_rest_once_more(time: Time) -> None:
     """Hosts rest when the process has begun; opening a crawl again costs them and others nothing."""
-    authority = Authority(time, began=100.0)
+    authority = SharedPoliteness(time, began=100.0)
     first = authority.view()
     assert (101.0, "pause after resuming") == first.ready("a")
     time.now = 150.0
@@ -137,7 +137,7 @@ def test_turns(time: Time) -> None:
     ask(first, "a")
     assert [101.0, 101.0] == [first.ready("a")[0], second.ready("a")[0]]
     time.now = 101.0
-    assert (101.0 + AGAIN, "another crawl's turn") == first.ready("a")
+    assert (101.0 + RECHECK_SECONDS, "another crawl's turn") == first.ready("a")
     assert second.ready("a")[0] <= 101.0
 
 
@@ -147,7 +147,7 @@ def test_a_turn_that_is_not_taken_is_lost(time: Time) -> None:
     ask(first, "a")
     first.ready("a")
     second.ready("a")
-    time.now = 101.0 + GRACE + 0.01
+    time.now = 101.0 + TURN_GRACE + 0.01
     assert first.ready("a")[0] <= time.now
     ask(first, "a")
     due = first.ready("a")[0]
@@ -174,7 +174,7 @@ def test_a_crawl_that_is_over_lets_go(time: Time) -> None:
 
 def test_requests_are_shared_out(time: Time) -> None:
     """With a limit over all crawls, each has an equal share of it; when one has left, the rest have more."""
-    authority = Authority(time, most=4)
+    authority = SharedPoliteness(time, most=4)
     first, second = authority.view(), authority.view()
     first.begin("a")
     first.begin("b")
@@ -203,7 +203,7 @@ def test_nobody_starves(latency: float) -> None:
     served: Counter[int] = Counter()
     requests: list[tuple[float, float]] = []
 
-    async def crawl(view: View, number: int) -> None:
+    async def crawl(view: PolitenessView, number: int) -> None:
         while True:
             until, _ = view.ready("a")
             if until > virtual():
@@ -217,7 +217,7 @@ def test_nobody_starves(latency: float) -> None:
             served[number] += 1
 
     async def all_of_them() -> None:
-        authority = Authority(virtual)
+        authority = SharedPoliteness(virtual)
         crawls = [asyncio.create_task(crawl(authority.view(delay=0.5), number)) for number in range(20)]
         await asyncio.sleep(150.0)
         for task in crawls:
@@ -256,7 +256,7 @@ def test_a_crawl_records_rules_that_another_has_read() -> None:
     """The host is asked for its robots.txt once; both logs have the rules, and both obey them."""
     with serve(Web(traps=())) as server:
         topic = next(iter(server.web.topics))
-        authority = Authority(wall_clock(), began=0.0)
+        authority = SharedPoliteness(wall_clock(), began=0.0)
         told: list[list[Visit]] = []
         for _ in range(2):
             crawl = lycosa.crawl(

@@ -8,7 +8,7 @@ from crawl_helpers import plant, sim_engine
 from lycosa.core.types import Visit
 from lycosa.testweb import Response
 from lycosa.testweb.simulation import run_virtual
-from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, tame
+from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, limit_markup
 from lycosa.web.reading import Readers
 from page_bombs import BOMBS
 
@@ -51,8 +51,8 @@ def test_a_table_is_no_gigabyte(readers: Readers) -> None:
 
 def test_so_much_is_read_and_no_more() -> None:
     """Characters and tags are counted; the text before the last of them is all there."""
-    assert MOST_SOURCE == len(tame("w" * (MOST_SOURCE + 1)))
-    assert MOST_TAGS == tame("<i>" * (MOST_TAGS + 10)).count("<")
+    assert MOST_SOURCE == len(limit_markup("w" * (MOST_SOURCE + 1)))
+    assert MOST_TAGS == limit_markup("<i>" * (MOST_TAGS + 10)).count("<")
     page = extract(b"<p>first " + b"<br>" * MOST_TAGS + b"<p>last", URL)
     assert ("first", []) == (page.text.strip(), page.links.urls)
 
@@ -60,10 +60,10 @@ def test_so_much_is_read_and_no_more() -> None:
 def test_of_bodies_the_first_count() -> None:
     """A long page with many bodies is parsed with a few; with one if that is no plain tag. A short page is as it is."""
     page = "<html lang=en>" + "<body id=a>" * 30 + "words " * 20_000
-    assert (1, FEW, 30 - FEW) == tuple(tame(page).count(tag) for tag in ("<html", "<body", "<span"))
+    assert (1, FEW, 30 - FEW) == tuple(limit_markup(page).count(tag) for tag in ("<html", "<body", "<span"))
     wild = "<body '><body id=a><body id=b>" + "words " * 20_000
-    assert "<body '><span id=a><span id=b>" == tame(wild)[:30]
-    assert page[:500] == tame(page[:500])
+    assert "<body '><span id=a><span id=b>" == limit_markup(wild)[:30]
+    assert page[:500] == limit_markup(page[:500])
 
 
 def test_tags_in_comments_do_not_hide_the_one_that_counts() -> None:

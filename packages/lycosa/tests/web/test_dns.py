@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import FetchError
-from lycosa.web.guard import KEEP, KEEP_FAILURE, Names, Resolver
+from lycosa.web.guard import CACHE_SECONDS, FAILURE_CACHE_SECONDS, DnsCache, Resolver
 from tables import each
 
 
@@ -37,11 +37,11 @@ class Server:
         return list(found)
 
 
-def run(body: Callable[[Names], Coroutine[Any, Any, Any]], server: Server, time: Time | None = None) -> Any:
+def run(body: Callable[[DnsCache], Coroutine[Any, Any, Any]], server: Server, time: Time | None = None) -> Any:
     """Run something with names in front of a server."""
 
     async def main() -> Any:
-        names = Names(time or Time(), server)
+        names = DnsCache(time or Time(), server)
         try:
             return await body(names)
         finally:
@@ -54,7 +54,7 @@ def test_a_name_is_asked_once() -> None:
     """Many who ask at the same moment, and later, get one answer from one question."""
     server = Server(a_test=["192.0.2.1", "192.0.2.2"])
 
-    async def body(names: Names) -> list[list[str]]:
+    async def body(names: DnsCache) -> list[list[str]]:
         first = await asyncio.gather(*(names.resolve("a.test") for _ in range(5)))
         return [*first, await names.resolve("a.test")]
 
@@ -66,11 +66,11 @@ def test_answers_expire() -> None:
     """An answer is kept for KEEP seconds, a failure for KEEP_FAILURE."""
     server, time = Server(a_test=["192.0.2.1"]), Time()
 
-    async def body(names: Names) -> None:
-        for now in (0.0, KEEP - 1, KEEP + 1):
+    async def body(names: DnsCache) -> None:
+        for now in (0.0, CACHE_SECONDS - 1, CACHE_SECONDS + 1):
             time.now = now
             await names.resolve("a.test")
-        for now in (0.0, KEEP_FAILURE - 1, KEEP_FAILURE + 1):
+        for now in (0.0, FAILURE_CACHE_SECONDS - 1, FAILURE_CACHE_SECONDS + 1):
             time.now = 1000 + now
             with pytest.raises(FetchError):
                 await names.resolve("b.test")
@@ -91,7 +91,7 @@ def test_answers_expire() -> None:
 def test_failures(failure: Any, again: bool, message: str) -> None:
     """A name that leads nowhere is an unknown host; a temporary failure may be tried again."""
 
-    async def body(names: Names) -> FetchError:
+    async def body(names: DnsCache) -> FetchError:
         with pytest.raises(FetchError) as error:
             await names.resolve("a.test")
         return error.value
@@ -109,7 +109,7 @@ def test_literals_answer_for_themselves(name: str, address: str) -> None:
     """Addresses and localhost are known without asking anyone."""
     server = Server()
 
-    async def body(names: Names) -> list[str]:
+    async def body(names: DnsCache) -> list[str]:
         names.ahead(name)
         return await names.resolve(name)
 
@@ -122,7 +122,7 @@ def test_names_that_only_look_like_literals(name: str) -> None:
     """A name that ends in a digit, or has localhost in it, is asked for like any other."""
     server = Server()
 
-    async def body(names: Names) -> None:
+    async def body(names: DnsCache) -> None:
         with pytest.raises(FetchError):
             await names.resolve(name)
 
@@ -142,7 +142,7 @@ def test_ahead_and_peek() -> None:
     """A name resolved ahead is known without waiting; peeking never asks."""
     server = Server(a_test=["192.0.2.1"])
 
-    async def body(names: Names) -> list[str]:
+    async def body(names: DnsCache) -> list[str]:
         seen = [names.peek("a.test")]
         names.ahead("a.test")
         names.ahead("a.test")
@@ -160,7 +160,7 @@ def test_one_who_gives_up_does_not_spoil_it_for_others() -> None:
     """When one asker is cancelled, another gets the answer all the same."""
     server = Server(a_test=["192.0.2.1"])
 
-    async def body(names: Names) -> list[str]:
+    async def body(names: DnsCache) -> list[str]:
         impatient = asyncio.ensure_future(names.resolve("a.test"))
         patient = asyncio.ensure_future(names.resolve("a.test"))
         await asyncio.sleep(0)
@@ -179,7 +179,7 @@ def test_closing_ends_what_is_being_asked() -> None:
         return []
 
     async def main() -> int:
-        names = Names(Time(), never)
+        names = DnsCache(Time(), never)
         names.ahead("a.test")
         await asyncio.sleep(0)
         await names.close()
@@ -192,7 +192,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are too many names all are forgotten, rather than kept for ever."""
     monkeypatch.setattr("lycosa.web.guard.MOST_NAMES", 3)
 
-    async def body(names: Names) -> int:
+    async def body(names: DnsCache) -> int:
         for number in range(10):
             with pytest.raises(FetchError):
                 await names.resolve(f"n{number}.test")
@@ -204,7 +204,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_resolver_of_the_client() -> None:
     """The HTTP client gets the same addresses, in its own form, and an OSError for an unknown host."""
 
-    async def body(names: Names) -> list[Any]:
+    async def body(names: DnsCache) -> list[Any]:
         resolver = Resolver(names)
         with pytest.raises(OSError, match=r"no such host: b\.test"):
             await resolver.resolve("b.test", 80)

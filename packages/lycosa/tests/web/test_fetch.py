@@ -8,8 +8,8 @@ import pytest
 from fetch_peer import HEADERS, HTML, OK, Handler, Peer, Server, says, serve
 from held_port import held_port
 from lycosa.core.errors import FetchError
-from lycosa.web.fetch import HttpTransport, Limits, Response
-from lycosa.web.guard import Guard, Names
+from lycosa.web.fetch import FetchLimits, HttpTransport, Response
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
 
@@ -137,13 +137,13 @@ def test_redirects_are_not_followed(status: int) -> None:
 
 def test_a_body_over_the_cap_is_cut() -> None:
     """Of a body that goes on and on the first bytes are kept, and the connection is closed."""
-    response = get(says(OK + b"\r\n", *[b"x" * 1000] * 20, stay=True), limits=Limits(body=2500))
+    response = get(says(OK + b"\r\n", *[b"x" * 1000] * 20, stay=True), limits=FetchLimits(body=2500))
     assert (2500, "length") == (len(response.body), response.truncated)
 
 
 def test_a_body_of_just_the_cap_is_whole() -> None:
     """A body of exactly the cap is not cut."""
-    response = get(says(OK + b"Content-Length: 2500\r\n\r\n" + b"x" * 2500), limits=Limits(body=2500))
+    response = get(says(OK + b"Content-Length: 2500\r\n\r\n" + b"x" * 2500), limits=FetchLimits(body=2500))
     assert (2500, "") == (len(response.body), response.truncated)
 
 
@@ -202,7 +202,7 @@ def test_a_body_drop_by_drop() -> None:
             await peer.send(b"x")
             await asyncio.sleep(1.0)
 
-    error = failure(drip, limits=Limits(rate=0.0))
+    error = failure(drip, limits=FetchLimits(rate=0.0))
     assert ("timeout", True) == (error.outcome, error.again)
 
 
@@ -377,7 +377,7 @@ def test_a_name_that_changes_its_mind() -> None:
 
     async def main() -> tuple[str, str]:
         now = [0.0]
-        names = Names(lambda: now[0], lookup)
+        names = DnsCache(lambda: now[0], lookup)
         transport = HttpTransport(lambda: now[0], Guard(), names, Politeness(lambda: now[0]))
         address = await transport.address("http://rebind.test/")
         now[0] = 1000.0  # the first answer is stale
@@ -398,7 +398,7 @@ def test_a_silent_name_server() -> None:
 
     async def main() -> tuple[str, bool]:
         time = asyncio.get_running_loop().time
-        transport = HttpTransport(time, Guard(), Names(time, never, 0.05), Politeness(time), Limits())
+        transport = HttpTransport(time, Guard(), DnsCache(time, never, 0.05), Politeness(time), FetchLimits())
         with pytest.raises(FetchError) as error:
             await transport.address("http://a.test/")
         await transport.close()
@@ -415,7 +415,7 @@ def test_where_several_at_once_are_allowed_the_pause_counts_from_the_wire() -> N
         listening = await asyncio.start_server(server, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
         politeness = Politeness(lambda: 100.0, delay=1.0, at_once=2, address_delay=0.0)
-        transport = HttpTransport(lambda: 100.0, Guard(["127.0.0.0/8"]), Names(lambda: 100.0), politeness)
+        transport = HttpTransport(lambda: 100.0, Guard(["127.0.0.0/8"]), DnsCache(lambda: 100.0), politeness)
         politeness.begin(f"127.0.0.1:{port}")
         before = politeness.ready(f"127.0.0.1:{port}")[0]
         await transport.fetch(f"http://127.0.0.1:{port}/", HEADERS)

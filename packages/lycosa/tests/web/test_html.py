@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, extract, language_of, plain, tame
+from lycosa.web.html import (
+    CLOSE,
+    MOST_LINKS,
+    OPEN,
+    WINDOW,
+    Document,
+    detect_language_code,
+    extract,
+    limit_markup,
+    read_plain_text,
+)
 from tables import each
 
 URL = "http://a.test/dir/page"
@@ -242,7 +252,7 @@ def test_charsets(body: bytes, charset: str, expected: str) -> None:
 )
 def test_plain_text(body: bytes, charset: str, expected: str) -> None:
     """A text file is what it is, in its charset or as UTF-8, without marks and links."""
-    document = plain(body, charset)
+    document = read_plain_text(body, charset)
     assert (expected, 0) == (document.marked, len(document.links))
 
 
@@ -257,7 +267,7 @@ def test_plain_text(body: bytes, charset: str, expected: str) -> None:
 )
 def test_language_of(text: str, language: str) -> None:
     """The language of a text is told by its words, as a two-letter code; of a text too short for that, not at all."""
-    assert language == language_of(text)
+    assert language == detect_language_code(text)
 
 
 # -- markup made to hurt -------------------------------------------------------------------------------------
@@ -291,7 +301,7 @@ def test_any_bytes_can_be_read(body: bytes, charset: str) -> None:
 @given(st.binary(max_size=50), st.sampled_from(["utf-8", "utf-16", "utf-7", "ascii", "cp932", "zip", ""]))
 def test_any_bytes_are_some_text(body: bytes, charset: str) -> None:
     """A text file can be read whatever it holds."""
-    assert isinstance(plain(body, charset).marked, str)
+    assert isinstance(read_plain_text(body, charset).marked, str)
 
 
 @each(["font a{}", "B x={}", "strong\n{}"])
@@ -305,7 +315,7 @@ def test_elements_that_are_opened_again_and_again_stay_few(tag: str) -> None:
 def test_ordinary_formatting_is_left_alone() -> None:
     """A long page whose formatting is closed is parsed as it is."""
     page = "<p><b class=x>bold</b> and <i>italic</i>" * 50 + "<p>More of it. " * 1_000
-    assert page == tame(page)
+    assert page == limit_markup(page)
 
 
 def test_an_article_that_only_a_script_would_show() -> None:

@@ -14,7 +14,7 @@ from fetch_peer import HEADERS, HTML, Peer, Server, says, serve
 from lycosa.core.budget import BYTES_SPENT
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
-from lycosa.web.fetch import MOST_HEAD, HttpTransport, Limits, Response, mend
+from lycosa.web.fetch import MOST_HEAD, FetchLimits, HttpTransport, Response, repair_head
 from lycosa.web.inflate import inflate
 from places import ROOT
 
@@ -112,7 +112,7 @@ def got(sent: bytes, size: int) -> Response:
     async def body(transport: HttpTransport, server: Server, url: str) -> Response:
         return await transport.fetch(url, HEADERS, HTML)
 
-    response = serve(says(*pieces(sent, size)), body, limits=Limits(seconds=20.0))
+    response = serve(says(*pieces(sent, size)), body, limits=FetchLimits(seconds=20.0))
     assert isinstance(response, Response)
     return response
 
@@ -183,7 +183,7 @@ def test_regular_heads_are_left_alone() -> None:
         b"HTTP/1.0 404 \r\n\r\n",
         b"HTTP/1.1 200\r\n\r\n",
     ):
-        assert mend(head) is None
+        assert repair_head(head) is None
 
 
 def test_a_head_without_end_is_not_kept() -> None:

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from lycosa.web.rendering import LATER, SOME, Look, scripts_of
+from lycosa.web.rendering import ADDS_LATER, HAS_SCRIPTS, PageLook, classify_scripts
 
 RUNS = "<script></script>"
 
@@ -19,13 +19,17 @@ SHELLS = (
 
 @pytest.mark.parametrize("markup", SHELLS)
 def test_an_element_that_waits(markup: str) -> None:
-    assert Look.of(RUNS + markup, 0, 0, SOME).empty
-    assert not Look.of(RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, SOME).empty
+    assert PageLook.of(RUNS + markup, 0, 0, HAS_SCRIPTS).empty
+    assert not PageLook.of(
+        RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, HAS_SCRIPTS
+    ).empty
 
 
 def test_a_page_that_asks() -> None:
-    assert Look.of(f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, SOME).asks
-    assert not Look.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, SOME).asks
+    assert PageLook.of(
+        f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, HAS_SCRIPTS
+    ).asks
+    assert not PageLook.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, HAS_SCRIPTS).asks
 
 
 def test_scripts_that_add_something_later() -> None:
@@ -36,11 +40,11 @@ def test_scripts_that_add_something_later() -> None:
         "<button class=load-more>More</button><script src=a.js></script>",
         "<ul data-next-url=/list?page=2></ul><script src=a.js></script>",
     )
-    assert {scripts_of(page) for page in later} == {LATER}
+    assert {classify_scripts(page) for page in later} == {ADDS_LATER}
     none = ("<script type=text/template>load-more</script>", "<p class=load-more>", "<scripted>IntersectionObserver")
-    assert {scripts_of(page) for page in none} == {""}
+    assert {classify_scripts(page) for page in none} == {""}
     only = ("<script></script><p>infinite lazy scroll", "<script src=a.js></script><img loading=lazy><p>load-less")
-    assert {scripts_of(page) for page in only} == {SOME}
+    assert {classify_scripts(page) for page in only} == {HAS_SCRIPTS}
 
 
 HOSTILE = {
@@ -57,5 +61,5 @@ HOSTILE = {
 def test_a_page_that_takes_no_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
-    assert not Look.of(page, 0, 0, scripts_of(page)).empty
+    assert not PageLook.of(page, 0, 0, classify_scripts(page)).empty
     assert process_time() - began < 2.0  # hundredths: what is not linear takes minutes

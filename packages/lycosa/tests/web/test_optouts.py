@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from lycosa.web.html import extract
-from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
+from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, page_opt_outs, respected, site_opt_outs
 
 
 @dataclass
@@ -90,17 +90,17 @@ CASES = {
 def test_what_is_told(name: str) -> None:
     """Each way of saying no, and what only looks like one."""
     case = CASES[name]
-    from lycosa.web.optouts import tag_directives
+    from lycosa.web.optouts import parse_x_robots_tag
 
-    known = told_by_site(
+    known = site_opt_outs(
         case.url,
         RobotsSignals(case.robots.encode(), "Lycosa"),
         TdmRep(case.tdmrep.encode()) if case.tdmrep else None,
         AiTxt(case.ai.encode(), "Lycosa") if case.ai else None,
     )
     document = extract(f"<title>x</title>{case.markup}<p>Text".encode(), case.url, agent="Lycosa")
-    directives = document.directives | tag_directives(case.header.get("x-robots-tag", ""), "Lycosa")
-    assert told_by_page(case.header, directives, known) == case.told
+    directives = document.directives | parse_x_robots_tag(case.header.get("x-robots-tag", ""), "Lycosa")
+    assert page_opt_outs(case.header, directives, known) == case.told
     signals = RobotsSignals(case.robots.encode(), "Lycosa")
     assert RobotsSignals.of(signals.state()).told(case.url) == signals.told(case.url)
 
@@ -115,9 +115,9 @@ def test_what_is_heeded() -> None:
         "noai:robots",
         "noimageai:robots",
     ]
-    assert heeded(told, "") == []
-    assert heeded(told, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
-    assert heeded(told, "all") == told
+    assert respected(told, "") == []
+    assert respected(told, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
+    assert respected(told, "all") == told
 
 
 def test_files_that_are_meant_to_hurt() -> None:
@@ -130,6 +130,6 @@ def test_files_that_are_meant_to_hurt() -> None:
     began = process_time()
     for _ in range(5):  # each page is looked up
         assert (
-            told_by_site("http://a.example/reefs", robots, tdmrep, None) == again.told("http://a.example/reefs") == []
+            site_opt_outs("http://a.example/reefs", robots, tdmrep, None) == again.told("http://a.example/reefs") == []
         )
     assert process_time() - began < 3.0  # tenths, on an idle machine

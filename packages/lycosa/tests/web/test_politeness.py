@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.testweb.simulation import clock as virtual
 from lycosa.testweb.simulation import run_virtual
-from lycosa.web.politeness import LONGEST_PAUSE, SLOWNESS, Politeness
+from lycosa.web.politeness import MAX_SLOW_PAUSE, SLOWNESS, Politeness
 
 
 class Time:
@@ -60,7 +60,7 @@ def test_a_slow_host_rests_longer(time: Time) -> None:
     assert pytest.approx(100 + SLOWNESS * 0.7 * 3.0) == politeness.ready("a")[0]
     politeness.begin("b")
     politeness.end("b", 1000.0)
-    assert 100 + LONGEST_PAUSE == politeness.ready("b")[0]
+    assert 100 + MAX_SLOW_PAUSE == politeness.ready("b")[0]
 
 
 def test_no_delay_is_no_pause(time: Time) -> None:

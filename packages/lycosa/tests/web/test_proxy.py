@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from lycosa.core.errors import FetchError, InputError
 from lycosa.web.fetch import HttpTransport, Proxy, Response
-from lycosa.web.guard import Guard, Names
+from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 from tables import each
 
@@ -63,7 +63,7 @@ def through(
         transport = HttpTransport(
             time,
             Guard(allow),
-            Names(time, nobody),
+            DnsCache(time, nobody),
             Politeness(time),
             proxy=Proxy(f"http://127.0.0.1:{port}", login=user),
             lost=upstream.lost.append,
@@ -164,7 +164,7 @@ def test_a_proxy_that_is_gone() -> None:
         listening.close()
         await listening.wait_closed()
         time, lost = asyncio.get_running_loop().time, list[str]()
-        transport = HttpTransport(time, Guard(), Names(time), Politeness(time), proxy=proxy, lost=lost.append)
+        transport = HttpTransport(time, Guard(), DnsCache(time), Politeness(time), proxy=proxy, lost=lost.append)
         with pytest.raises(FetchError) as error:
             await transport.fetch("http://a.example/", HEADERS)
         await transport.close()
@@ -241,7 +241,7 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
         listening = await loop.create_server(Tunnel, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
         proxy = Proxy(f"http://127.0.0.1:{port}", str(public) if trusted else "")
-        transport = HttpTransport(loop.time, Guard(), Names(loop.time), Politeness(loop.time), proxy=proxy)
+        transport = HttpTransport(loop.time, Guard(), DnsCache(loop.time), Politeness(loop.time), proxy=proxy)
         try:
             return await transport.fetch("https://a.example/", HEADERS)
         finally:

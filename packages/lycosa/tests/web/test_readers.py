@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from lycosa.web.apart import JOBS, Answer, send
+from lycosa.web.apart import JOBS, DecodedAnswer, send
 from lycosa.web.html import Document
 from lycosa.web.reading import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
@@ -149,7 +149,7 @@ def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- all pages of a crawl --------------------------------------------------------------------------------------
 
 
-async def _answers(pool: Readers, *bodies: bytes) -> list[Answer]:
+async def _answers(pool: Readers, *bodies: bytes) -> list[DecodedAnswer]:
     given = [("answer", body, "", 1_000_000, LARGE, URL, "text/html", "lycosa") for body in bodies]
     return await asyncio.gather(*(pool.while_waiting(partial(pool.run, *each, again=True)) for each in given))
 

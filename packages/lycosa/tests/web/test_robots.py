@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.web.robots import MAX_BYTES, MAX_WILD, Rules, verdict
+from lycosa.web.robots import MAX_BYTES, MAX_WILD, RobotsRules, verdict
 from places import CORPORA
 from tables import each
 
@@ -130,13 +130,13 @@ TABLE: list[tuple[str, str, dict[str, bool]]] = [
 @each(TABLE)
 def test_rfc_9309(case: str, body: str, expected: dict[str, bool]) -> None:
     """Each file says of each path what the standard makes it say."""
-    rules = Rules.parse(body.encode(), AGENT)
+    rules = RobotsRules.parse(body.encode(), AGENT)
     assert {path: rules.allowed("http://example.com" + path) for path in expected} == expected
 
 
 def test_the_url_is_cut_at_the_host_and_the_fragment() -> None:
     """Scheme, host, port and fragment play no part; an absent path is the root."""
-    rules = Rules.parse(b"User-agent: *\nDisallow: /$\nDisallow: /a$", AGENT)
+    rules = RobotsRules.parse(b"User-agent: *\nDisallow: /$\nDisallow: /a$", AGENT)
     urls = [
         "http://e.com",
         "https://e.com:8443/",
@@ -151,12 +151,12 @@ def test_the_url_is_cut_at_the_host_and_the_fragment() -> None:
 @each(["Lycosa", "lycosa", "Lycosa/1.0", "lycosa/1.0 (+http://example.com)", " LYCOSA "])
 def test_the_agent_is_known_by_its_product_token(agent: str) -> None:
     """A token and a whole header mean the same agent."""
-    assert not Rules.parse(b"User-agent: Lycosa\nDisallow: /", agent).allowed("http://e.com/a")
+    assert not RobotsRules.parse(b"User-agent: Lycosa\nDisallow: /", agent).allowed("http://e.com/a")
 
 
 def test_bytes_that_are_not_utf8_match_themselves() -> None:
     """A rule in an older charset matches the same bytes percent-encoded in a URL."""
-    rules = Rules.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: http://e.com/\xe9", AGENT)
+    rules = RobotsRules.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: http://e.com/\xe9", AGENT)
     assert not rules.allowed("http://e.com/caf%E9")
     assert rules.allowed("http://e.com/caf%C3%A9")
     assert rules.sitemaps == ("http://e.com/\ufffd",)
@@ -185,13 +185,13 @@ def test_bytes_that_are_not_utf8_match_themselves() -> None:
 )
 def test_crawl_delay(line: str, expected: float | None) -> None:
     """A sensible number of seconds counts, anything else is ignored."""
-    assert Rules.parse(f"User-agent: *\n{line}".encode(), AGENT).crawl_delay == expected
+    assert RobotsRules.parse(f"User-agent: *\n{line}".encode(), AGENT).crawl_delay == expected
 
 
 def test_crawl_delay_belongs_to_its_group() -> None:
     """The delay of the star group is not that of a named one; nor does a delay end the list of agents."""
     body = b"User-agent: *\nCrawl-delay: 9\nDisallow: /a\n\nUser-agent: lycosa\nCrawl-delay: 3\nUser-agent: x\nDisallow: /b"
-    named, other, late = (Rules.parse(body, agent) for agent in ["lycosa", "someone", "x"])
+    named, other, late = (RobotsRules.parse(body, agent) for agent in ["lycosa", "someone", "x"])
     assert (named.crawl_delay, other.crawl_delay, late.crawl_delay) == (3.0, 9.0, None)
     assert [rules.allowed("http://e.com/b") for rules in (named, other, late)] == [False, True, False]
 
@@ -199,7 +199,7 @@ def test_crawl_delay_belongs_to_its_group() -> None:
 def test_sitemaps_belong_to_the_file() -> None:
     """Sitemaps are found anywhere, in order and once each."""
     body = b"Sitemap: http://e.com/1\nUser-agent: x\nsitemap:http://e.com/2\nDisallow: /\nSitemap: http://e.com/1\nSitemap:"
-    assert Rules.parse(body, AGENT).sitemaps == ("http://e.com/1", "http://e.com/2")
+    assert RobotsRules.parse(body, AGENT).sitemaps == ("http://e.com/1", "http://e.com/2")
 
 
 @each(
@@ -216,16 +216,18 @@ def test_verdict(status: int | None, expected: str) -> None:
 
 def test_allowed_all_or_nothing() -> None:
     """Rules allow or forbid every page; robots.txt itself is always allowed."""
-    forbidding = Rules([(False, "/")])
+    forbidding = RobotsRules([(False, "/")])
     for url in ["http://e.com/", "http://e.com", "http://e.com/a?b"]:
-        assert Rules.ALLOW_ALL.allowed(url)
+        assert RobotsRules.ALLOW_ALL.allowed(url)
         assert not forbidding.allowed(url)
     assert forbidding.allowed("http://e.com/robots.txt")
 
 
 def test_rules_can_be_stored() -> None:
     """Pickling keeps everything."""
-    rules = Rules.parse(b"User-agent: *\nDisallow: /a*b\nDisallow: /c\nCrawl-delay: 2\nSitemap: http://e/s", AGENT)
+    rules = RobotsRules.parse(
+        b"User-agent: *\nDisallow: /a*b\nDisallow: /c\nCrawl-delay: 2\nSitemap: http://e/s", AGENT
+    )
     again = pickle.loads(pickle.dumps(rules))
     assert [again.allowed(f"http://e.com/{path}") for path in ("axb", "c", "d")] == [False, False, True]
     assert (again.crawl_delay, again.sitemaps) == (2.0, ("http://e/s",))
@@ -241,7 +243,7 @@ def test_a_file_is_cut_at_500_kib(last: bytes, expected: bool) -> None:
     assert body[:MAX_BYTES].endswith(line)
     if b"\n" not in last:
         body += b"def\nDisallow: /"
-    rules = Rules.parse(body, AGENT)
+    rules = RobotsRules.parse(body, AGENT)
     assert rules.allowed("http://e.com/abc") is expected
 
 
@@ -260,14 +262,14 @@ HOSTILE = {
 @each(HOSTILE.values())
 def test_hostile_files_cost_little(body: bytes) -> None:
     """Whatever the patterns and the URL, there is an answer: what tries all ways would not end."""
-    rules = Rules.parse(b"User-agent: *\n" + body, AGENT)
+    rules = RobotsRules.parse(b"User-agent: *\n" + body, AGENT)
     assert rules.allowed("http://example.com/" + "a" * 1_980) in (True, False)
 
 
 def test_too_many_wildcards_forbid_more_and_never_less() -> None:
     """Beyond the limit a disallow is cut at its first wildcard and an allow is dropped."""
     body = b"User-agent: *\n" + b"".join(b"Disallow: /x*%d\n" % i for i in range(MAX_WILD))
-    rules = Rules.parse(body + b"Disallow: /y*z\nAllow: /y*longer\nDisallow: /x*7\n", AGENT)
+    rules = RobotsRules.parse(body + b"Disallow: /y*z\nAllow: /y*longer\nDisallow: /x*7\n", AGENT)
     answers = {path: rules.allowed("http://e.com/" + path) for path in ["x-7", "x-", "yaz", "ya", "y-longer", "z"]}
     assert answers == {"x-7": False, "x-": True, "yaz": False, "ya": False, "y-longer": False, "z": True}
 
@@ -284,14 +286,14 @@ def _slow_match(pattern: str, path: str) -> bool:
 @given(st.text("ab*", max_size=8), st.sampled_from(["", "$"]), st.text("ab", max_size=10))
 def test_matching_agrees_with_its_definition(pattern: str, anchor: str, path: str) -> None:
     """The part-by-part matcher finds what trying everything finds."""
-    rules = Rules([(False, f"/{pattern}{anchor}")])
+    rules = RobotsRules([(False, f"/{pattern}{anchor}")])
     assert rules.allowed(f"http://e.com/{path}") is not _slow_match(pattern + anchor, path)
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(body: bytes) -> None:
     """No file raises, and every file gives an answer."""
-    rules = Rules.parse(b"User-agent: *\n" + body, AGENT)
+    rules = RobotsRules.parse(b"User-agent: *\n" + body, AGENT)
     assert rules.allowed("http://e.com/a") in (True, False)
 
 
@@ -309,6 +311,6 @@ def test_real_files_are_read() -> None:
             entry = archive.extractfile(member)
             if entry is None:
                 continue
-            assert Rules.parse(entry.read(), AGENT).allowed("http://example.com/robots.txt")
+            assert RobotsRules.parse(entry.read(), AGENT).allowed("http://example.com/robots.txt")
             count += 1
     assert count == 2_115

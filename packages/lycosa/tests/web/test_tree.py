@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.tree import to_xml, tree_of
+from lycosa.web.tree import parse_tree, to_xml
 from tables import each
 
 SHAPES = [
@@ -35,7 +35,7 @@ SHAPES = [
 @each(SHAPES)
 def test_shape(markup: str, names: str, levels: str | None) -> None:
     """Omitted tags are supplied as a browser would, and stray end tags end nothing."""
-    tree = tree_of(markup)
+    tree = parse_tree(markup)
     assert names == " ".join(name or text for name, text in zip(tree.names, tree.texts, strict=True))
     if levels is not None:
         assert [int(level) for level in levels.split()] == tree.levels
@@ -43,7 +43,7 @@ def test_shape(markup: str, names: str, levels: str | None) -> None:
 
 def test_levels() -> None:
     """Each level has its tags and the texts of its elements in order, without blanks and without scripts."""
-    tree = tree_of("<div> <p>one  two</p><script>x</script><p>three <b>four</b> five</p></div>")
+    tree = parse_tree("<div> <p>one  two</p><script>x</script><p>three <b>four</b> five</p></div>")
     levels = tree.by_level()
     assert [["html"], ["body"], ["div"], ["p", "script", "p"], ["b"]] == [level.elements for level in levels]
     assert [[], [], [], ["one two", "three", "five"], ["four"]] == [level.texts for level in levels]
@@ -51,12 +51,12 @@ def test_levels() -> None:
 
 def test_attributes_written_twice() -> None:
     """The first of two attributes counts."""
-    assert {"a": "1", "b": "3"} == tree_of("<p a=1 a=2 b=3>").attributes[2]
+    assert {"a": "1", "b": "3"} == parse_tree("<p a=1 a=2 b=3>").attributes[2]
 
 
 def test_xml_keeps_what_it_can() -> None:
     """Names and characters that XML does not allow are replaced; everything else comes back as it was."""
-    tree = tree_of("<p xml:lang=en xmlns=u @x=1 _x=2 1='\"&<'>a\x0bb\ufffe&#13;]]></p><o:p>c</o:p><a<b>")
+    tree = parse_tree("<p xml:lang=en xmlns=u @x=1 _x=2 1='\"&<'>a\x0bb\ufffe&#13;]]></p><o:p>c</o:p><a<b>")
     root = ElementTree.fromstring(to_xml(tree))
     paragraph = root[0][0]
     assert {"xml_lang": "en", "_xmlns": "u", "_x": "1", "_1": '"&<'} == paragraph.attrib
@@ -69,14 +69,14 @@ def test_xml_keeps_what_it_can() -> None:
 @given(st.text(alphabet="<>/='\" pabuli:!-&;#x0\x00\x0c\x1f\ud800\uffffé", max_size=60))
 def test_xml_of_any_page_is_well_formed(markup: str) -> None:
     """Whatever a page contains, an XML parser reads its tree, with as many elements as it has."""
-    tree = tree_of(markup.encode("utf-8", "replace").decode())
+    tree = parse_tree(markup.encode("utf-8", "replace").decode())
     root = ElementTree.fromstring(to_xml(tree))
     assert sum(map(bool, tree.names)) == sum(1 for _ in root.iter())
 
 
 def test_xml_of_deep_pages() -> None:
     """50,000 nested elements are written and read again without recursion, in pieces."""
-    tree = tree_of("<div>" * 50_000 + "x")
+    tree = parse_tree("<div>" * 50_000 + "x")
     starts = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -107,7 +107,7 @@ def test_growth_is_linear(markup: str) -> None:
         before = sys.gettrace()
         sys.settrace(count)
         try:
-            tree = tree_of(source)
+            tree = parse_tree(source)
             levels = tree.by_level()
         finally:
             sys.settrace(before)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from lycosa.web.html import extract
-from lycosa.web.walls import wall_of
+from lycosa.web.walls import detect_wall
 
 
 @dataclass
@@ -137,4 +137,4 @@ def test_walls(name: str) -> None:
     """Each wall is recognised, and no page is taken for one."""
     case = CASES[name]
     body = f"<html><head><title>{case.title}</title></head><body>{case.body}</body></html>".encode()
-    assert wall_of(case.url, case.status, case.header, body, extract(body, case.url)) == case.wall
+    assert detect_wall(case.url, case.status, case.header, body, extract(body, case.url)) == case.wall

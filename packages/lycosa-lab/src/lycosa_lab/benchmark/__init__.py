@@ -21,19 +21,19 @@ from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.judges import DEFAULT
 from lycosa.version import __version__
-from lycosa_lab.benchmark.corpora import Place
+from lycosa_lab.benchmark.corpora import AvailableCorpus
 from lycosa_lab.benchmark.entrants import SCENT, is_rival, kind
-from lycosa_lab.certainty import Difference, Interval, corrected, paired
-from lycosa_lab.comparing import Comparison, Measure
+from lycosa_lab.comparison import CrawlComparison, Measure
+from lycosa_lab.confidence import Interval, PairedDifference, corrected, paired
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import Cell as TableCell
-from lycosa_lab.findings import Figure, Findings, Ruling, Table, joined, plain, says
-from lycosa_lab.hunters import ORACLE, label
-from lycosa_lab.index import Index
+from lycosa_lab.findings import Findings, ReportFigure, ReportTable, Ruling, claim_of, combine_rulings, plain
 from lycosa_lab.measures import Floats, polite
 from lycosa_lab.papers import Bench
-from lycosa_lab.results import Outcome, Results
+from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.trial_strategies import ORACLE, label
 
 SEEDS, EXAMPLES = 3, 20
 CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds
@@ -46,7 +46,7 @@ NOTE = (
 )
 
 
-class Setting(NamedTuple):
+class BenchmarkSetting(NamedTuple):
     """What is told, and where crawls start."""
 
     told: str
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
     @property
     def title(self) -> str:
         """
-        >>> Setting("words", "on-topic").title, Setting("examples", "cold").title
+        >>> BenchmarkSetting("words", "on-topic").title, BenchmarkSetting("examples", "cold").title
         ('words, 3 seeds', '20 examples, cold seeds')
         """
         what = "words" if self.told == "words" else f"{EXAMPLES} examples"
@@ -63,7 +63,7 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Size:
+class BenchmarkSize:
     """How much is run."""
 
     subject_count: int = 0  # topics per corpus; 0: the corpus' default, -1: all
@@ -75,13 +75,13 @@ class Size:
     quick: bool = False
 
     @property
-    def settings(self) -> list[Setting]:
-        return [Setting(told, seeds) for told in self.told for seeds in self.seeds]
+    def settings(self) -> list[BenchmarkSetting]:
+        return [BenchmarkSetting(told, seeds) for told in self.told for seeds in self.seeds]
 
     def budgets_for(self, pages: int) -> list[int]:
         """Return those up to a third of a corpus: beyond it any crawl comes to have everything.
 
-        >>> Size().budgets_for(2000), Size().budgets_for(90)
+        >>> BenchmarkSize().budgets_for(2000), BenchmarkSize().budgets_for(90)
         ([100, 500], [30])
         """
         return [budget for budget in self.budgets if budget <= pages // 3] or [max(1, pages // 3)]
@@ -89,22 +89,22 @@ class Size:
     def draws_for(self, topics: int) -> int:
         """Return how often seeds are drawn for each of so many topics.
 
-        >>> [Size().draws_for(topics) for topics in (3, 10, 30)], Size(seed_sets=2).draws_for(3)
+        >>> [BenchmarkSize().draws_for(topics) for topics in (3, 10, 30)], BenchmarkSize(seed_sets=2).draws_for(3)
         ([4, 2, 1], 2)
         """
         return self.seed_sets or -(-CRAWLS // max(1, topics))
 
 
-USUAL = Size()
-QUICK = Size(2, seed_sets=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
-FULL = Size(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
+USUAL = BenchmarkSize()
+QUICK = BenchmarkSize(2, seed_sets=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
+FULL = BenchmarkSize(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
 
 
-class Cell(NamedTuple):
+class BenchmarkCell(NamedTuple):
     """A corpus, a setting and a budget."""
 
     corpus: str
-    setting: Setting
+    setting: BenchmarkSetting
     budget: int
 
     def __str__(self) -> str:
@@ -126,24 +126,24 @@ COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched",
 CPU = Measure("cpu", lambda one, results, budgets: np.full(len(budgets), _milliseconds(one)), most=math.inf)
 
 
-def _milliseconds(one: Outcome) -> float:
+def _milliseconds(one: Trial) -> float:
     return 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes))
 
 
-def _polite(one: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
     times, last = polite(results.index.hosts[one.trace.nodes]), len(one.trace.nodes)
     return np.array([times[min(last, one.trace.seeds + budget) - 1] for budget in budgets])
 
 
 @dataclass
-class Measured:
+class BenchmarkRun:
     """All cells with their crawls, and what was said of them."""
 
-    places: list[Place]
-    size: Size
+    places: list[AvailableCorpus]
+    size: BenchmarkSize
     entrants: list[str]
-    cells: dict[Cell, Comparison] = field(default_factory=dict)
-    figures: list[Figure] = field(default_factory=list)
+    cells: dict[BenchmarkCell, CrawlComparison] = field(default_factory=dict)
+    figures: list[ReportFigure] = field(default_factory=list)
     hunted: dict[str, list[str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
@@ -152,27 +152,29 @@ class Measured:
         """The corpora with the largest budget of each."""
         return {cell.corpus: cell.budget for cell in sorted(self.cells, key=lambda cell: cell.budget)}
 
-    def pooled(self, budget: int, corpus: str = "") -> Comparison:
+    def pooled(self, budget: int, corpus: str = "") -> CrawlComparison:
         """All crawls of a budget together, perhaps on one corpus only."""
-        return Comparison.pooled(
+        return CrawlComparison.pooled(
             [of for cell, of in self.cells.items() if cell.budget == budget and corpus in ("", cell.corpus)]
         )
 
 
-def mean(crawls: Comparison, entrant: str, measure: Measure) -> TableCell:
+def mean(crawls: CrawlComparison, entrant: str, measure: Measure) -> TableCell:
     known: TableCell = plain(crawls.mean(entrant, measure)) if entrant in crawls.crawlers else None
     return known
 
 
-def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Sequence[str]) -> Measured:
+def benchmark(
+    bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str]
+) -> BenchmarkRun:
     """Run what is missing, and return all that is there."""
-    made = Measured(list(places), size, list(entrants))
+    made = BenchmarkRun(list(places), size, list(entrants))
     for place in places:
         wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
         topics = made.hunted[place.name] = place.topics[:wanted]
         if len(topics) < wanted:
             made.remarks.append(f"{place.name}: {len(topics)} topics only, {wanted} were wanted: it has no more.")
-        done: dict[Setting, Results] = {}
+        done: dict[BenchmarkSetting, ExperimentResults] = {}
         for setting in size.settings:
             title = f"{place.name}, {setting.title}"
             plan = Experiment(
@@ -196,25 +198,27 @@ def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Seque
     return made
 
 
-def subjects_told(index: Index, topics: Sequence[str], told: str) -> list[Subject]:
+def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[Subject]:
     """Topics told by words or by examples. With examples there are no words: a topic's name would be a query."""
     if told == "words":
         return subjects_of(index, topics)
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
-def _take(made: Measured, place: Place, done: Mapping[Setting, Results]) -> None:
+def _take(made: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
     """Measure the crawls on a corpus, and draw their curves."""
     labels = {text: label(text) for text in made.entrants}
     for setting, results in done.items():
         for budget in results.experiment.budgets:
-            crawls = Comparison.of(labels, [results], [budget], [SHARE, *COLUMNS, CPU])
+            crawls = CrawlComparison.of(labels, [results], [budget], [SHARE, *COLUMNS, CPU])
             topics = [f"{place.name}: {topic}" for topic in crawls.topics]
-            made.cells[Cell(place.name, setting, budget)] = replace(crawls, topics=topics)
+            made.cells[BenchmarkCell(place.name, setting, budget)] = replace(crawls, topics=topics)
     if done:
         steps = _steps(made.size.budgets_for(len(place.index))[-1])
         rest = {text: name for text, name in labels.items() if text != ORACLE}
-        crawls = Comparison.pooled([Comparison.of(rest, [results], steps, [SHARE]) for results in done.values()])
+        crawls = CrawlComparison.pooled(
+            [CrawlComparison.of(rest, [results], steps, [SHARE]) for results in done.values()]
+        )
         made.figures.append(
             crawls.figure(
                 f"benchmark-figure-{place.name}", f"Share on {place.name}", "share", SHARE,
@@ -231,41 +235,41 @@ def _steps(budget: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CellComparison:
     """A cell: scent, and the best of its rivals, picked with hindsight."""
 
-    cell: Cell
+    cell: BenchmarkCell
     scent: Interval
     best: str
     rival: Interval
-    ahead: Difference
+    ahead: PairedDifference
     topics: int
     greedy: TableCell  # scent's share of the greedy oracle's score
     ruling: Ruling  # that the rival is not better
 
 
-def compared(made: Measured) -> list[Compared]:
+def compared(made: BenchmarkRun) -> list[CellComparison]:
     """Return all cells that have a rival; p is corrected for how many they are."""
     known = {cell: one for cell, crawls in made.cells.items() if (one := _compared(cell, crawls)) is not None}
     ahead = corrected({cell: one.ahead for cell, one in known.items()})
     return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]
 
 
-def _compared(cell: Cell, crawls: Comparison) -> Compared | None:
+def _compared(cell: BenchmarkCell, crawls: CrawlComparison) -> CellComparison | None:
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
     rivals = [text for text in shares if is_rival(text)]
     if not rivals or SCENT not in shares:
         return None
     best = max(rivals, key=lambda text: crawls.mean(text, SHARE))
-    return Compared(
+    return CellComparison(
         cell, crawls.interval(SCENT, SHARE), best, crawls.interval(best, SHARE),
         paired(shares[SCENT], shares[best], groups=crawls.topics), crawls.count, mean(crawls, SCENT, GREEDY),
         crawls.compared(best, SCENT, SHARE, "not better", f"share on {cell}"),
     )  # fmt: skip
 
 
-def table_cells(known: Sequence[Compared]) -> Table:
-    return Table.of(
+def table_cells(known: Sequence[CellComparison]) -> ReportTable:
+    return ReportTable.of(
         "benchmark-cells", "Scent and the best of its rivals, cell by cell",
         {
             "corpus": lambda one: one.cell.corpus,
@@ -284,7 +288,7 @@ def table_cells(known: Sequence[Compared]) -> Table:
     )  # fmt: skip
 
 
-def table_all(made: Measured, budget: int) -> Table:
+def table_all(made: BenchmarkRun, budget: int) -> ReportTable:
     """All entrants over all corpora and settings at a budget, best share first."""
     crawls = made.pooled(budget)
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
@@ -298,7 +302,7 @@ def table_all(made: Measured, budget: int) -> Table:
         ]
         for text in sorted(shares, key=lambda text: -crawls.mean(text, SHARE))
     ]  # fmt: skip
-    return Table(
+    return ReportTable(
         f"benchmark-{budget}", f"All entrants after {budget:,} pages",
         ["entrant", "kind", "share", *(measure.name for measure in COLUMNS), f"less {SCENT}", "trials"], rows,
         note=f"{NOTE} p: sign flips of topics, corrected for the number of entrants (Holm). Sites: hosts with a "
@@ -307,9 +311,9 @@ def table_all(made: Measured, budget: int) -> Table:
     )  # fmt: skip
 
 
-def table_cpu(made: Measured) -> Table:
+def table_cpu(made: BenchmarkRun) -> ReportTable:
     columns = {name: made.pooled(budget, name) for name, budget in made.corpora.items()}
-    return Table(
+    return ReportTable(
         "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *columns],
         [[label(text), *(mean(crawls, text, CPU) for crawls in columns.values())] for text in made.entrants],
         timed=True,
@@ -318,10 +322,10 @@ def table_cpu(made: Measured) -> Table:
     )  # fmt: skip
 
 
-def table_corpus(made: Measured, corpus: str) -> Table:
+def table_corpus(made: BenchmarkRun, corpus: str) -> ReportTable:
     """Every entrant in every cell of a corpus."""
     columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in made.cells.items() if cell.corpus == corpus}
-    return Table(
+    return ReportTable(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",
         ["entrant", *columns],
         [[label(text), *(mean(crawls, text, SHARE) for crawls in columns.values())] for text in made.entrants],
@@ -329,12 +333,12 @@ def table_corpus(made: Measured, corpus: str) -> Table:
     )  # fmt: skip
 
 
-@says(
+@claim_of(
     "docs/benchmark.md",
     "Scent is ahead of the best of its rivals, picked with hindsight, or level: in no cell is it clearly behind",
 )
-def nowhere_behind(known: Sequence[Compared]) -> Ruling:
-    verdict, evidence = joined(one.ruling for one in known)
+def nowhere_behind(known: Sequence[CellComparison]) -> Ruling:
+    verdict, evidence = combine_rulings(one.ruling for one in known)
     behind, above = sum(one.ahead.high < 0 for one in known), sum(one.ahead.low > 0 for one in known)
     return Ruling(
         verdict,
@@ -343,11 +347,13 @@ def nowhere_behind(known: Sequence[Compared]) -> Ruling:
     )
 
 
-def findings(bench: Bench, places: Sequence[Place], size: Size, entrants: Sequence[str], half: str) -> Findings:
+def findings(
+    bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str], half: str
+) -> Findings:
     """Run the benchmark; return all tables, figures and the claim, with everything that it takes to repeat them."""
     made = benchmark(bench, places, size, entrants)
     known = compared(made)
-    parts: list[Table | Figure] = [table_cells(known)] if known else []
+    parts: list[ReportTable | ReportFigure] = [table_cells(known)] if known else []
     parts += [table_all(made, budget) for budget in sorted({cell.budget for cell in made.cells})]
     parts += [*(table_corpus(made, name) for name in made.corpora), *made.figures, table_cpu(made)]
     last = (made.pooled(budget, name) for name, budget in made.corpora.items())

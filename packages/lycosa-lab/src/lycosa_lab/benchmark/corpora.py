@@ -15,8 +15,8 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.training.record import NO
-from lycosa_lab.corpora.opening import open_corpus
-from lycosa_lab.index import FACTS, Index
+from lycosa_lab.corpora.loading import open_corpus
+from lycosa_lab.corpus_index import FACTS, CorpusIndex
 
 DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
 
@@ -28,7 +28,7 @@ EMBEDDED, LARGE, SMALL = "embedded", "embedded-large", "embedded-small"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class BenchmarkCorpus:
     """One that the benchmark knows."""
 
     source: str  # a file in the directory of corpora, or a source of `lycosa lab index`
@@ -40,7 +40,7 @@ class Corpus:
 
 CORPORA = {
     # Wikipedia for Schools, 2007, without the lines that print a page's classes
-    "wikispeedia-blind": Corpus(
+    "wikispeedia-blind": BenchmarkCorpus(
         "wikispeedia-blind.warc.gz", "wikispeedia.labels.tsv",
         (
             "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
@@ -49,7 +49,7 @@ CORPORA = {
         12, {DEVELOPMENT: "c5d3f96e501df971", REPORT: "b22cf261bde940b7"},
     ),
     # computer science departments, 1996, hundreds of hosts
-    "webkb": Corpus(
+    "webkb": BenchmarkCorpus(
         "webkb.warc.gz", "webkb.labels.tsv",
         (
             "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",
@@ -58,7 +58,7 @@ CORPORA = {
         3, {DEVELOPMENT: "01b56d5d37b74ad3", REPORT: "c6f5f8152503258e"},
     ),
     # Mozilla's archived developer documentation, by authors' tags
-    "mdn": Corpus(
+    "mdn": BenchmarkCorpus(
         "mdn.warc.gz", "mdn.labels.tsv",
         (
             "aa001ea103e8a00f2aca4b77988f612bca6e6b1072633717602f1717670ead5e",
@@ -66,20 +66,20 @@ CORPORA = {
         ),
         7, {DEVELOPMENT: "a809cea3b90739cf", REPORT: "620fd2ec79f7ee1f"},
     ),
-    EMBEDDED: Corpus(
+    EMBEDDED: BenchmarkCorpus(
         "embedded:pages=3000,seed=1", halves={DEVELOPMENT: "dc374c976e0bf236", REPORT: "716e0ab638ed4ffe"}
     ),
-    LARGE: Corpus("embedded:pages=15000,seed=1"),  # for budgets of 5,000 pages; with --full
-    SMALL: Corpus("embedded:pages=600,seed=1", topics=2),  # with --quick
+    LARGE: BenchmarkCorpus("embedded:pages=15000,seed=1"),  # for budgets of 5,000 pages; with --full
+    SMALL: BenchmarkCorpus("embedded:pages=600,seed=1", topics=2),  # with --quick
 }  # fmt: skip
 
 
 @dataclass
-class Place:
+class AvailableCorpus:
     """A corpus that is there, with the topics of a half of it."""
 
     name: str
-    index: Index
+    index: CorpusIndex
     topics: list[str]  # all of the half, in order of use
     files: dict[str, str] = field(default_factory=dict)  # digests of its source files
     usual: int = 8
@@ -93,9 +93,16 @@ class Place:
         }  # fmt: skip
 
 
-def places(
-    names: Sequence[str], corpora: Path | None, half: str, keep: Path, *, quick: bool, full: bool, tell: ProgressCallback = no_progress
-) -> list[Place]:
+def open_corpora(
+    names: Sequence[str],
+    corpora: Path | None,
+    half: str,
+    keep: Path,
+    *,
+    quick: bool,
+    full: bool,
+    progress: ProgressCallback = no_progress,
+) -> list[AvailableCorpus]:
     """Open the corpora that are named, or all that are there; missing indexes are made under `keep`."""
     if not names and quick and corpora is None:
         names = [SMALL]
@@ -105,10 +112,10 @@ def places(
             files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
             raise InputError(f"{corpora} holds none of the benchmark's corpora ({files}): leave --corpora out")
         names = [*names, *([] if quick else [EMBEDDED]), *([LARGE] if full else [])]
-    return [_known(name, corpora, half, keep, tell) if name in CORPORA else _own(name, half) for name in names]
+    return [_known(name, corpora, half, keep, progress) if name in CORPORA else _own(name, half) for name in names]
 
 
-def _known(name: str, corpora: Path | None, half: str, keep: Path, tell: ProgressCallback) -> Place:
+def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: ProgressCallback) -> AvailableCorpus:
     corpus, files = CORPORA[name], {}
     source, labels = corpus.source, ""
     if corpus.sha256:
@@ -126,18 +133,18 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, tell: Progres
                     f"{path} is not the file of the benchmark: its SHA-256 begins with {digest[:12]}, not "
                     f"{known[:12]}. To hunt there all the same, make an index of it and name that with --corpus"
                 )
-    index = open_corpus(source, keep, tell, labels=labels)
-    return Place(name, index, frozen(index, half, name, corpus.halves.get(half, "")), files, corpus.topics)
+    index = open_corpus(source, keep, progress, labels=labels)
+    return AvailableCorpus(name, index, frozen(index, half, name, corpus.halves.get(half, "")), files, corpus.topics)
 
 
-def _own(name: str, half: str) -> Place:
+def _own(name: str, half: str) -> AvailableCorpus:
     """Open an index of the user's, with topics by the same rule."""
     if not (Path(name) / FACTS).is_file():
         raise InputError(f"there is no corpus {name!r}: it is one of {', '.join(CORPORA)}, or an index")
-    index = Index.open(name)
+    index = CorpusIndex.open(name)
     if not index.has_text or not index.classes:
         raise InputError(f"{name} has no text or no classes: the benchmark hunts pages with both")
-    return Place(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
+    return AvailableCorpus(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
 
 
 def half_of(name: str) -> str:
@@ -154,7 +161,7 @@ def within(name: str, other: str) -> bool:
     return name == other or name.startswith(f"{other}/")
 
 
-def dealt(index: Index, half: str) -> list[str]:
+def dealt(index: CorpusIndex, half: str) -> list[str]:
     """Return the topics of a half, in an order that has nothing to do with them; none is within another one.
 
     Those with LEAST to MOST pages come first, then larger ones, up to a third of the corpus, that hold none of these.
@@ -179,7 +186,7 @@ def checksum(names: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
 
 
-def frozen(index: Index, half: str, name: str, pinned: str) -> list[str]:
+def frozen(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
     """Return the topics of a half; InputError if they are not those that were dealt when the benchmark was made."""
     names = dealt(index, half)
     if not names:

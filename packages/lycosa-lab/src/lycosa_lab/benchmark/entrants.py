@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from lycosa.core.spec import parse
 from lycosa.strategies import STRATEGIES, TRUTH
-from lycosa_lab import hunters
-from lycosa_lab.hunters import ORACLE, PROGRAM
+from lycosa_lab import trial_strategies as hunters
+from lycosa_lab.trial_strategies import ORACLE, PROGRAM
 
 SCENT = "scent"
 PUBLISHED = (

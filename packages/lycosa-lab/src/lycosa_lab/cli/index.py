@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from lycosa.cli.parameters import Column, Json, Quiet
-from lycosa.cli.printing import give
-from lycosa.cli.progress import progress
-from lycosa_lab.anatomy import anatomy, lines
-from lycosa_lab.corpora.opening import make_index
+from lycosa.cli.printing import print_result
+from lycosa.cli.progress_bar import show_progress
+from lycosa_lab.corpora.loading import make_index
+from lycosa_lab.corpus_statistics import corpus_statistics, statistics_lines
 
 
 def index(
@@ -39,8 +39,10 @@ def index(
 
     For example:  lycosa lab index my-crawl/ --labels classes.tsv --out my.index
     """
-    with progress(quiet or json) as tell:
-        made = make_index(sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, tell=tell)
-    facts = anatomy(made)
-    told = [*lines(facts), f"use it with: lycosa lab run --corpus {out}"]
-    give({"index": out, **facts}, told, json=json, quiet=quiet)
+    with show_progress(quiet or json) as progress:
+        made = make_index(
+            sources, out, labels=labels, column=column, exclude=exclude or [], scores=scores, progress=progress
+        )
+    facts = corpus_statistics(made)
+    told = [*statistics_lines(facts), f"use it with: lycosa lab run --corpus {out}"]
+    print_result({"index": out, **facts}, told, json=json, quiet=quiet)

@@ -11,8 +11,8 @@ import typer
 
 from lycosa.cli.commands import one_line, with_more
 from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import Part, give
-from lycosa.cli.progress import progress
+from lycosa.cli.printing import Part, print_result
+from lycosa.cli.progress_bar import show_progress
 from lycosa.drawing.formats import many
 from lycosa_lab.cli.run import settings
 from lycosa_lab.papers import PAPERS, QUICK
@@ -48,8 +48,10 @@ def paper(
     names = list(PAPERS) if name == ALL else [name]
     wanted = {"topics": flags["subject_count"] or 0, "random_seed": flags["random_seed"] or 0}
     again = shlex.join(["lycosa", *sys.argv[1:]])
-    with progress(quiet or json) as tell:
-        made = publish(names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, tell=tell, **wanted)
+    with show_progress(quiet or json) as progress:
+        made = publish(
+            names, out, again, corpus=corpus, quick=quick, large=large, workers=workers, progress=progress, **wanted
+        )
     pages = {key: out / key / PAGE for key, found in made.items() if not isinstance(found, str)}
     facts, told = dict[str, Any](), list[Part]()
     for key, found in made.items():
@@ -64,6 +66,6 @@ def paper(
     if pages:
         page = next(iter(pages.values()))
         told += [f"{page}: open it in a browser, {page.resolve().as_uri()}", *([QUICK] if quick else [])]
-    give({"papers": facts}, told, json=json, quiet=quiet)
+    print_result({"papers": facts}, told, json=json, quiet=quiet)
     if len(pages) < len(made):
         raise typer.Exit(2)

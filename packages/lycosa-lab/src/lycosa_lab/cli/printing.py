@@ -13,19 +13,19 @@ from rich.table import Column
 
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import Part, listing, squeezed
-from lycosa_lab.findings import AS_PUBLISHED, Findings, Table
+from lycosa_lab.findings import AS_PUBLISHED, Findings, ReportTable
 from lycosa_lab.report import BADGE, in_figures, shown
 
 
 def parts(found: Findings, *keys: str) -> Iterator[Part]:
     """Yield the tables with these keys, then remarks, claims and the summary."""
-    yield from (_table(part) for part in found.parts if isinstance(part, Table) and part.key in keys)
+    yield from (_table(part) for part in found.parts if isinstance(part, ReportTable) and part.key in keys)
     yield from (f"- {one_line(remark)}" for remark in found.remarks)
     yield from (f"{claim.verdict}: {claim.text}. {squeezed(claim.evidence)}" for claim in found.claims)
     yield found.summary
 
 
-def _table(part: Table) -> Part:
+def _table(part: ReportTable) -> Part:
     columns = [
         Column(escape(title), justify="right" if figures else "left", overflow="fold")
         for title, figures in zip(part.columns, in_figures(part), strict=True)

@@ -13,15 +13,15 @@ import typer
 
 from lycosa.cli.commands import optional, with_more
 from lycosa.cli.parameters import REGISTRIES, Json, Quiet, Workers
-from lycosa.cli.printing import give
-from lycosa.cli.progress import progress
+from lycosa.cli.printing import print_result
+from lycosa.cli.progress_bar import show_progress
 from lycosa.core.errors import InputError
-from lycosa_lab import running
+from lycosa_lab import experiment_runner as running
+from lycosa_lab.cache import corpus_digest
 from lycosa_lab.cli.printing import kept, parts
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import plain
-from lycosa_lab.index import Index
-from lycosa_lab.keeping import corpus_mark
 from lycosa_lab.report import write_report
 from lycosa_lab.results import read_rows
 from lycosa_lab.tables import findings
@@ -78,12 +78,12 @@ def run(
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
     plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])}, against)
-    before = read_rows(Path(against), corpus_mark(index)) if against and Path(against).is_dir() else None
+    before = read_rows(Path(against), corpus_digest(index)) if against and Path(against).is_dir() else None
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} already exists and is not an experiment: choose another directory with --out")
-    with kept(out), progress(quiet or json) as tell:
-        results = running.run(plan, out, index=index, workers=workers, tell=tell)
+    with kept(out), show_progress(quiet or json) as progress:
+        results = running.run(plan, out, index=index, workers=workers, progress=progress)
     found = findings(results, against, before)
     page = write_report(found, out / "report", shlex.join(["lycosa", *sys.argv[1:]]))
     again = shlex.quote(str(out / "experiment.toml"))
@@ -93,7 +93,9 @@ def run(
         f"The report:  {page}",
         f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",
     ]
-    give({"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, told, json=json, quiet=quiet)
+    print_result(
+        {"out": out, "report": page, **plain(found.as_dict()), "failed": results.failed}, told, json=json, quiet=quiet
+    )
     if results.failed:
         for line in found.remarks if quiet or json else ():
             if line.startswith("Failed"):
@@ -101,7 +103,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, Index]:
+def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, CorpusIndex]:
     """Return the experiment and its corpus; flags replace what a file says."""
     if file is None:
         if "corpus" not in flags:

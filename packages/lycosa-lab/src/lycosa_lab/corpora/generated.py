@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa_lab.index import Index, mapped
-from lycosa_lab.indexing import save_index, unfinished
+from lycosa_lab.corpus_index import CorpusIndex, map_file
+from lycosa_lab.index_writer import save_index, unfinished_index
 
 CHUNK = 1 << 21  # links made at a time
 
@@ -23,7 +23,7 @@ SAMPLED = 50_000  # pages whose links tell how many links must get a score
 
 
 @dataclass(frozen=True)
-class Kind:
+class GraphShape:
     """One of the paper's graphs: nodes, links, and the shares of both whose score is not zero."""
 
     nodes: int
@@ -33,7 +33,7 @@ class Kind:
     tail: float  # of the out-degree: the smaller, the heavier
     longest: int  # maximum links per page
 
-    def of(self, nodes: int | None) -> Kind:
+    def of(self, nodes: int | None) -> GraphShape:
         """Return one of another size, with links in proportion: at most a tenth of all that there can be."""
         n = self.nodes if nodes is None else nodes
         if not 10 <= n < 2**31:
@@ -42,12 +42,12 @@ class Kind:
 
 
 # Gouriten et al. 2014, table 1.
-KINDS: dict[str, Kind] = {
-    "bretagne": Kind(2_200_000, 35_600_000, 0.020, 0.005, 2.5, 5_000),
-    "france": Kind(2_200_000, 35_600_000, 0.192, 0.068, 2.5, 5_000),
-    "happy": Kind(16_900_000, 78_000_000, 0.110, 0.024, 1.6, 20_000),
-    "jazz": Kind(16_900_000, 78_000_000, 0.006, 0.001, 1.6, 20_000),
-    "weird": Kind(16_900_000, 78_000_000, 0.032, 0.004, 1.6, 20_000),
+KINDS: dict[str, GraphShape] = {
+    "bretagne": GraphShape(2_200_000, 35_600_000, 0.020, 0.005, 2.5, 5_000),
+    "france": GraphShape(2_200_000, 35_600_000, 0.192, 0.068, 2.5, 5_000),
+    "happy": GraphShape(16_900_000, 78_000_000, 0.110, 0.024, 1.6, 20_000),
+    "jazz": GraphShape(16_900_000, 78_000_000, 0.006, 0.001, 1.6, 20_000),
+    "weird": GraphShape(16_900_000, 78_000_000, 0.032, 0.004, 1.6, 20_000),
 }
 
 
@@ -57,8 +57,8 @@ def generate(
     *,
     nodes: int | None = None,
     random_seed: int = 0,
-    tell: ProgressCallback = no_progress,
-) -> Index:
+    progress: ProgressCallback = no_progress,
+) -> CorpusIndex:
     """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
 
     As in the paper's table 1: the proportion of links to nodes, the share of nodes with a score and, within a tenth, of
@@ -78,8 +78,8 @@ def generate(
     if like not in KINDS:
         raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
     kind = KINDS[like].of(nodes)
-    with unfinished(out) as beside:
-        columns, facts = _Made(kind, random_seed).write(beside, tell)
+    with unfinished_index(out) as beside:
+        columns, facts = _Made(kind, random_seed).write(beside, progress)
         source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
         return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
 
@@ -90,7 +90,7 @@ class _Made:
     Everything is drawn from generators that are named by the random seed, a purpose and a chunk's number.
     """
 
-    def __init__(self, kind: Kind, random_seed: int) -> None:
+    def __init__(self, kind: GraphShape, random_seed: int) -> None:
         self.kind, self._seed = kind, random_seed % 2**63
         n = kind.nodes
         self.start = self._communities()
@@ -153,7 +153,9 @@ class _Made:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def write(self, place: Path, tell: ProgressCallback = no_progress) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def write(
+        self, place: Path, progress: ProgressCallback = no_progress
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Write links and their scores into a directory; the columns of the index, these two mapped."""
         n = self.kind.nodes
         degree = self.degree[self.place_of]
@@ -174,15 +176,15 @@ class _Made:
                 scored += int(np.count_nonzero(alpha))
                 target.tofile(children)
                 alpha.tofile(alphas)
-                tell("making links", int(before[last]), int(before[-1]))
+                progress("making links", int(before[last]), int(before[-1]))
         total = int(linked.sum())
         start = np.concatenate([[0], np.cumsum(linked)]).astype(np.int64)
         columns = {
             "link_start": start,
             "child_start": start,
-            "child": mapped(place / "child.spool", np.int32),
+            "child": map_file(place / "child.spool", np.int32),
             "score": self.score,
-            "alpha": mapped(place / "alpha.spool", np.float32),
+            "alpha": map_file(place / "alpha.spool", np.float32),
         }
         facts = {
             "links": total,

@@ -12,22 +12,24 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.training.sources import unpacked
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import save_index, unfinished
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.index_writer import save_index, unfinished_index
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 
 Floats = NDArray[np.float32]
 
 
-def write_graph(edges: Path, scores: Path | None, out: Path, source: str, tell: ProgressCallback = no_progress) -> Index:
+def write_graph(
+    edges: Path, scores: Path | None, out: Path, source: str, progress: ProgressCallback = no_progress
+) -> CorpusIndex:
     """Write the index of a graph: links (node, node, perhaps alpha) in one table, scores (node, score) in another.
 
     Lines that begin with # are comments. Links of a node to itself and repeated links are dropped and counted; those
     of a node keep their order. Nodes without a score have 0.
     """
-    with unfinished(out) as beside:
-        tell("reading links", 0, 0)
+    with unfinished_index(out) as beside:
+        progress("reading links", 0, 0)
         ends, alpha = _table(edges, 2)
         if not len(ends[0]):
             raise InputError(f"{edges} has no links: write {_WANTED[2]}, one link per line")

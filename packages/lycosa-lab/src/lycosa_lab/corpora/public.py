@@ -25,13 +25,13 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.places import cache_directory
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
-from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
+from lycosa.store.unpacking import ARCHIVE_ERRORS, ArchiveTooLarge, iter_files
 from lycosa.training.corpus import Account
 from lycosa.training.sources import page_of, unpacked
-from lycosa.web.guard import Names, Resolver
+from lycosa.web.guard import DnsCache, Resolver
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical
-from lycosa_lab.indexing import Recorded
+from lycosa_lab.index_writer import RecordedPage
 
 MAX_DOWNLOAD_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 1_000_000_000, 4_000_000_000, 1_000_000
 
@@ -40,39 +40,39 @@ _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Corpus:
+class PublicCorpus:
     """A corpus that anyone can download."""
 
     name: str
     about: str
     urls: tuple[str, ...]
-    read: Callable[[list[Path], Account], Iterator[Recorded]]
+    read: Callable[[list[Path], Account], Iterator[RecordedPage]]
 
 
-def corpus(name: str) -> Corpus:
+def corpus(name: str) -> PublicCorpus:
     if name not in CORPORA:
         about = "; ".join(f"{one.name} ({one.about})" for one in CORPORA.values())
         raise InputError(f"there is no public corpus {name!r}: there are {about}")
     return CORPORA[name]
 
 
-def files(name: str, tell: ProgressCallback = no_progress) -> list[Path]:
+def files(name: str, progress: ProgressCallback = no_progress) -> list[Path]:
     """Download the files of a corpus into Lycosa's cache, unless they are there."""
     into = cache_directory() / "corpora" / name
-    return [download(url, into / Path(URL(url).path).name, Options(), tell) for url in corpus(name).urls]
+    return [download(url, into / Path(URL(url).path).name, Options(), progress) for url in corpus(name).urls]
 
 
-def pages(name: str, account: Account, tell: ProgressCallback = no_progress) -> Iterator[Recorded]:
+def pages(name: str, account: Account, progress: ProgressCallback = no_progress) -> Iterator[RecordedPage]:
     """Yield the pages of a corpus, without those, and that text on them, that make every topic trivial."""
-    return corpus(name).read(files(name, tell), account)
+    return corpus(name).read(files(name, progress), account)
 
 
-def download(url: str, file: Path, options: Options, tell: ProgressCallback = no_progress) -> Path:
+def download(url: str, file: Path, options: Options, progress: ProgressCallback = no_progress) -> Path:
     """Return the file, downloaded completely or not at all unless it is there already."""
     if not file.exists():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            asyncio.run(_download(url, file, options, tell))
+            asyncio.run(_download(url, file, options, progress))
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise InputError(
                 f"cannot download {url}: {error or type(error).__name__}; or put the file into {file.parent} yourself"
@@ -80,8 +80,8 @@ def download(url: str, file: Path, options: Options, tell: ProgressCallback = no
     return file
 
 
-async def _download(url: str, file: Path, options: Options, tell: ProgressCallback) -> None:
-    guard, names = guard_of(options), Names(wall_clock())
+async def _download(url: str, file: Path, options: Options, progress: ProgressCallback) -> None:
+    guard, names = guard_of(options), DnsCache(wall_clock())
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             resolver=Resolver(names), use_dns_cache=False, socket_factory=guard.socket_factory
@@ -101,7 +101,7 @@ async def _download(url: str, file: Path, options: Options, tell: ProgressCallba
                     if max(size, total) > MAX_DOWNLOAD_BYTES:
                         raise ValueError(f"it has more than {MAX_DOWNLOAD_BYTES:,} bytes")
                     written.write(chunk)
-                    tell(f"downloading {file.name}", size, total)
+                    progress(f"downloading {file.name}", size, total)
     finally:
         await names.close()
 
@@ -113,16 +113,16 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """Yield the path of each plain file of a packed tar archive, and a function that reads its beginning."""
     try:
         with unpacked(path) as stream:
-            for name, content in plain_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
+            for name, content in iter_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
                 yield name, partial(content.read, INFLATED)
-    except (BadArchive, *DAMAGE) as error:
+    except (ArchiveTooLarge, *ARCHIVE_ERRORS) as error:
         raise InputError(f"cannot read {path} as an archive: {error or type(error).__name__}") from error
 
 
 # -- Wikispeedia -----------------------------------------------------------------------------------------------------
 
 
-def _wikispeedia(files: list[Path], account: Account) -> Iterator[Recorded]:
+def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
     """Yield the pages below wpcd/; articles are known by their file names.
 
     Articles come without the line that prints their categories, and lists of articles are left out: either would tell
@@ -143,7 +143,7 @@ def _wikispeedia(files: list[Path], account: Account) -> Iterator[Recorded]:
         own = classes.get(name.stem, ())
         if own:
             known.add(name.stem)
-        yield Recorded(url, page_of(extract(_SUBJECTS.sub(b"", read(), count=1), url)), classes=own)
+        yield RecordedPage(url, page_of(extract(_SUBJECTS.sub(b"", read(), count=1), url)), classes=own)
     if len(known) < len(classes):
         account.left_out["articles with categories, but no page"] += len(classes) - len(known)
 
@@ -166,7 +166,7 @@ def _categories(path: Path) -> dict[str, list[str]]:
 # -- WebKB -----------------------------------------------------------------------------------------------------------
 
 
-def _webkb(files: list[Path], account: Account) -> Iterator[Recorded]:
+def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
     """Yield the pages in class/university/address, with ^ for each slash of the address; HTTP headers come first."""
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):
@@ -176,7 +176,7 @@ def _webkb(files: list[Path], account: Account) -> Iterator[Recorded]:
         if url is None:
             account.left_out["with an address that no crawl would follow"] += 1
             continue
-        yield Recorded(url, page_of(extract(_without_headers(read()), url)), classes=(name.parts[-3],))
+        yield RecordedPage(url, page_of(extract(_without_headers(read()), url)), classes=(name.parts[-3],))
 
 
 def _without_headers(content: bytes) -> bytes:
@@ -199,7 +199,7 @@ _SNAP = "https://snap.stanford.edu/data/"
 CORPORA = {
     one.name: one
     for one in (
-        Corpus(
+        PublicCorpus(
             "wikispeedia",
             "Wikipedia for Schools, 2007: 4,604 articles with categories (West and Leskovec 2012; text under the GFDL)",
             (
@@ -208,7 +208,7 @@ CORPORA = {
             ),
             _wikispeedia,
         ),
-        Corpus(
+        PublicCorpus(
             "webkb",
             "Computer science departments, 1997: 8,000 pages in seven classes (CMU World Wide Knowledge Base)",
             ("http://www.cs.cmu.edu/afs/cs.cmu.edu/project/theo-20/www/data/webkb-data.gtar.gz",),

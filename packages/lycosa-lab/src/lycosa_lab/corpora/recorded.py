@@ -19,7 +19,7 @@ from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
 from lycosa.spaces import web
-from lycosa.store.log import PAGES, labels_in
+from lycosa.store.log import PAGES, current_labels
 from lycosa.testweb import Web
 from lycosa.training.corpus import Account
 from lycosa.training.looking import page_in
@@ -27,7 +27,7 @@ from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_belo
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding
 from lycosa.web.urls import canonical, resolve
-from lycosa_lab.indexing import Recorded
+from lycosa_lab.index_writer import RecordedPage
 
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
@@ -41,14 +41,16 @@ _KINDS = frozenset({""}) | html.HTML | web.TEXT
 # -- WARC files ------------------------------------------------------------------------------------------------
 
 
-def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: ProgressCallback = no_progress) -> Iterator[Recorded]:
+def archive(
+    paths: Sequence[Path], account: Account, keep: Keep, progress: ProgressCallback = no_progress
+) -> Iterator[RecordedPage]:
     """The pages and redirects of WARC files and directories of them, in the order of the files, whoever wrote them.
 
     What can't be read is stepped over and counted: records that are damaged, cut off at the end of a file, of another
     kind than pages, with statuses that no page has.
     """
     with Recording(
-        paths, tell=lambda path, at, _: tell(f"looking through {path.name}", at, path.stat().st_size)
+        paths, progress=lambda path, at, _: progress(f"looking through {path.name}", at, path.stat().st_size)
     ) as recording:
         account.notes += [note for note in recording.notes if note.startswith("left out")]
         for held in recording.archives:
@@ -66,7 +68,7 @@ def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: ProgressC
                     yield recorded
 
 
-def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None:
+def recorded_of(answer: Answer, account: Account, keep: Keep) -> RecordedPage | None:
     """A recorded answer as a page or a redirect; None, and counted, where it is neither."""
     url = canonical(answer.url)
     if url is None:
@@ -77,7 +79,7 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None
     if 300 <= answer.status < 400:
         target = resolve(url, [answer.header(b"location")])[0] if answer.header(b"location") else None
         if target is not None:
-            return Recorded(url, target=target)
+            return RecordedPage(url, target=target)
     if not 200 <= answer.status < 300:
         account.left_out[f"recorded with status {answer.status}"] += 1
         return None
@@ -89,7 +91,7 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None
         account.left_out["robots.txt"] += 1
         return None
     try:
-        return Recorded(url, page_in(answer, url))
+        return RecordedPage(url, page_in(answer, url))
     except BadEncoding:
         account.left_out["with a body that can't be unpacked"] += 1
         return None
@@ -125,7 +127,7 @@ def _count_rest(held: Archive, account: Account) -> None:
 # -- crawls, trees of files, the embedded web -------------------------------------------------------------------
 
 
-def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[Recorded]:
+def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[RecordedPage]:
     """The pages of a crawl's directory, in the order in which they were fetched.
 
     Pages labelled with `lycosa label` are of the class relevant or irrelevant; of several labels the last counts.
@@ -133,14 +135,14 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
     """
     with Collection(path) as collection:
         log = collection.log
-        labels = labels_in(log)
+        labels = current_labels(log)
         empty = True
         for event in log.events(f"({PAGES}) OR outcome = 'redirect'"):
             if not isinstance(event, Visit) or not keep(event.node):
                 continue
             if event.outcome == "redirect":
                 if event.kind == "redirect" and event.links.urls:
-                    yield Recorded(event.node, target=event.links.urls[0])
+                    yield RecordedPage(event.node, target=event.links.urls[0])
                 continue
             empty = False
             try:
@@ -154,14 +156,14 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
             page = page_of(collection.document(event, exchange), exchange.header("content-language"))
             given = labels.get(event.node)
             classes = () if given is None else (RELEVANT,) if given else (IRRELEVANT,)
-            yield Recorded(event.node, page, classes=classes)
+            yield RecordedPage(event.node, page, classes=classes)
         if empty:
             raise InputError(f"the crawl in {path} has no pages yet: continue with 'lycosa resume {path}'")
         if not labels and not labelled:
             account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
 
 
-def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
+def tree(root: Path, account: Account, keep: Keep) -> Iterator[RecordedPage]:
     """All HTML and text files below a directory, those of a directory before those of its directories.
 
     A file is called file:/// and its path below the root; its class is its directory. A link to a directory leads to
@@ -186,9 +188,9 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
             account.left_out["files that can't be read"] += 1
             continue
         label = path_of("/".join(directory.relative_to(root).parts))
-        yield Recorded(_named(url), _renamed(page), classes=(label,) if label else ())
+        yield RecordedPage(_named(url), _renamed(page), classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:
-            yield Recorded(_named(url[: url.rindex("/") + 1]), target=_named(url))
+            yield RecordedPage(_named(url[: url.rindex("/") + 1]), target=_named(url))
     if not has_pages:
         raise InputError(
             f"{root} has neither WARC files nor pages below it: files whose names end in {', '.join(HTML + TEXT)}"
@@ -204,7 +206,9 @@ def _renamed(page: Page) -> Page:
     return page
 
 
-def embedded(random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False) -> Iterator[Recorded]:
+def embedded(
+    random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False
+) -> Iterator[RecordedPage]:
     """Return all pages of a web without traps, with the topics that they are truly about as their classes."""
     web = Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels)
     classes: dict[str, list[str]] = {}
@@ -212,7 +216,7 @@ def embedded(random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnel
         for url in web.relevant(topic):
             classes.setdefault(url, []).append(topic)
     return (
-        Recorded(url, page_of(html.extract(web.response(url).body, url)), classes=classes.get(url, ()))
+        RecordedPage(url, page_of(html.extract(web.response(url).body, url)), classes=classes.get(url, ()))
         for url in web.urls()
         if web.canonical(url) == url
     )

@@ -11,11 +11,11 @@ from typing import Any
 
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.drawing.formats import many
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
-from lycosa_lab.findings import ENOUGH, WEIGHED, Claim, Figure, Findings, Table
-from lycosa_lab.index import Index
-from lycosa_lab.results import Results
-from lycosa_lab.running import run
+from lycosa_lab.findings import ENOUGH, WEIGHED, Claim, Findings, ReportFigure, ReportTable
+from lycosa_lab.results import ExperimentResults
 from lycosa_lab.subjects import Subject, subjects_of
 
 PAPERS = {
@@ -40,12 +40,12 @@ QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdi
 class Bench:
     """What an experiment is made with."""
 
-    index: Index
+    index: CorpusIndex
     out: Path  # keeps runs and what was prepared, so that a second call resumes
     quick: bool = False  # smaller budgets, fewer topics and repetitions: a minute or two
     random_seed: int = 0
     workers: int = 0  # processes; 0: one per core
-    tell: ProgressCallback = no_progress
+    progress: ProgressCallback = no_progress
     large: bool = False
     """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
     topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
@@ -64,19 +64,23 @@ class Bench:
         plan: Experiment,
         work: str = "",
         *,
-        index: Index | None = None,
+        index: CorpusIndex | None = None,
         subjects: Sequence[Subject] | None = None,
         part: str = "",
         title: str = "",
-    ) -> Results:
+    ) -> ExperimentResults:
         """Run what is missing of an experiment; those that share `work` share crawls and what was prepared for them.
 
         Its tables are in a directory of that one, its `part`. `title` stands before messages of its progress.
         """
         place = self.out / (work or plan.name)
         index = index or self.index
-        tell: ProgressCallback = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
-        return run(plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, tell=tell)
+        progress: ProgressCallback = (
+            (lambda what, *count: self.progress(f"{title}: {what}", *count)) if title else self.progress
+        )
+        return run(
+            plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, progress=progress
+        )
 
     @property
     def size(self) -> dict[str, Any]:
@@ -88,7 +92,7 @@ class Bench:
     def how_weighed(self, topics: int) -> list[str]:
         """Return remarks on verdicts: the rule, and whether there are fewer topics than asked for.
 
-        >>> Bench(Index.of({}), Path(), topics=30).how_weighed(8)[1]
+        >>> Bench(CorpusIndex.of({}), Path(), topics=30).how_weighed(8)[1]
         '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
         """
         short = f"{self.topics} topics were asked for: {many(topics, 'class')} of the corpus have as many pages as it "
@@ -97,7 +101,7 @@ class Bench:
     def findings(
         self,
         key: str,
-        parts: Sequence[Table | Figure],
+        parts: Sequence[ReportTable | ReportFigure],
         claims: Sequence[Claim],
         summary: str,
         configuration: Mapping[str, Any],
@@ -121,7 +125,7 @@ def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]
     return made
 
 
-def remarks_of(runs: Iterable[Results]) -> list[str]:
+def remarks_of(runs: Iterable[ExperimentResults]) -> list[str]:
     """Return the remarks of several runs, each once, with the name of its run."""
     return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
 

@@ -16,14 +16,24 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.text.wordnet import find_wordnet
-from lycosa_lab.comparing import FOUND, Comparison, Measure, grid, worth
-from lycosa_lab.evaluator import THRESHOLD, nearest_in
-from lycosa_lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
-from lycosa_lab.index import Index
+from lycosa_lab.comparison import FOUND, CrawlComparison, Measure, gains_of, grid
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.evaluator import THRESHOLD, max_similarities_in
+from lycosa_lab.findings import (
+    AS_PUBLISHED,
+    Cell,
+    Claim,
+    Expected,
+    Findings,
+    ReportFigure,
+    ReportTable,
+    Ruling,
+    claim_of,
+)
 from lycosa_lab.measures import Floats, found, harvest
 from lycosa_lab.papers import PICTURE, Bench, remarks_of
-from lycosa_lab.results import Outcome, Results
-from lycosa_lab.subjects import Subject, chance
+from lycosa_lab.results import ExperimentResults, Trial
+from lycosa_lab.subjects import Subject, seeded_random
 
 SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"
 
@@ -74,7 +84,7 @@ def findings(bench: Bench) -> Findings:
     remarks += remarks_of([words, learned])
     evaluator = Evaluator(bench.index, bench.random_seed)
     groups = [
-        Comparison.of(labels, [results], grid(plan.budget), (FOUND, evaluator.above, evaluator.similarity))
+        CrawlComparison.of(labels, [results], grid(plan.budget), (FOUND, evaluator.above, evaluator.similarity))
         for labels, results in zip(GROUPS.values(), (words, words, learned), strict=True)
     ]
     numbered = zip((12, 14, 16), GROUPS, groups, strict=True)
@@ -100,7 +110,7 @@ def _has_wordnet() -> bool:
     return True
 
 
-def _figures(number: int, title: str, group: Comparison, evaluator: Evaluator) -> list[Figure]:
+def _figures(number: int, title: str, group: CrawlComparison, evaluator: Evaluator) -> list[ReportFigure]:
     picture = PICTURE.replace("paper", "thesis")
     return [
         group.figure(
@@ -118,12 +128,12 @@ def _figures(number: int, title: str, group: Comparison, evaluator: Evaluator) -
     ]  # fmt: skip
 
 
-def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
+def _ends(groups: Sequence[CrawlComparison], evaluator: Evaluator) -> ReportTable:
     measures = (evaluator.above, evaluator.similarity, FOUND)
     rows: list[list[Cell]] = [
         [title, *row] for title, group in zip(GROUPS, groups, strict=True) for row in group.ends(measures)
     ]
-    return Table(
+    return ReportTable(
         "batsakis-ends", "All crawlers at the end",
         ["figure of", "crawler", *(measure.name for measure in measures)], rows, AS_PUBLISHED,
         note="Pages and their mean, with 95 % intervals (bootstrap over topics and seed sets). The first two numbers "
@@ -132,44 +142,44 @@ def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
     )  # fmt: skip
 
 
-def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[Comparison, Evaluator], Ruling]:
+def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[CrawlComparison, Evaluator], Ruling]:
     """By labels, with the evaluator's word beside them."""
     return lambda crawls, judge: crawls.ahead(pairs, [FOUND], [judge.above, judge.similarity], expect)
 
 
 SOURCE = "Batsakis 2007"
 # Of classic, semantic and learning crawlers.
-CLAIMS: list[list[Callable[[Comparison, Evaluator], Claim]]] = [
+CLAIMS: list[list[Callable[[CrawlComparison, Evaluator], Claim]]] = [
     [
-        says(f"{SOURCE}, 4.4, fig. 12", "Breadth-first, which is not focused, finds less than any best-first crawler.")(
-            _ahead(*((name, "breadth-first") for name in CLASSIC if name != "breadth-first"))
-        ),
-        says(f"{SOURCE}, 4.4, fig. 12", "Anchor text alone guides better than page content alone.")(
+        claim_of(
+            f"{SOURCE}, 4.4, fig. 12", "Breadth-first, which is not focused, finds less than any best-first crawler."
+        )(_ahead(*((name, "breadth-first") for name in CLASSIC if name != "breadth-first"))),
+        claim_of(f"{SOURCE}, 4.4, fig. 12", "Anchor text alone guides better than page content alone.")(
             _ahead(("best-first-anchor", "best-first-page"))
         ),
-        says(
+        claim_of(
             f"{SOURCE}, 4.4, 4.7, fig. 12, 13", "Page content and anchor text together guide better than either alone."
         )(_ahead(("best-first", "best-first-page"), ("best-first", "best-first-anchor"))),
-        says(f"{SOURCE}, 4.4, fig. 13", "Average similarity ranks the classic crawlers as harvest ratio does.")(
+        claim_of(f"{SOURCE}, 4.4, fig. 13", "Average similarity ranks the classic crawlers as harvest ratio does.")(
             lambda crawls, judge: crawls.same_order(judge.above, judge.similarity)
         ),
     ],
     [
-        says(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
+        claim_of(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
             _ahead(("ehrig", "best-first"), (SSRM, "best-first"), expect="not better")
         ),
-        says(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
+        claim_of(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
             _ahead((SYNSETS, "best-first"))
         ),
     ],
     [
-        says(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
+        claim_of(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
             _ahead(("hmm-xmeans", "hmm"), expect="alike")
         ),
-        says(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
+        claim_of(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
             _ahead(("hybrid", "hmm"), ("hybrid-anchor", "hmm"))
         ),
-        says(f"{SOURCE}, 3.4.2, fig. 16", "With anchor text the hybrid is more focused than without.")(
+        claim_of(f"{SOURCE}, 3.4.2, fig. 16", "With anchor text the hybrid is more focused than without.")(
             _ahead(("hybrid-anchor", "hybrid"))
         ),
     ],
@@ -183,16 +193,16 @@ class Evaluator:
     nothing was learned from. As in the thesis a crawl may find them, and then they are as like as can be.
     """
 
-    def __init__(self, index: Index, random_seed: int = 0) -> None:
+    def __init__(self, index: CorpusIndex, random_seed: int = 0) -> None:
         self.index, self.random_seed = index, random_seed
         self.known: dict[str, Floats] = {}
         self.agreements: dict[str, Floats] = {}
         self.above: Measure = Measure(
             f"similarity above {THRESHOLD}",
-            lambda one, results, budgets: found(self.worth(one, results) > THRESHOLD, budgets), 1, math.inf,
+            lambda one, results, budgets: found(self.gains_of(one, results) > THRESHOLD, budgets), 1, math.inf,
         )  # fmt: skip
         self.similarity: Measure = Measure(
-            "average similarity", lambda one, results, budgets: harvest(self.worth(one, results), budgets)
+            "average similarity", lambda one, results, budgets: harvest(self.gains_of(one, results), budgets)
         )
 
     def of(self, subject: Subject) -> Floats:
@@ -200,19 +210,19 @@ class Evaluator:
         key = f"{subject.name} {int(subject.seen.sum())}"
         if key not in self.known:
             relevant = self.chosen(subject)
-            self.known[key] = nearest_in(self.index, relevant)
+            self.known[key] = max_similarities_in(self.index, relevant)
             self.agreements.setdefault(subject.name, self._agreement(subject, relevant, self.known[key]))
         return self.known[key]
 
     def chosen(self, subject: Subject) -> list[int]:
         """The relevant pages that are compared with."""
         nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
-        nodes = chance(self.random_seed, "evaluator", subject.name).permutation(nodes)
+        nodes = seeded_random(self.random_seed, "evaluator", subject.name).permutation(nodes)
         some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
         return some
 
-    def worth(self, outcome: Outcome, results: Results) -> Floats:
-        return worth(outcome, results, self.of(results.subjects[outcome.subject]))
+    def gains_of(self, outcome: Trial, results: ExperimentResults) -> Floats:
+        return gains_of(outcome, results, self.of(results.subjects[outcome.subject]))
 
     def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> Floats:
         """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
@@ -223,7 +233,7 @@ class Evaluator:
         right = np.divide(hits, many, out=np.full(len(many), math.nan), where=many > 0)
         return np.column_stack([many, right, hits / max(1, true.sum())])
 
-    def table(self) -> Table:
+    def table(self) -> ReportTable:
         """How far the evaluator agrees with labels, over all pages of the corpus that it was not given."""
         topics = list(self.agreements.values())
         rows: list[list[Cell]] = []
@@ -231,7 +241,7 @@ class Evaluator:
             known = right[~np.isnan(right)]
             mean = float(known.mean()) if len(known) else None
             rows.append([threshold, round(many.mean()), mean, float(recalled.mean())])
-        return Table(
+        return ReportTable(
             "batsakis-evaluator", "The thesis's evaluator against labels",
             ["similarity above", "pages above it", "of which relevant", "of the relevant pages"], rows,
             note=f"Mean over {len(topics)} topics, over all pages but the relevant ones that it was given. The "

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.judges.model import Model
-from lycosa_lab.comparing import HARVEST, RECALL, Comparison, Measure, grid, worth
-from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
-from lycosa_lab.index import Index
+from lycosa.judges.model import TrainedModel
+from lycosa_lab.comparison import HARVEST, RECALL, CrawlComparison, Measure, gains_of, grid
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, ReportTable, claim_of
 from lycosa_lab.measures import harvest
 from lycosa_lab.papers import PICTURE, Bench
-from lycosa_lab.preparing import classified, prepare, trained_on
+from lycosa_lab.preparation import classified, prepare, trained_on
 from lycosa_lab.subjects import Subject
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
@@ -35,17 +35,17 @@ def _pairs(first: str) -> list[tuple[str, str]]:
 
 SOURCE = "Guan et al. 2008, 3"
 # Claims of the paper's figures. Labels decide on precision; the classifiers' word (`judged`) stands beside it.
-CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
-    says(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
+CLAIMS: list[Callable[[CrawlComparison, Measure], Claim]] = [
+    claim_of(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
         lambda crawls, judged: crawls.ahead(_pairs("otie"), [RECALL])
     ),
-    says(f"{SOURCE}, fig. 1", "Link-context prediction has the highest precision.")(
+    claim_of(f"{SOURCE}, fig. 1", "Link-context prediction has the highest precision.")(
         lambda crawls, judged: crawls.ahead(_pairs("link-context"), [HARVEST], [judged])
     ),
-    says(f"{SOURCE}, fig. 1", "OTIE's precision approaches that of link-context prediction as the crawl goes on.")(
+    claim_of(f"{SOURCE}, fig. 1", "OTIE's precision approaches that of link-context prediction as the crawl goes on.")(
         lambda crawls, judged: crawls.closing("link-context", "otie", HARVEST)
     ),
-    says(SOURCE, "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).")(
+    claim_of(SOURCE, "Cash that prefers the topic (OTIE) does significantly better than cash alone (OPIC).")(
         lambda crawls, judged: crawls.ahead([("otie", "opic")], [HARVEST, RECALL], [judged])
     ),
 ]
@@ -69,16 +69,16 @@ def findings(bench: Bench) -> Findings:
             topics[subject.name] = _trained(index, subject, kinds, bench.out / "otie-models", plan.random_seed)
         except InputError as error:
             remarks.append(f"Left out: {subject.name}: {error}")
-        bench.tell("training classifiers", number, len(drawn))
+        bench.progress("training classifiers", number, len(drawn))
     if not topics:
         raise InputError(f"no topic is left: {' '.join(remarks)}")
     results = bench.run(plan, subjects=[subject for subject, _ in topics.values()])
     share = {name: np.mean(list(said.values()), axis=0) for name, (_, said) in topics.items()}
     judged = Measure(
         "by classifiers",
-        lambda outcome, results, budgets: harvest(worth(outcome, results, share[outcome.subject]), budgets),
+        lambda outcome, results, budgets: harvest(gains_of(outcome, results, share[outcome.subject]), budgets),
     )
-    crawls = Comparison.of(CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
+    crawls = CrawlComparison.of(CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
     return bench.findings(
         "otie",
         [
@@ -107,7 +107,9 @@ def findings(bench: Bench) -> Findings:
     )  # fmt: skip
 
 
-def _trained(index: Index, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int) -> tuple[Subject, Said]:
+def _trained(
+    index: CorpusIndex, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int
+) -> tuple[Subject, Said]:
     """Train the classifiers on the same pages; the first guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
@@ -118,18 +120,18 @@ def _trained(index: Index, subject: Subject, kinds: Sequence[str], out: Path, ra
             files[kind] = prepared.model.with_name(kind)
             if not files[kind].exists():
                 trained_on(index, table, files[kind], random_seed, kind)
-        said[kind] = classified(index, Model.load(files[kind]), subject.name, everything) >= 0.5
+        said[kind] = classified(index, TrainedModel.load(files[kind]), subject.name, everything) >= 0.5
     return replace(prepared, model=files[kinds[0]]), said
 
 
-def _quality(kinds: Sequence[str], topics: Sequence[tuple[Subject, Said]]) -> Table:
+def _quality(kinds: Sequence[str], topics: Sequence[tuple[Subject, Said]]) -> ReportTable:
     """How right the classifiers are on pages that they were not trained on."""
     means = {}
     for kind in kinds:
         pairs = [(subject.truth[subject.unseen] > 0, said[kind][subject.unseen]) for subject, said in topics]
         hits = np.array([(true & said).sum() for true, said in pairs])
         means[kind] = [float(np.mean(hits / [max(1, pair[at].sum()) for pair in pairs])) for at in (1, 0)]
-    return Table(
+    return ReportTable(
         "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"],
         [[JUDGES[kind], *mean] for kind, mean in means.items()],
         note=f"Mean over {len(topics)} topics, on pages not trained on; relevant: probability .5 or more.",

@@ -15,27 +15,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
-from lycosa_lab.certainty import interval
-from lycosa_lab.comparing import Comparison, Measure, grid, harvest_by
+from lycosa_lab.comparison import CrawlComparison, Measure, grid, harvest_by
+from lycosa_lab.confidence import interval
 from lycosa_lab.findings import (
     AS_PUBLISHED,
     INDEPENDENT,
     UNTESTED,
     Cell,
     Claim,
-    Figure,
     Findings,
     Mode,
+    ReportFigure,
+    ReportTable,
     Ruling,
-    Table,
+    claim_of,
+    combine_rulings,
     compare,
-    joined,
-    on,
-    says,
+    qualified,
 )
 from lycosa_lab.measures import Floats, exclusive, harvest, overlap, steps_to
 from lycosa_lab.papers import Bench, remarks_of
-from lycosa_lab.results import Results
+from lycosa_lab.results import ExperimentResults
 from lycosa_lab.subjects import Subject, subjects_of
 
 BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
@@ -67,7 +67,7 @@ def findings(bench: Bench) -> Findings:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
     runs = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
     plan, many = runs[TABLE].experiment, runs[FIGURE].experiment
-    crawls = Comparison.of(CRAWLERS, [runs[FIGURE]], steps_to(many.budget).tolist(), HARVESTS.values())
+    crawls = CrawlComparison.of(CRAWLERS, [runs[FIGURE]], steps_to(many.budget).tolist(), HARVESTS.values())
     figures = [_figure_6(crawls, many.seed_count, mode) for mode in JUDGES]
     off = [] if TUNNEL in runs else ["Left out: crawls from seeds off the topic; none is far enough from it."]
     topics = list(runs[TABLE].subjects)
@@ -82,7 +82,7 @@ def findings(bench: Bench) -> Findings:
     )
 
 
-def crawl(bench: Bench) -> dict[str, Results]:
+def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     index = bench.index
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)
@@ -141,7 +141,7 @@ def _whole(per_cent: float) -> Cell:
     return round(per_cent) if math.isfinite(per_cent) else None
 
 
-def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
+def matches(results: ExperimentResults, mode: Mode, budget: int) -> list[Match]:
     rows, others = [], results.starts(RULES)
     for one in results.select(BASELINE):
         if one.start in others:
@@ -162,14 +162,14 @@ def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
     return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
 
 
-def table_3(results: Results, mode: Mode) -> Table:
+def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
     """Harvest ratio, overlap, exclusive harvest ratio, for each topic and seed set."""
     rows = [row for match in matches(results, mode, results.experiment.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
     judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
-    key, title = _labelled(mode, "rules-table-3", "Table 3")
-    return Table(
+    key, title = _labelled(mode, "rules-table-3", "ReportTable 3")
+    return ReportTable(
         key, f"{title}: baseline and rules after {results.experiment.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
         note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
@@ -179,9 +179,9 @@ def table_3(results: Results, mode: Mode) -> Table:
     )  # fmt: skip
 
 
-def _figure_6(crawls: Comparison, seeds: int, mode: Mode) -> Figure:
+def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
     """Harvest ratio over pages fetched, with many seeds; mean over topics."""
-    key, title = _labelled(mode, "rules-figure-6", "Figure 6")
+    key, title = _labelled(mode, "rules-figure-6", "ReportFigure 6")
     return crawls.figure(
         key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
         f"Mean over {crawls.count} topics; pages that a dry crawl did not fetch count as no find. The "
@@ -189,7 +189,7 @@ def _figure_6(crawls: Comparison, seeds: int, mode: Mode) -> Figure:
     )  # fmt: skip
 
 
-def _family(of: Mapping[str, Results]) -> Table:
+def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
     """All three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
     budget = of[TABLE].experiment.budget
@@ -202,7 +202,7 @@ def _family(of: Mapping[str, Results]) -> Table:
             for by in HARVESTS.values():
                 row += interval([by.of(one, results, [budget])[-1] for one in runs], groups=topics)[:3]
             rows.append([*row, _dry(results, name), len(runs)])
-    return Table(
+    return ReportTable(
         "rules-family", f"Soft focus, rules and hard focus after {budget:,} pages",
         (
             "crawler", "seeds", "found over budget, classifier", "low", "high", "found over budget, labels", "low",
@@ -214,7 +214,7 @@ def _family(of: Mapping[str, Results]) -> Table:
     )  # fmt: skip
 
 
-def _dry(results: Results, name: str) -> int:
+def _dry(results: ExperimentResults, name: str) -> int:
     return sum(len(results.gains(one)) < results.experiment.budget for one in results.select(name))
 
 
@@ -224,7 +224,7 @@ PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
-def claims_of(of: Mapping[str, Results], many: Comparison, pages: int) -> Iterator[Claim]:
+def claims_of(of: Mapping[str, ExperimentResults], many: CrawlComparison, pages: int) -> Iterator[Claim]:
     """Decide what the paper says, by both judges where they differ."""
     table = of[TABLE]
     small, budget = table.experiment.budgets[0], table.experiment.budget
@@ -233,7 +233,7 @@ def claims_of(of: Mapping[str, Results], many: Comparison, pages: int) -> Iterat
     counts = table.experiment.seed_count, of[FIGURE].experiment.seed_count
     for mode, judge in JUDGES.items():
         by = HARVESTS[mode]
-        yield from on(
+        yield from qualified(
             judge,
             [
                 higher_harvest(crawls, by), better_exclusives(matches(table, mode, budget), few),
@@ -248,24 +248,24 @@ def claims_of(of: Mapping[str, Results], many: Comparison, pages: int) -> Iterat
     yield restrictive([len(table.gains(one)) < budget for one in runs], [one.subject for one in runs])
 
 
-def _pair(results: Results, budgets: Sequence[int]) -> Comparison:
-    return Comparison.of({name: CRAWLERS[name] for name in PAIR}, [results], budgets, HARVESTS.values())
+def _pair(results: ExperimentResults, budgets: Sequence[int]) -> CrawlComparison:
+    return CrawlComparison.of({name: CRAWLERS[name] for name in PAIR}, [results], budgets, HARVESTS.values())
 
 
-def _higher(crawls: Comparison, by: Measure) -> Ruling:
+def _higher(crawls: CrawlComparison, by: Measure) -> Ruling:
     """Over the whole crawl rules are better than the baseline."""
     return crawls.ahead([PAIR], [by])
 
 
-higher_harvest = says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")(_higher)
-can_tunnel = says(
+higher_harvest = claim_of(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")(_higher)
+can_tunnel = claim_of(
     f"{PAPER}, Rule-based focused crawler",
     "Rules can tunnel: over pages off the topic they get to more on it than soft focus (labels judge)",
 )(_higher)
 
 
-@says(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
-def better_exclusives(rows: Sequence[Match], crawls: Comparison) -> Ruling:
+@claim_of(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
+def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
     """Their harvest ratio is higher, where both have pages of their own."""
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
@@ -274,8 +274,8 @@ def better_exclusives(rows: Sequence[Match], crawls: Comparison) -> Ruling:
     )  # fmt: skip
 
 
-@says(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
-def different_pages(rows: Sequence[Match], crawls: Comparison, budget: int, pages: int) -> Ruling:
+@claim_of(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
+def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int, pages: int) -> Ruling:
     """They overlap by no more than 30 %; tested at a budget of a twentieth of the corpus, or less."""
     evidence = f"After {budget:,} of {pages:,} pages; by chance the overlap would be {100 * budget / pages:.0f} %."
     if budget < 50 or budget > pages / 20 + 1:
@@ -287,8 +287,8 @@ def different_pages(rows: Sequence[Match], crawls: Comparison, budget: int, page
     return Ruling(verdict, f"{numbers}\n{evidence}")
 
 
-@says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
-def ahead_later(crawls: Comparison, by: Measure) -> Ruling:
+@claim_of(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
+def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
     """From 300 pages on rules are better than the baseline; crawls of less than 600 have no such part."""
     last = crawls.budgets[-1]
     if last < 2 * FEW_HUNDRED:
@@ -296,8 +296,8 @@ def ahead_later(crawls: Comparison, by: Measure) -> Ruling:
     return _higher(crawls.at(*(budget for budget in crawls.budgets if budget >= FEW_HUNDRED)), by)
 
 
-@says(f"{WHERE}, figure 6", "Both keep finding relevant pages")
-def keep_finding(crawls: Comparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
+@claim_of(f"{WHERE}, figure 6", "Both keep finding relevant pages")
+def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
     """The last half of a crawl brings half as much as the first, or more, where there is enough to find."""
     steps, middle = np.array(crawls.budgets), len(crawls.budgets) // 2 - 1
     few = {"have fewer relevant pages than are fetched": [relevant[topic] < steps[-1] for topic in crawls.topics]}
@@ -310,17 +310,17 @@ def keep_finding(crawls: Comparison, by: Measure, relevant: Mapping[str, int]) -
             names=("half of the harvest of the first half", "that of the last half"), what=crawls.label(name),
         )  # fmt: skip
 
-    return joined(map(ruling, PAIR))
+    return combine_rulings(map(ruling, PAIR))
 
 
-@says(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
-def seeds_matter_little(few: Comparison, many: Comparison, by: Measure, counts: tuple[int, int]) -> Ruling:
+@claim_of(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
+def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure, counts: tuple[int, int]) -> Ruling:
     """With five times as many seeds harvest ratios are within a tenth, where topics are not exhausted."""
     if counts[1] < 2 * counts[0]:
         return Ruling(UNTESTED, f"The topics are too small for more than {counts[1]} seeds in place of {counts[0]}.")
     topics = sorted(set(few.topics) & set(many.topics))
 
-    def by_topic(crawls: Comparison, values: ArrayLike) -> Floats:
+    def by_topic(crawls: CrawlComparison, values: ArrayLike) -> Floats:
         rows = np.asarray(values, np.float64)
         return np.array([np.mean(rows[[one == topic for one in crawls.topics]]) for topic in topics])
 
@@ -331,10 +331,10 @@ def seeds_matter_little(few: Comparison, many: Comparison, by: Measure, counts: 
             expect="alike", mute={"leave nothing to find": by_topic(many, many.spent[name]) > 0},
         )  # fmt: skip
 
-    return joined(map(ruling, PAIR))
+    return combine_rulings(map(ruling, PAIR))
 
 
-@says(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
+@claim_of(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
 def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
     """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
     share, numbers = [0.5] * len(dry), f"Hard focus ran dry in {sum(dry)} of {len(dry)} crawls from seeds on the topic."

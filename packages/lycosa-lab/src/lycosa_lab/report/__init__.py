@@ -25,9 +25,9 @@ from lycosa_lab.findings import (
     HOLDS,
     UNTESTED,
     Claim,
-    Figure,
     Findings,
-    Table,
+    ReportFigure,
+    ReportTable,
     Verdict,
     plain,
 )
@@ -108,7 +108,7 @@ def flat(values: Any) -> list[tuple[str, str]]:
     ]
 
 
-def described(figure: Figure) -> str:
+def described(figure: ReportFigure) -> str:
     """A figure in a sentence, for those who do not see it."""
     names = ", ".join(curve.label for curve in figure.curves)
     return clip(f"Curves of {figure.y_label} by {figure.x_label}: {names}.", 600)
@@ -139,10 +139,10 @@ def shown(cell: Any, digits: int = 3) -> str:
     return text
 
 
-def in_figures(table: Table) -> list[bool]:
+def in_figures(table: ReportTable) -> list[bool]:
     """Of each column whether it holds figures, and so stands at the right: a number or nothing in each row.
 
-    >>> in_figures(Table("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
+    >>> in_figures(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
     [False, True]
     """
     kinds = [{type(plain(row[at])) for row in table.rows} for at in range(len(table.columns))]

@@ -9,9 +9,9 @@ from typing import Any
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa_lab.corpora.recorded import embedded
+from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.findings import Findings
-from lycosa_lab.index import Index
-from lycosa_lab.indexing import write_index
+from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
 from lycosa_lab.report import WARNING, need, write_report
 
@@ -19,7 +19,13 @@ EMBEDDED = 3000  # pages of the embedded web, the default corpus
 
 
 def publish(
-    names: Sequence[str], out: Path, command: str, *, corpus: Path | None = None, tell: ProgressCallback = no_progress, **wanted: Any
+    names: Sequence[str],
+    out: Path,
+    command: str,
+    *,
+    corpus: Path | None = None,
+    progress: ProgressCallback = no_progress,
+    **wanted: Any,
 ) -> dict[str, Findings | str]:
     """Run the experiments of papers and write a report of each under `out`; return the findings, or why one failed.
 
@@ -35,12 +41,12 @@ def publish(
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
         raise InputError(f"{', '.join(names)} has a web of its own, which changes: leave out --corpus")
-    index: Any = None if alone else Index.open(corpus) if corpus else embedded_web(out / "cache", tell)
+    index: Any = None if alone else CorpusIndex.open(corpus) if corpus else embedded_web(out / "cache", progress)
     made: dict[str, Findings | str] = {}
     for name in names:
-        said: ProgressCallback = lambda what, *count, name=name: tell(f"{name}: {what}", *count)  # noqa: E731
+        said: ProgressCallback = lambda what, *count, name=name: progress(f"{name}: {what}", *count)  # noqa: E731
         try:
-            bench = Bench(index, out / name / "work", tell=said, **wanted)
+            bench = Bench(index, out / name / "work", progress=said, **wanted)
             bench.out.mkdir(parents=True, exist_ok=True)
             measured = findings(name, bench)
             if bench.quick:
@@ -52,13 +58,15 @@ def publish(
     return made
 
 
-def embedded_web(kept: Path, tell: ProgressCallback) -> Index:
+def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:
     """The embedded web as a corpus; made once, then kept."""
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():
         try:
-            return Index.open(path)
+            return CorpusIndex.open(path)
         except InputError:
             pass  # of another version, or damaged: it is made again
     kept.mkdir(parents=True, exist_ok=True)
-    return write_index(embedded(pages=EMBEDDED), path, source=f"the embedded web, {EMBEDDED:,} pages", tell=tell)
+    return write_index(
+        embedded(pages=EMBEDDED), path, source=f"the embedded web, {EMBEDDED:,} pages", progress=progress
+    )

@@ -10,9 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from lycosa_server.people.database import as_dict
 
-RESOURCES = (
-    "session me people interests catalogue strategies models crawls live pages search feedback suggestions changes "
-    "exports health"
+ROUTE_MODULES = (
+    "session own_account people interest catalogue strategy model crawl live page search feedback suggestion change "
+    "export health"
 ).split()
 
 JsonColumn = Annotated[dict[str, Any], BeforeValidator(as_dict)]  # empty where it is damaged
@@ -32,4 +32,4 @@ class Named(BaseModel):
 
 
 def routers() -> list[APIRouter]:
-    return [import_module(f"lycosa_server.api.{name}").router for name in RESOURCES]
+    return [import_module(f"lycosa_server.api.{name}_routes").router for name in ROUTE_MODULES]

@@ -1,4 +1,4 @@
-"""One crawl on a cluster while it runs: its shards are elsewhere, its log, its labels and its wishes are here."""
+"""One crawl on a cluster while it runs: its shards are elsewhere, its log, its labels and its settings are here."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from lycosa.core.budget import requests_for
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import RemoteCrawl
 from lycosa_server.crawler import live
-from lycosa_server.crawler.running import Running
+from lycosa_server.crawler.running import RunningCrawl
 from lycosa_server.logs import log
 
 
-class RunningOnCluster(Running):
+class RunningClusterCrawl(RunningCrawl):
     """A crawl whose shards are hosted by a cluster. What differs from one in this process is how it is reached."""
 
     _crawl: RemoteCrawl | None = None
     on_cluster = True
 
-    async def _made(self, request: Request) -> RemoteCrawl:
+    async def _made(self, request: CrawlRequest) -> RemoteCrawl:
         assert self._around.hosts is not None
         return self._around.hosts.crawl(request)
 
@@ -33,7 +33,7 @@ class RunningOnCluster(Running):
         by_labels = asked is None or asked["judging"] == "labels"
         if by_labels and (words or asked) and await crawl.hear(words):
             self._was_judged(words, asked)
-        shown = live.Live.together(await crawl.tell(live.of_shard))
+        shown = live.LiveState.together(await crawl.tell(live.of_shard))
         self.in_flight = len(shown.in_flight)
         if not self.stopped_at:
             self._look_for_room()

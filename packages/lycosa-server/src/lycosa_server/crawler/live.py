@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import PARKED, WAITING, Lane
-from lycosa.web.politeness import View
+from lycosa.web.politeness import PolitenessView
 
 NAME = "live.json"
 STALE = 10.0  # seconds
@@ -26,7 +26,7 @@ MOST = 100  # hosts, and requests under way
 Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Flight(BaseModel):
+class InFlightRequest(BaseModel):
     """A request that is under way."""
 
     url: str
@@ -50,35 +50,37 @@ class LiveHost(BaseModel):
         return cls(host=lane.name, ready_at=ready, why=why, in_flight=lane.in_flight, waiting=lane.waiting)
 
 
-class Live(BaseModel):
+class LiveState(BaseModel):
     """The state of an engine; empty for a crawl that does not run."""
 
     at: Time = 0.0
     frontier: int | None = None
-    in_flight: list[Flight] = []
+    in_flight: list[InFlightRequest] = []
     hosts: list[LiveHost] = []
 
     @classmethod
-    def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> Live:
+    def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> LiveState:
         """As it is now. `ahead`: by how much the time of day is ahead of the engine's clock."""
         politeness = getattr(engine.space, "politeness", None)
-        flying = politeness.flying if isinstance(politeness, View) else {}
+        flying = politeness.flying if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}
         busy = (lane for lane in engine.frontier.lanes if lane.waiting or lane.in_flight)
         lanes = nlargest(MOST, busy, key=lambda lane: (lane.in_flight, lane.waiting))
-        flights = [Flight(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()]
+        flights = [
+            InFlightRequest(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()
+        ]
         hosts = [LiveHost.of(lane, now, ahead) for lane in lanes]
         return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)
 
     @classmethod
-    def together(cls, parts: Sequence[Live]) -> Live:
+    def together(cls, parts: Sequence[LiveState]) -> LiveState:
         hosts = nlargest(MOST, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting))
         flights = [flight for part in parts for flight in part.in_flight][:MOST]
         at = max((part.at for part in parts), default=0.0)
         return cls(at=at, frontier=sum(part.frontier or 0 for part in parts), in_flight=flights, hosts=hosts)
 
     @classmethod
-    def read(cls, directory: Path, now: float) -> Live:
+    def read(cls, directory: Path, now: float) -> LiveState:
         try:
             with open(directory / NAME, "rb") as file:
                 live = cls.model_validate_json(file.read(2_000_000))
@@ -93,6 +95,6 @@ class Live(BaseModel):
         os.replace(temporary, directory / NAME)
 
 
-def of_shard(engine: Engine) -> Live:
+def of_shard(engine: Engine) -> LiveState:
     now = engine.clock()
-    return Live.of(engine, now, time.time() - now)
+    return LiveState.of(engine, now, time.time() - now)

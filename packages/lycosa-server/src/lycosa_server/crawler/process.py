@@ -26,17 +26,17 @@ from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling.runners import RemoteHosts, bring_shards_together, runner
 from lycosa.spaces.making import wall_clock
-from lycosa.store.directory import KEPT
+from lycosa.store.directory import COPIED_FILES
 from lycosa.store.log import Lock
-from lycosa.web.politeness import Authority
+from lycosa.web.politeness import SharedPoliteness
 from lycosa_server.crawler import live
-from lycosa_server.crawler.clustered import RunningOnCluster
+from lycosa_server.crawler.clustered import RunningClusterCrawl
 from lycosa_server.crawler.operator import OperatorMessages
 from lycosa_server.crawler.running import (
     LONGEST_REASON,
     LONGEST_STOP,
-    Running,
-    Surroundings,
+    CrawlEnvironment,
+    RunningCrawl,
     judge_again,
     recorded,
 )
@@ -44,9 +44,9 @@ from lycosa_server.logs import log
 from lycosa_server.people import catalogue, crawls, erasing, feedback, notices
 from lycosa_server.people.crawls import Ending, choose
 from lycosa_server.people.database import Database, Row
-from lycosa_server.people.wishes import Wishes
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.settings import Settings, without_place
-from lycosa_server.training import Training
+from lycosa_server.training import TrainingQueue
 
 TICK = 0.5  # seconds between two looks at what runs
 EVERY = 5.0  # seconds between two looks at what is wanted, without a notice
@@ -69,10 +69,10 @@ class CrawlProcess:
         self.settings = settings
         self.database = database
         self.clock = clock or wall_clock()
-        self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
-        self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
+        self.authority = SharedPoliteness(self.clock, began=self.clock(), most=MOST_REQUESTS)
+        self.around = CrawlEnvironment(settings, self.clock, self.authority, clock or time.time)
         self.around.hosts = hosts or _hosts(settings)
-        self.running: dict[str, Running] = {}
+        self.running: dict[str, RunningCrawl] = {}
         # how crawls ended, and when, that the database does not know yet
         self.unwritten: dict[str, tuple[Row, Ending, float]] = {}
         # crawls that don't run and are judged again just now: one at a time
@@ -80,7 +80,7 @@ class CrawlProcess:
         self.away = ""  # why the database could not be asked; empty if it could
         self.looks = 0
         self.messages = OperatorMessages(settings.notify)
-        self.training = Training(settings, database)
+        self.training = TrainingQueue(settings, database)
         self._started = self.clock()
         self._stopping = False
         self._woken = asyncio.Event()
@@ -286,8 +286,8 @@ class CrawlProcess:
     async def _begin(self, row: Row) -> None:
         def read() -> tuple[list[str], list[Label], dict[str, str]]:
             try:
-                wishes = Wishes.of_json(row["wishes"])
-                seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
+                settings = InterestSettings.of_json(row["settings"])
+                seeds = catalogue.seeds_of(self.database, settings.preferences, settings.words)
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
             words = feedback.after(self.database, row["interest"], row["heard"])
@@ -295,17 +295,17 @@ class CrawlProcess:
 
         seeds, words, files = await self._ask(read)
         on_cluster = self.around.hosts is not None and row["task"] != "refresh"
-        kind = RunningOnCluster if on_cluster else Running
+        kind = RunningClusterCrawl if on_cluster else RunningCrawl
         self.running[row["id"]] = kind(row, seeds, words, self.around, files)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
     def _models(self, row: Row) -> dict[str, str]:
-        """Where the models lie that an interest's wishes name, as far as they are its owner's: another's are none."""
-        found = dict.fromkeys(KEPT, "models/gone")
+        """Where the models lie that an interest's settings name, as far as they are its owner's: another's are none."""
+        found = dict.fromkeys(COPIED_FILES, "models/gone")
         with suppress(ValueError, TypeError):
-            wishes = Wishes.of_json(row["wishes"])
-            for option, model in (("model", wishes.model), ("strategy", wishes.strategy_model)):
+            settings = InterestSettings.of_json(row["settings"])
+            for option, model in (("model", settings.model), ("strategy", settings.strategy_model)):
                 if model and self.database.find("model", id=model, owner=row["owner"]) is not None:
                     found[option] = str(self.settings.model_file(model))
         return found

@@ -1,4 +1,4 @@
-"""One crawl while it runs: from the wishes to an engine, through feedback, and as many re-openings as wishes need."""
+"""One crawl while it runs: from the settings to an engine, through feedback, and as many re-openings as settings need."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from typing import Any
 
 from lycosa.collection.judging import judge, learn
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
-from lycosa.core.durations import seconds
+from lycosa.core.durations import parse_duration
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import RemoteCrawl, RemoteHosts, bring_shards_together, join_shards
 from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
 from lycosa.revisit.keeper import Keeping
-from lycosa.store.directory import CONFIG, KEPT, Directory
+from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
 from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
-from lycosa.web.politeness import Authority
+from lycosa.web.politeness import SharedPoliteness
 from lycosa_server import messages
 from lycosa_server.crawler import live
 from lycosa_server.logs import log
-from lycosa_server.news import changes_since
 from lycosa_server.people.crawls import Ending
 from lycosa_server.people.database import Row
-from lycosa_server.people.wishes import AUTOMATIC, FRESHNESS, Wishes, options, stricter
+from lycosa_server.people.interest_settings import AUTOMATIC, FRESHNESS, InterestSettings, options, stricter
 from lycosa_server.settings import Settings, without_place
+from lycosa_server.unseen_changes import changes_since
 from lycosa_server.validation import OPERATORS
 
 PATIENCE = 1.0  # seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long
@@ -49,17 +49,17 @@ ROOM = 50_000_000
 
 
 @dataclass(slots=True)
-class Surroundings:
+class CrawlEnvironment:
     settings: Settings
     clock: Clock
-    authority: Authority
+    authority: SharedPoliteness
     wall: Clock = time.time  # the time of day, which may be set at any moment: what others in this machine compare with
     # logs are read one after the other, so that the first is soon ready
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     hosts: RemoteHosts | None = None  # hosts of the shards of crawls that run on a cluster
 
 
-class Running:
+class RunningCrawl:
     """A crawl under way, in a task of its own."""
 
     on_cluster = False
@@ -70,8 +70,8 @@ class Running:
         row: Row,
         catalogue: list[str],
         words: list[Label],
-        around: Surroundings,
-        files: Mapping[str, str] = KEPT,
+        around: CrawlEnvironment,
+        files: Mapping[str, str] = COPIED_FILES,
     ) -> None:
         self.id: str = row["id"]
         self.row = row
@@ -90,7 +90,7 @@ class Running:
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
-        self._files = files  # where the owner's models lie that the wishes name
+        self._files = files  # where the owner's models lie that the settings name
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | RemoteCrawl | None = None
@@ -116,10 +116,10 @@ class Running:
             self._cancelled = True
             self._task.cancel()
 
-    async def ended(self, seconds: float) -> None:
+    async def ended(self, parse_duration: float) -> None:
         """Wait until it has ended; after so many seconds, at once."""
         if self._task is not None:
-            await asyncio.wait({self._task}, timeout=seconds)
+            await asyncio.wait({self._task}, timeout=parse_duration)
             self.cancel()
             await asyncio.wait({self._task})
 
@@ -189,7 +189,7 @@ class Running:
         self._count()
         return crawl
 
-    async def _made(self, request: Request) -> Crawl | RemoteCrawl:
+    async def _made(self, request: CrawlRequest) -> Crawl | RemoteCrawl:
         crawl = Crawl(request)
         self.engine = await crawl.open()
         return crawl
@@ -216,7 +216,7 @@ class Running:
         self.judged = (asked["asked"] if asked else 0, self.heard, failed[:LONGEST_REASON])
         self.asked = None if self.asked is asked else self.asked
 
-    def _request(self, resuming: bool) -> Request:
+    def _request(self, resuming: bool) -> CrawlRequest:
         """The crawl as it is wished; one that is resumed as it was begun, but for what the operator sets and for seeds
         that have been added."""
         row, wished, keeping = self.row, self._options(), None
@@ -228,21 +228,23 @@ class Running:
                 everything, began = bool(row["everything"]), row["started"] or 0.0
                 keeping = Keeping(once=True, everything=everything, now=first, began=began)
                 changes |= {name: wished[name] for name in FRESHNESS}
-                # pages that the wishes do not name are due once in `look_again`
-                every = seconds(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
+                # pages that the settings do not name are due once in `look_again`
+                every = parse_duration(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
                 changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
             else:
                 changes["budget"] = self.budget
             wished = {**vars(begun), **changes}
-        chosen = Options.from_mapping(wished, "the wishes")
+        chosen = Options.from_mapping(wished, "the interest's settings")
         clock, authority = self._around.clock, self._around.authority
-        return Request(chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping)
+        return CrawlRequest(
+            chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping
+        )
 
     def _options(self) -> dict[str, Any]:
-        wishes, settings = Wishes.of_json(self.row["wishes"]), self._around.settings
-        own = {name: getattr(settings, name) for name in OPERATORS} | {"allow_network": list(settings.allow_network)}
-        own["respect_opt_outs"] = stricter(wishes.respect_opt_outs, settings.respect_opt_outs)
-        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **own)
+        wanted, server = InterestSettings.of_json(self.row["settings"]), self._around.settings
+        own = {name: getattr(server, name) for name in OPERATORS} | {"allow_network": list(server.allow_network)}
+        own["respect_opt_outs"] = stricter(wanted.respect_opt_outs, server.respect_opt_outs)
+        return options(wanted, self._catalogue, budget=self.budget, files=self._files, **own)
 
     # -- while it runs -----------------------------------------------------------------------------------------
 
@@ -279,7 +281,7 @@ class Running:
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
             self._look_for_room()
-            live.Live.of(self.engine, now, self._around.wall() - now).write(self._directory)
+            live.LiveState.of(self.engine, now, self._around.wall() - now).write(self._directory)
 
     def _reopen(self, now: float) -> None:
         self.opened_at = now
@@ -346,7 +348,7 @@ async def uninterrupted(work: Callable[..., object], *given: object) -> None:
 
 
 def judge_again(
-    directory: Path, row: Row, words: Iterable[Label], now: float, files: Mapping[str, str] = KEPT
+    directory: Path, row: Row, words: Iterable[Label], now: float, files: Mapping[str, str] = COPIED_FILES
 ) -> int | None:
     """Judge the pages of a crawl again by new labels, and by what its row asks for: its interest's threshold, or its
     whole topic. How many pages are relevant then; None where nothing was fetched yet. `files` are where the owner's
@@ -357,23 +359,23 @@ def judge_again(
     if not (directory / NAME).exists():
         return None
     bring_shards_together(directory)
-    what, wishes = row["judging"], Wishes.of_json(row["wishes"])
+    what, settings = row["judging"], InterestSettings.of_json(row["settings"])
     if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):
             learn(opened, log, now)  # by the crawl's own judge
     if what == "labels":
         pass
     elif what == "threshold":
-        judge(directory, threshold=wishes.threshold, keep=True, now=now)
-    elif wishes.model:
-        line = wishes.threshold or None
+        judge(directory, threshold=settings.threshold, keep=True, now=now)
+    elif settings.model:
+        line = settings.threshold or None
         judge(
-            directory, model=Path(files["model"]), targets=wishes.targets, threshold=line, keep=True, now=now,
+            directory, model=Path(files["model"]), targets=settings.targets, threshold=line, keep=True, now=now,
         )  # fmt: skip
     else:
-        named = DEFAULT if wishes.judge == AUTOMATIC else wishes.judge
+        named = DEFAULT if settings.judge == AUTOMATIC else settings.judge
         judge(
-            directory, wishes.words, examples=wishes.examples, threshold=wishes.threshold, judge=named, keep=True,
+            directory, settings.words, examples=settings.examples, threshold=settings.threshold, judge=named, keep=True,
             now=now,
         )  # fmt: skip
     return recorded(directory, row)[1]

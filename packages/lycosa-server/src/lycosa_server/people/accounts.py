@@ -12,10 +12,10 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa_server.people.credentials import Passwords, check_password, digest, new_secret
-from lycosa_server.people.database import Database, Row, Taken, as_dict
+from lycosa_server.people.database import Conflict, Database, Row, as_dict
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import NotFound, Role, active
-from lycosa_server.people.typed import line
+from lycosa_server.people.text_input import line
 
 DAY = 86400.0
 FIRST = "the first admin"  # the note of the invitation that the first start makes
@@ -109,8 +109,8 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
         with database.transaction():
             _use(database, now, offer)
             return database.insert("person", person, disabled=0, preferences="{}", created=now)
-    except Taken:
-        raise Taken(f"the name {shown!r} is taken: choose another") from None
+    except Conflict:
+        raise Conflict(f"the name {shown!r} is taken: choose another") from None
 
 
 def _use(database: Database, now: float, offer: Row) -> None:
@@ -210,7 +210,7 @@ def keep_an_admin(database: Database, person: str) -> None:
     """Refuse to lose this person if no other admin is left. To be asked in the transaction that loses them."""
     admins = "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id"
     if [row["id"] for row in database.rows(admins + database.lock)] == [person]:
-        raise Taken("this is the last admin: make someone else admin first")
+        raise Conflict("this is the last admin: make someone else admin first")
 
 
 def revoke_invitations_of(database: Database, person: str) -> None:

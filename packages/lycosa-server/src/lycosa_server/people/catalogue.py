@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from lycosa.core.errors import InputError
 from lycosa.text.tokens import stems, words_of
-from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.typed import line
+from lycosa_server.people.text_input import line
 
 MOST = 5_000  # entries
 
@@ -25,7 +25,7 @@ def fill(database: Database, now: float) -> None:
     """Give a server that nobody has used yet something to choose from; what an admin emptied stays empty."""
     if database.count("person") or database.count("catalogue"):
         return
-    with suppress(Taken), database.transaction():  # taken: another process fills it in this very moment
+    with suppress(Conflict), database.transaction():  # taken: another process fills it in this very moment
         for preference, url, title in default():
             add(database, now, preference, url, title)
 
@@ -66,8 +66,8 @@ def add(database: Database, now: float, preference: str, url: str, title: str = 
         raise InputError(f"the catalogue has {had:,} entries, which is the most: delete some first")
     try:
         return database.insert("catalogue", row, id=new_id(), created=now)
-    except Taken as error:
-        raise Taken(f"{url} is among the seeds of {row['preference']} already") from error
+    except Conflict as error:
+        raise Conflict(f"{url} is among the seeds of {row['preference']} already") from error
 
 
 def _checked(given: dict[str, str]) -> Row:

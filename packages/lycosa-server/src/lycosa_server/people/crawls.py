@@ -22,10 +22,10 @@ from typing import Any
 
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import InputError
-from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.permissions import NotFound, found
-from lycosa_server.people.wishes import Wishes
 
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
@@ -49,14 +49,14 @@ class Ending:
 
 
 def create(database: Database, now: float, interest: str, budget: int) -> Row:
-    """A new crawl of an interest, queued; `Taken` if one is under way."""
+    """A new crawl of an interest, queued; `Conflict` if one is under way."""
     with database.transaction():
         _only(database, interest)
         last = database.row(
             "SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = :interest", interest=interest
         )
         if last and last["kept"] >= MOST:
-            raise Taken(
+            raise Conflict(
                 f"this interest keeps {MOST} crawls already: delete an old one first, or continue with the last"
             )
         number = ((last and last["number"]) or 0) + 1
@@ -68,14 +68,14 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
 def pause(database: Database, crawl: str) -> Row:
     with _locked(database, crawl) as row:
         if row["state"] not in UNDER_WAY:
-            raise Taken(f"this crawl is {row['state']}: there is nothing to pause")
+            raise Conflict(f"this crawl is {row['state']}: there is nothing to pause")
         return _set(database, row, wanted="pause", state="running" if row["state"] == "running" else "paused")
 
 
 def resume(database: Database, now: float, crawl: str) -> Row:
     with _locked(database, crawl) as row:
         if row["state"] == "finished":
-            raise Taken("this crawl is finished: ask for more pages, or for a new look at those it has")
+            raise Conflict("this crawl is finished: ask for more pages, or for a new look at those it has")
         if row["state"] in ("queued", "running"):
             return _set(database, row, wanted="run")
         return _queue(database, now, row)
@@ -84,7 +84,7 @@ def resume(database: Database, now: float, crawl: str) -> Row:
 def stop(database: Database, now: float, crawl: str) -> Row:
     with _locked(database, crawl) as row:
         if row["state"] in ("finished", "failed"):
-            raise Taken(f"this crawl is {row['state']}: there is nothing to stop")
+            raise Conflict(f"this crawl is {row['state']}: there is nothing to stop")
         if row["state"] in ("running", "stopped"):
             return _set(database, row, wanted="stop")
         return _set(database, row, wanted="stop", state="stopped", reason=STOPPED, ended=now)
@@ -94,7 +94,7 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
     """So many pages more than it has, or was allowed; it goes on if it was over. `most`: what one crawl may have."""
     with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
-            raise Taken(
+            raise Conflict(
                 "this crawl looks at its pages again just now: ask for more when that is done, or stop it first"
             )
         budget = row["budget"] + pages
@@ -114,7 +114,7 @@ def refresh(
     """Look again at `everything`, or at what is due; addresses with a piece of `look_first` are due, and come first."""
     with _locked(database, crawl) as row:
         if row["state"] in UNDER_WAY:
-            raise Taken(f"this crawl is {row['state']}: wait until it is over, or stop it first")
+            raise Conflict(f"this crawl is {row['state']}: wait until it is over, or stop it first")
         goes_on = row["task"] == "refresh" and row["state"] != "finished"  # the one that was broken off
         first = json.dumps(list(look_first), ensure_ascii=False)
         again = {"task": "refresh", "started": row["started"] if goes_on else None}
@@ -169,7 +169,7 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
         crawl=crawl,
     )
     if other is not None:
-        raise Taken(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
+        raise Conflict(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
 
 
 # -- how they are ----------------------------------------------------------------------------------------------
@@ -219,14 +219,14 @@ def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
 
 def under_way(database: Database) -> list[Row]:
     return database.rows(
-        "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name, i.look_again AS look_again FROM crawl c "
+        "SELECT c.*, i.owner AS owner, i.settings AS settings, i.name AS name, i.look_again AS look_again FROM crawl c "
         "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
     )
 
 
 def to_judge(database: Database) -> list[Row]:
     return database.rows(
-        "SELECT c.*, i.wishes AS wishes, i.owner AS owner FROM crawl c JOIN interest i ON i.id = c.interest "
+        "SELECT c.*, i.settings AS settings, i.owner AS owner FROM crawl c JOIN interest i ON i.id = c.interest "
         "WHERE c.judging <> '' ORDER BY c.number DESC, c.id"
     )
 
@@ -309,7 +309,7 @@ def schedule(database: Database, now: float) -> list[str]:
     """
     queued = []
     for row in database.rows(
-        "SELECT c.id, c.ended, c.due, i.look_again, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest "
+        "SELECT c.id, c.ended, c.due, i.look_again, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "
         "JOIN person p ON p.id = i.owner "
         "WHERE (c.state = 'finished' OR c.state = 'failed' AND c.task = 'refresh') AND p.disabled = 0 "
         "AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
@@ -317,15 +317,15 @@ def schedule(database: Database, now: float) -> list[str]:
     ):
         again = row["look_again"]
         try:
-            wishes = Wishes.of_json(row["wishes"])
-            due = (row["ended"] or now) + wishes.next_look(again) if again else None
+            settings = InterestSettings.of_json(row["settings"])
+            due = (row["ended"] or now) + settings.next_look(again) if again else None
         except (InputError, ValueError, TypeError):  # of another version: its interest waits, the others don't
             continue
         if due is not None and due <= now:
             try:
-                refresh(database, now, row["id"], everything=not (wishes.frequently or wishes.infrequently))
+                refresh(database, now, row["id"], everything=not (settings.frequently or settings.infrequently))
                 queued.append(row["id"])
-            except (Taken, NotFound):  # somebody was quicker
+            except (Conflict, NotFound):  # somebody was quicker
                 pass
         elif due != row["due"]:
             database.run(

@@ -1,6 +1,6 @@
 """The server's database: SQLite in a file, or PostgreSQL. The same statements go to both.
 
-Statements have named parameters (`:name`). Errors of the drivers become `Taken`, `InputError`, `DatabaseAway`, `NoRoom`
+Statements have named parameters (`:name`). Errors of the drivers become `Conflict`, `InputError`, `DatabaseAway`, `NoRoom`
 or `StoreError`.
 """
 
@@ -32,7 +32,7 @@ class NoRoom(StoreError):
     """The disk is full: nothing can be kept until there is room."""
 
 
-class Taken(LycosaError):
+class Conflict(LycosaError):
     """Something of that name is there already."""
 
 
@@ -93,7 +93,7 @@ class Database:
         return self._execute(f"UPDATE {table} SET {columns} WHERE id = :_key", {**changes, "_key": key})[1]
 
     def insert(self, table: str, row: Row | None = None, /, **values: Value) -> Row:
-        """Add a row and return it; `Taken` if its key is there already."""
+        """Add a row and return it; `Conflict` if its key is there already."""
         row = {**(row or {}), **values}
         self._execute(_insertion(table, row), row)
         return row
@@ -110,7 +110,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
-        """All of it or nothing; inside another, a part of that one. A statement that is refused (`Taken`) leaves what
+        """All of it or nothing; inside another, a part of that one. A statement that is refused (`Conflict`) leaves what
         was done before it as it is: who catches that may go on. A `snapshot` reads the state of one moment.
         """
         if self._current is not None:
@@ -170,7 +170,7 @@ class Database:
         if isinstance(error, OverflowError | UnicodeEncodeError) or isinstance(kind, exc.DataError):
             return InputError(f"a value cannot be kept: {error}")
         if isinstance(kind, exc.IntegrityError):
-            return Taken(str(error))
+            return Conflict(str(error))
         if type(error).__name__ == "DiskFull" or (not self.is_postgres and "full" in str(error)):
             return NoRoom(f"{self._place}: {error}; free some space on its disk")
         if isinstance(kind, exc.OperationalError | exc.InterfaceError):

@@ -120,5 +120,5 @@ def _shown(database: Database, source: str, key: str) -> list[Row]:
         for row in database.rows(f"SELECT * FROM {source}", key=key)
     ]
     for row in rows:
-        row |= {name: as_dict(row[name]) for name in {"wishes", "preferences", "sources", "about"} & row.keys()}
+        row |= {name: as_dict(row[name]) for name in {"settings", "preferences", "sources", "about"} & row.keys()}
     return rows

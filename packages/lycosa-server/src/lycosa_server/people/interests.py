@@ -1,22 +1,28 @@
-"""Interests: what a person wants to know about, and the wishes that go with it."""
+"""Interests: what a person wants to know about, and the settings that go with it."""
 
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
+from lycosa_server.people.interest_settings import InterestSettings, again
 from lycosa_server.people.permissions import VISIBLE
-from lycosa_server.people.typed import line
-from lycosa_server.people.wishes import Wishes, again
+from lycosa_server.people.text_input import line
 
 LONGEST_NAME = 120
 
 
 def create(
-    database: Database, now: float, owner: str, name: str, wishes: Wishes, look_again: str = "", most: int = 100
+    database: Database,
+    now: float,
+    owner: str,
+    name: str,
+    settings: InterestSettings,
+    look_again: str = "",
+    most: int = 100,
 ) -> Row:
     """A new interest of a person, who may have `most` of them."""
-    row = _row(name, wishes, look_again)
+    row = _row(name, settings, look_again)
     with database.transaction():
         check_room(database, "interest", owner, most)
         return database.insert("interest", row, id=new_id(), owner=owner, created=now, changed=now)
@@ -51,19 +57,19 @@ def change(
     interest: str,
     *,
     name: str | None = None,
-    wishes: Wishes | None = None,
+    settings: InterestSettings | None = None,
     look_again: str | None = None,
 ) -> None:
     """Change what is given; a crawl that runs goes on as it was begun."""
-    database.update("interest", interest, {"changed": now, **_row(name, wishes, look_again)})
+    database.update("interest", interest, {"changed": now, **_row(name, settings, look_again)})
 
 
-def _row(name: str | None, wishes: Wishes | None, look_again: str | None) -> Row:
+def _row(name: str | None, settings: InterestSettings | None, look_again: str | None) -> Row:
     row: Row = {}
     if name is not None:
         row["name"] = line(name, "the name", LONGEST_NAME, 1)
-    if wishes is not None:
-        row["wishes"] = wishes.as_json()
+    if settings is not None:
+        row["settings"] = settings.as_json()
     if look_again is not None:
         row["look_again"] = again(look_again, "how often to revisit pages")
     return row

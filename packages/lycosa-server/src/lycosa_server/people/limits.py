@@ -41,7 +41,7 @@ CODE = Limit("code", 20, 15 * MINUTE)
 OLD = Limit("old", 5, 15 * MINUTE)
 
 
-class TooMany(LycosaError):
+class TooManyAttempts(LycosaError):
     """Too many failures, or too much at once; `wait` is for how many seconds."""
 
     def __init__(self, wait: float, told: str = "") -> None:
@@ -58,7 +58,7 @@ class Attempt(NamedTuple):
 
 
 def sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
-    """Record an attempt to sign in; `TooMany` if it is one too many."""
+    """Record an attempt to sign in; `TooManyAttempts` if it is one too many."""
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
@@ -107,7 +107,7 @@ def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> 
     wait = max(_wait(database, now, limit, source) for limit, source in against)
     if wait > 0:  # one that is refused does not count: who waits as told gets in
         database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
-        raise TooMany(wait)
+        raise TooManyAttempts(wait)
     return made
 
 

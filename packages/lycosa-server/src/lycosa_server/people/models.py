@@ -13,11 +13,11 @@ import json
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa_server.people.database import Database, Row, Taken
+from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
+from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.interests import LONGEST_NAME, check_room
-from lycosa_server.people.typed import line
-from lycosa_server.people.wishes import Wishes
+from lycosa_server.people.text_input import line
 
 JUDGING = ("classifier",)  # kinds that judge pages
 LARGEST = 64_000_000  # bytes of one
@@ -57,9 +57,9 @@ def remove(database: Database, owner: str, model: str) -> None:
     with database.transaction():
         database.get("person", owner, locked=True)
         for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
-            wishes = Wishes.of_json(row["wishes"])
-            if model in (wishes.model, wishes.strategy_model):
-                raise Taken(f"the interest {row['name']} uses it: choose another model there first")
+            settings = InterestSettings.of_json(row["settings"])
+            if model in (settings.model, settings.strategy_model):
+                raise Conflict(f"the interest {row['name']} uses it: choose another model there first")
         database.delete("model", model)
 
 

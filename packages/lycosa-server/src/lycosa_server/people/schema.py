@@ -104,12 +104,12 @@ _table(
     UniqueConstraint("preference", "url"),
 )
 
-# `wishes` are JSON: words, examples, seeds, strategy, budget, ...; `look_again` says how often finished crawls are
+# `settings` are JSON: words, examples, seeds, strategy, budget, ...; `look_again` says how often finished crawls are
 # refreshed: 1d, 6h; empty: never.
 _table(
     "interest",
     _of("person", "owner"),
-    *_texts("name", "wishes"),
+    *_texts("name", "settings"),
     *_texts("look_again", default=""),
     *_times("created", "changed"),
     Index("interest_owner", "owner"),

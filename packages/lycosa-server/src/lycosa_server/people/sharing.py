@@ -8,7 +8,7 @@ from lycosa.core.errors import InputError
 from lycosa_server.people import notices
 from lycosa_server.people.accounts import by_name
 from lycosa_server.people.database import Database, Row
-from lycosa_server.people.typed import line
+from lycosa_server.people.text_input import line
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:

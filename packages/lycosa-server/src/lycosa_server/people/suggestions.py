@@ -25,7 +25,7 @@ PRIOR = 2.0  # pages as the crawl has them on average, that are added to both si
 Column = NDArray[np.float64]
 
 
-class Known(NamedTuple):
+class CandidatePage(NamedTuple):
     """A page that the interest has, as far as suggestions need it."""
 
     url: str
@@ -43,13 +43,13 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Idea:
+class SuggestedSeed:
     url: str
     title: str
     why: str
 
 
-class Word(NamedTuple):
+class ScoredTerm(NamedTuple):
     """A term that is more frequent on liked pages: its number, how sure that is, and the reason."""
 
     term: int
@@ -58,8 +58,8 @@ class Word(NamedTuple):
 
 
 def seeds(
-    pages: Sequence[Known], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
-) -> list[Idea]:
+    pages: Sequence[CandidatePage], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
+) -> list[SuggestedSeed]:
     """Hubs and hosts that lead to liked pages, the best first; `left_out`: seeds already, answered already.
 
     A hub links to several liked pages: the more of its links are liked, the better. A host is suggested by its front
@@ -68,7 +68,7 @@ def seeds(
     """
     likings = np.array([page.liking for page in pages])
     refused = {page.url for page in pages if page.label is False or page.copy} | set(left_out)
-    best: dict[str, tuple[float, Idea]] = {}
+    best: dict[str, tuple[float, SuggestedSeed]] = {}
 
     def consider(url: str, title: str, members: NDArray[Any], why: str, share: float = 0.0) -> None:
         good = members[likings[members] > 0.0]
@@ -78,7 +78,7 @@ def seeds(
         told = why.replace("LIKED", _told([pages[at] for at in good.tolist()])).replace("ALL", str(len(members)))
         weight /= float(np.sqrt(len(members) + 4))
         if url not in best or best[url][0] < weight:
-            best[url] = weight, Idea(url, title, told)
+            best[url] = weight, SuggestedSeed(url, title, told)
 
     hosts: dict[str, list[int]] = defaultdict(list)
     for at, page in enumerate(pages):
@@ -98,14 +98,14 @@ def seeds(
     return [idea for _, idea in ranked[:SEEDS]]
 
 
-def _told(good: Sequence[Known]) -> str:
+def _told(good: Sequence[CandidatePage]) -> str:
     yes = sum(page.label is True for page in good)
     opened = len(good) - yes
     said = [f"{many(yes, 'page')} you labelled yes"] if yes else []
     return ", ".join(said + ([f"{opened} that you opened more than once"] if opened else []))
 
 
-def words(here: Column, pages_here: int, there: Column, pages_there: int) -> list[Word]:
+def words(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
     """Terms that stand on liked pages (`here`: on how many of them) more often than on others, the surest first.
 
     The log odds of both, each with PRIOR average pages added, are compared by their standard error, the root of
@@ -126,7 +126,7 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     chosen = np.flatnonzero(kept)
     order = chosen[np.lexsort((chosen, -z[chosen]))]
     return [
-        Word(
+        ScoredTerm(
             term,
             round(float(z[term]), 3),
             f"on {here[term]:.0f} of {pages_here} pages you liked, on {there[term]:.0f} of {pages_there} others",

@@ -7,7 +7,7 @@ from lycosa_server.people.credentials import digest, new_secret
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
-from lycosa_server.people.typed import line
+from lycosa_server.people.text_input import line
 
 MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
 MOST = 50  # tokens of a person that are good at once

@@ -171,8 +171,8 @@ let drawnHead = "";
 function head() {
   const { interest, crawl } = context;
   place("interest-name").textContent = shown(interest.name, 200);
-  place("interest-words").textContent = shown(interest.wishes?.words, 300);
-  place("interest-words").hidden = !interest.wishes?.words || interest.wishes.words === interest.name;
+  place("interest-words").textContent = shown(interest.settings?.words, 300);
+  place("interest-words").hidden = !interest.settings?.words || interest.settings.words === interest.name;
   const unseen = place("unseen-count");
   unseen.hidden = !interest.unseen;
   unseen.replaceChildren(interest.unseen ? count(interest.unseen) : "", el("span", { class: "unseen", text: " since your last visit" }));

@@ -47,7 +47,7 @@ async function choices() {
   failed = new Set([["preferences", catalogue], ["detect", detectors]].filter(([, one]) => one.status === "rejected").map(([name]) => name));
   preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
   plain(strategies.value || []);
-  options("judge", judges.value || [], kept ? kept.wishes.judge : "automatic");
+  options("judge", judges.value || [], kept ? kept.settings.judge : "automatic");
   noticing(detectors.value || []);
   byModel((models.value || []).filter((one) => one.state === "ready"), strategies.value || []);
 }
@@ -57,7 +57,7 @@ async function choices() {
 let targets = [];
 
 function byModel(all, strategies) {
-  const wished = kept ? kept.wishes : {model: "", targets: [], strategy_model: ""};
+  const wished = kept ? kept.settings : {model: "", targets: [], strategy_model: ""};
   const judging = all.filter((one) => one.kind === "classifier");
   targets = wished.targets;
   const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of the owner"}] : some); // of an interest that is shared
@@ -87,7 +87,7 @@ function byModel(all, strategies) {
 }
 
 function noticing(all) {
-  const chosen = new Set(kept ? kept.wishes.detect : []);
+  const chosen = new Set(kept ? kept.settings.detect : []);
   fill($("#detectors"), all.map(({name, summary, automatic}) => h("label", {class: "check"}, h("input", {type: "checkbox", name: "detect", value: name, checked: chosen.has(name)}),
     h("span", null, name, automatic ? " (default)" : "", h("span", {class: "note"}, ` ${summary}`)))));
 }
@@ -95,7 +95,7 @@ function noticing(all) {
 function preferences(all, error) {
   const place = $("#preferences");
   if (!all.length) return fill(place, h("p", {class: "note"}, error ? error.message : "The catalogue is empty."));
-  const chosen = new Set(kept ? kept.wishes.preferences : []);
+  const chosen = new Set(kept ? kept.settings.preferences : []);
   return fill(place, h("div", {class: "checks"}, all.map(({preference, seeds}) => h("div", null,
     h("label", {class: "check"}, h("input", {type: "checkbox", name: "preferences", value: preference, checked: chosen.has(preference)}), h("span", null, preference)),
     h("details", {class: "seeds"}, h("summary", null, plural(seeds.length, "seed"), h("span", {class: "unseen"}, ` for ${preference}`)),
@@ -105,7 +105,7 @@ function preferences(all, error) {
 const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function plain(all) {
-  const wished = kept ? kept.wishes.strategy : "automatic";
+  const wished = kept ? kept.settings.strategy : "automatic";
   const now = wished === "scent" ? "automatic" : wished;
   const others = all.filter((one) => one.name !== "scent" && !PLAIN.includes(one.name));
   if (kept && PLAIN.includes(now)) fields.strategy.value = now;
@@ -177,19 +177,19 @@ function choose(name, {form: kind, urls}) {
 
 // -- what was kept, into the form; what is in the form, out of it
 
-function show({name, wishes, look_again: again}) {
+function show({name, settings, look_again: again}) {
   fields.title.value = name;
-  for (const key of ["words", "budget", "threshold", "max_depth", "host_budget", "respect_opt_outs"]) fields[key].value = wishes[key];
+  for (const key of ["words", "budget", "threshold", "max_depth", "host_budget", "respect_opt_outs"]) fields[key].value = settings[key];
   for (const key of ["examples", "seeds", "hosts", "domains", "exclude", "always", "frequently", "infrequently"]) {
-    fields[key].value = wishes[key].join("\n");
-    fields[key].rows = Math.min(12, Math.max(fields[key].rows, wishes[key].length));
+    fields[key].value = settings[key].join("\n");
+    fields[key].rows = Math.min(12, Math.max(fields[key].rows, settings[key].length));
   }
-  fields.languages.value = wishes.languages.join(" ");
-  for (const key of OFTEN) if (wishes[key].length) $("#freshness").open = true;
-  for (const key of ["frequent", "infrequent"]) period(fields[key], wishes[key]);
+  fields.languages.value = settings.languages.join(" ");
+  for (const key of OFTEN) if (settings[key].length) $("#freshness").open = true;
+  for (const key of ["frequent", "infrequent"]) period(fields[key], settings[key]);
   period(fields.again, again);
   const usual = {threshold: 0, max_depth: 0, host_budget: 0, respect_opt_outs: "", judge: "automatic"};
-  $("#advanced").open = ![...PLAIN, "scent"].includes(wishes.strategy) || Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
+  $("#advanced").open = ![...PLAIN, "scent"].includes(settings.strategy) || Object.entries(usual).some(([key, value]) => settings[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => settings[key].length);
 }
 
 function period(select, value) {
@@ -197,11 +197,11 @@ function period(select, value) {
   select.value = value;
 }
 
-const checked = (name) => (kept && failed.has(name) ? kept.wishes[name] : [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
+const checked = (name) => (kept && failed.has(name) ? kept.settings[name] : [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
 
 function gather() {
   const model = fields.model.value;
-  const wishes = {
+  const settings = {
     words: model ? "" : fields.words.value.trim(), model, targets: model ? targets : [],
     strategy_model: $("#taught").hidden ? "" : fields.strategy_model.value,
     examples: model ? [] : addresses("examples"), seeds: addresses("seeds"),
@@ -216,24 +216,24 @@ function gather() {
     frequent: fields.frequent.value, infrequent: fields.infrequent.value,
     detect: checked("detect"),
   };
-  return {name: (fields.title.value.trim() || wishes.words || targets.join(", ") || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
+  return {name: (fields.title.value.trim() || settings.words || targets.join(", ") || (settings.examples[0] ? short(settings.examples[0]) : "")).slice(0, 120), settings, look_again: fields.again.value};
 }
 
-function check({wishes}) {
+function check({settings}) {
   const wrong = {};
-  if (wishes.model && !wishes.targets.length) wrong.targets = "Select at least one topic.";
-  if (!$("#taught").hidden && !wishes.strategy_model) wrong.strategy_model = "This strategy needs a model: train or upload one first, or choose another strategy.";
-  if (!wishes.words && !wishes.examples.length && !wishes.model) wrong.words = "Say what you are looking for, in words or with an example page.";
+  if (settings.model && !settings.targets.length) wrong.targets = "Select at least one topic.";
+  if (!$("#taught").hidden && !settings.strategy_model) wrong.strategy_model = "This strategy needs a model: train or upload one first, or choose another strategy.";
+  if (!settings.words && !settings.examples.length && !settings.model) wrong.words = "Say what you are looking for, in words or with an example page.";
   for (const key of ["examples", "seeds"]) {
     const bad = odd(key);
     if (bad) wrong[key] = `${bad} is not a web address. Example: https://example.org/reefs`;
-    else if (wishes[key].length > MOST[key]) wrong[key] = `${number(wishes[key].length)} are too many: the maximum is ${number(MOST[key])}.`;
+    else if (settings[key].length > MOST[key]) wrong[key] = `${number(settings[key].length)} are too many: the maximum is ${number(MOST[key])}.`;
   }
-  if (!wishes.seeds.length && !wishes.preferences.length && !wrong.seeds) wrong.seeds = "Enter a seed, or choose a subject from the catalogue below.";
+  if (!settings.seeds.length && !settings.preferences.length && !wrong.seeds) wrong.seeds = "Enter a seed, or choose a subject from the catalogue below.";
   const most = Number(fields.budget.max);
-  if (!Number.isInteger(wishes.budget) || wishes.budget < 1 || wishes.budget > most) wrong.budget = `Enter a whole number from 1 to ${number(most)}.`;
-  for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(wishes[key]) || wishes[key] < 0) wrong[key] = "Enter a whole number, 0 or more.";
-  if (!(wishes.threshold >= 0)) wrong.threshold = "Enter a number, 0 or more.";
+  if (!Number.isInteger(settings.budget) || settings.budget < 1 || settings.budget > most) wrong.budget = `Enter a whole number from 1 to ${number(most)}.`;
+  for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(settings[key]) || settings[key] < 0) wrong[key] = "Enter a whole number, 0 or more.";
+  if (!(settings.threshold >= 0)) wrong.threshold = "Enter a number, 0 or more.";
   if (Object.keys(wrong).some((key) => ["max_depth", "host_budget", "threshold", "strategy_model"].includes(key))) $("#advanced").open = true;
   return wrong;
 }

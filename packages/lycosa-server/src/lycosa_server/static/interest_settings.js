@@ -1,4 +1,4 @@
-// What the interest wishes for, what can be exported, its crawls, and deleting it.
+// An interest: its settings, exports, crawls, and deletion.
 
 import { href, newest } from "./api.js";
 import { ago, button, call, count, el, section, shown, tell, words } from "./pieces.js";
@@ -20,8 +20,8 @@ export async function askByName(name, title, text) {
 
 const AGAIN = { "": "never automatically", "6h": "every 6 hours", "1d": "every day", "7d": "every week" };
 
-function wishes(interest) {
-  const wished = interest.wishes ?? {};
+function settingsList(interest) {
+  const wished = interest.settings ?? {};
   const list = (items) => (items?.length ? items.map((one) => shown(one, 120)).join(", ") : "");
   const facts = [
     ["Words", wished.words],
@@ -44,7 +44,7 @@ function wishes(interest) {
     ["Always, bypassing caches", list(wished.always)],
     ["Change detectors", list(wished.detect)],
   ].filter(([, value]) => value);
-  return el("dl", { class: "wishes" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
+  return el("dl", { class: "interest-settings" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
 }
 
 export function mount(panel, context) {
@@ -78,7 +78,7 @@ export function mount(panel, context) {
     const link = (text, path, params) => el("a", { class: "button", href: href(path, params), download: true, text });
     panel.replaceChildren(...[
       section("What this interest looks for", el("div", {}, [
-        wishes(context.interest),
+        settingsList(context.interest),
         context.may.edit ? el("a", { class: "button", href: `/interests/${encodeURIComponent(context.interest.id)}/edit`, text: "Edit" }) : "",
         " ",
         context.may.run && crawls.length ? button("Judge again", again) : "",

@@ -8,8 +8,8 @@ const list = $("#list");
 const BUSY = new Set(["queued", "running"]);
 
 function card(interest) {
-  const {crawl, wishes, owner, mode} = interest;
-  const words = wishes.words === interest.name ? "" : wishes.words || (wishes.examples.length ? plural(wishes.examples.length, "example page") : "");
+  const {crawl, settings, owner, mode} = interest;
+  const words = settings.words === interest.name ? "" : settings.words || (settings.examples.length ? plural(settings.examples.length, "example page") : "");
   return h("li", {class: "card interest"},
     h("h2", null, h("a", {href: `/interests/${interest.id}`}, interest.name)),
     words ? h("p", {class: "note clamp"}, words) : null,

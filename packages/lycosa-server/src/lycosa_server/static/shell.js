@@ -136,7 +136,7 @@ export function calm(form) {
   for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
 }
 
-// Fields are found by name; "wishes.words" also by "words". What belongs to no field is told at the form's .form-error.
+// Fields are found by name; "settings.words" also by "words". What belongs to no field is told at the form's .form-error.
 export function complain(form, error) {
   calm(form);
   const told = error.name === "ApiError" ? error.message : "Something went wrong on this page. Reload it and try again.";

@@ -26,14 +26,14 @@ from lycosa.collection.summary import Figures
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.explaining import why
 from lycosa.revisit import ledger
 from lycosa.spaces.making import guard_of, wall_clock
 from lycosa.store.directory import CONFIG, Directory, is_running
 from lycosa.store.log import NAME as LOG
-from lycosa.web.guard import Guard, Names
-from lycosa.web.politeness import Authority
+from lycosa.web.guard import DnsCache, Guard
+from lycosa.web.politeness import SharedPoliteness
 from lycosa.web.urls import check_seed, host
 
 HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
@@ -79,8 +79,8 @@ class Desk:
         self.base, self.limits = base or Options(), limits or Limits()
         self.guard: Guard = guard_of(self.base)
         self._clock = wall_clock()
-        self._names = Names(self._clock, patience=5.0)  # seconds to look up the hosts of seeds
-        self._authority = Authority(self._clock)
+        self._names = DnsCache(self._clock, patience=5.0)  # seconds to look up the hosts of seeds
+        self._authority = SharedPoliteness(self._clock)
         self._jobs: dict[str, _Job] = {}
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class Desk:
         options = await self._options(topic, seeds, budget, stay)
         self._room()
         handle = self._free_handle(topic)
-        request = Request(options, self.root / handle, clock=self._clock, authority=self._authority)
+        request = CrawlRequest(options, self.root / handle, clock=self._clock, authority=self._authority)
         self._start(handle, crawling.Crawl(request), "collecting")
         return {
             "handle": handle,
@@ -184,7 +184,7 @@ class Desk:
         facts: Answer = {"state": told.state, "links_to_it": told.parent_count}
         words: Answer = {"note": short(told.note)}
         if told.fetched is not None:
-            facts |= {"score": round(told.fetched.beta, 3), "relevant": told.fetched.found}
+            facts |= {"score": round(told.fetched.relevance, 3), "relevant": told.fetched.found}
             words |= {"judged_by": _largest(told.fetched.judged), "fetched_for": _largest(told.fetched.terms)}
         elif told.view is not None:
             facts |= {"rank": told.view.rank, "of": told.view.waiting}

@@ -15,11 +15,11 @@ from collections import Counter
 from lycosa.browser.finding import find_chromium, what_is_missing
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, Look, Rendered, Renderer
+from lycosa.web.rendering import Fetch, PageLook, RenderedPage, Renderer
 from lycosa.web.urls import lane
 
 
@@ -56,11 +56,11 @@ class Missing:
             "--render never"
         ]
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         return ""
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
-        return Rendered(failed="no browser")
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
+        return RenderedPage(failed="no browser")
 
     def learn(self, visit: Visit) -> None:
         if visit.data.get("shell") and visit.kind == "page":
@@ -71,7 +71,7 @@ class Missing:
 
     def restore(self, state: State) -> None:
         if "missed" not in state:
-            raise Untold("there was a browser then")
+            raise StateMismatch("there was a browser then")
         self.missed = Counter(state["missed"])
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, new_password
 from lycosa.web.fetch import Response
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.rendering import Fetch, Rendered
+from lycosa.web.rendering import Fetch, RenderedPage
 from lycosa.web.urls import parse
 
 NEEDED = frozenset(
@@ -99,7 +99,7 @@ class Sitting:
     def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: Allowance, cache: Cache) -> None:
         self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
         self.url = node.partition("#")[0]
-        self.rendered = Rendered()
+        self.rendered = RenderedPage()
         self.frames: dict[str, bool] = {}  # addresses that the browser says it opens, and whether in a frame
         self.chores: list[asyncio.Future[None]] = []  # such as closing dialogs
         self.loop = asyncio.get_running_loop()

@@ -25,11 +25,11 @@ from lycosa.browser.chromium import (
 )
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
 from lycosa.core.options import Options
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, Look, Rendered
+from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from lycosa.web.urls import lane
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Rendering:
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         """Why this page should be rendered; empty: it should not."""
         return "" if self._failures >= MOST_FAILURES else self.needs.wants(node, look)
 
@@ -88,7 +88,7 @@ class Rendering:
 
     # -- rendering ---------------------------------------------------------------------------------------------
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
         """Have the browser show a page; what goes wrong costs this page only."""
         free, browser = await self._open()
         slot = await free.get()
@@ -290,7 +290,7 @@ class Needs:
         self._trying: dict[str, set[str]] = {}  # by host the pages that are tried just now
         self._read: Counter[str] = Counter()  # by kind of page how many have had their scripts read
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         """Why a page should be rendered; empty: it should not."""
         if "#" in node:
             return "route"
@@ -300,7 +300,7 @@ class Needs:
             return "always"
         return self._known(node, look) or self._tried(node, look)
 
-    def _known(self, node: str, look: Look) -> str:
+    def _known(self, node: str, look: PageLook) -> str:
         kind, host = template(node), lane(node)
         if self.tried[kind]:
             if self.useful[kind] >= ENOUGH:
@@ -313,7 +313,7 @@ class Needs:
         needy = bool(self.tried[host]) and self.useful[host] >= ENOUGH
         return "host" if needy and (look.is_thin or look.lacks_links or look.later()) else ""
 
-    def _tried(self, node: str, look: Look) -> str:
+    def _tried(self, node: str, look: PageLook) -> str:
         """Whether to try one that need not be rendered, as far as is known."""
         kind, host = template(node), lane(node)
         trying = len(self._trying.get(host, ()))
@@ -329,7 +329,7 @@ class Needs:
             self._trying.setdefault(host, set()).add(node)
         return why
 
-    def _adds(self, kind: str, look: Look) -> bool:
+    def _adds(self, kind: str, look: PageLook) -> bool:
         """Whether its scripts seem to add something later. Pages of a kind have the same scripts: a few are read."""
         if self._read[kind] >= 10:
             return False
@@ -368,7 +368,7 @@ class Needs:
 
     def restore(self, state: State) -> None:
         if "tried" not in state:
-            raise Untold("there was no browser then")
+            raise StateMismatch("there was no browser then")
         self.tried, self.since, self.in_vain = (Counter(state[name]) for name in ("tried", "since", "in_vain"))
         self.useful, self.pages = dict(state["useful"]), state["pages"]
         self.thin, self.samples = state["thin"], state["samples"]

@@ -195,7 +195,7 @@ def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
         pick = strategy.pick(number, frontier, 0.0)
         want(pick.row >= 0, f"pick {number} gave nothing, although {table.open_rows} rows are open")
         seen[number] = pick.row
-        visit = Visit(table.nodes[pick.row], "page", "ok", number, arm=pick.arm, beta=0.1, links=Links())
+        visit = Visit(table.nodes[pick.row], "page", "ok", number, arm=pick.arm, relevance=0.1, links=Links())
     took = time.process_time() - begun
     want(len(set(seen.values())) == len(seen), "a row was picked twice among the links of one page")
     want(took < SECONDS, f"a page with 10,000 links and 100 picks took {took:.1f} s: use arrays, not a loop over rows")

@@ -41,10 +41,10 @@ def _judged(topic: Topic, page: Page, what: str, reading: Reading | None = None)
     reading = reading or Vocabulary().read(page)
     judgement = topic.judge(page, reading)
     want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
-    beta, alphas = judgement.beta, judgement.alphas
+    relevance, alphas = judgement.relevance, judgement.alphas
     want(
-        isinstance(beta, float | int) and math.isfinite(beta),
-        f"beta is {beta!r} ({type(beta).__name__}) for {what}: it must be a finite Python float; write float(beta)",
+        isinstance(relevance, float | int) and math.isfinite(relevance),
+        f"beta is {relevance!r} ({type(relevance).__name__}) for {what}: it must be a finite Python float; write float(beta)",
     )
     want(
         isinstance(alphas, np.ndarray) and alphas.shape == (len(page.links),),
@@ -84,7 +84,7 @@ def _right_facets(topic: Any, page: Page, reading: Reading, plain: Judgement, wh
 
 
 def _same(a: Judgement, b: Judgement) -> bool:
-    return a.beta == b.beta and np.array_equal(a.alphas, b.alphas) and a.data == b.data
+    return a.relevance == b.relevance and np.array_equal(a.alphas, b.alphas) and a.data == b.data
 
 
 def threshold_is_a_number(make: MakeTopic) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.protocols import NEVER, Keeper
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
-from lycosa.judges.given import Given
+from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 
 START = "n0"
@@ -45,20 +45,24 @@ def graph(nodes: int = 120) -> GraphSpace:
     chance = random.Random(7)
     names = [name(n) for n in range(nodes)]
     links = {node: chance.sample(names, chance.randrange(1, 8)) for node in names}
-    beta = {node: round(chance.random(), 3) for node in names if chance.random() < 0.6}
+    relevance = {node: round(chance.random(), 3) for node in names if chance.random() < 0.6}
     alpha = {(a, b): round(chance.random(), 3) for a in names for b in links[a]}
-    return GraphSpace(links, beta, alpha)
+    return GraphSpace(links, relevance, alpha)
 
 
-def said(node: str, beta: float) -> dict[str, Any]:
+def said(node: str, relevance: float) -> dict[str, Any]:
     """What a classifier may have said of a page: nothing, an empty list, or its best classes."""
     turn = sum(node.encode()) % 4
     if turn == 0:
         return {}
     if turn == 1:
         return {"classes": [], "target": False}
-    classes = [["science/marine biology", beta], ["sport", (1 - beta) / 2], ["news/the rest", (1 - beta) / 2]]
-    return {"classes": sorted(classes, key=lambda pair: -float(pair[1])), "target": beta >= 0.5}
+    classes = [
+        ["science/marine biology", relevance],
+        ["sport", (1 - relevance) / 2],
+        ["news/the rest", (1 - relevance) / 2],
+    ]
+    return {"classes": sorted(classes, key=lambda pair: -float(pair[1])), "target": relevance >= 0.5}
 
 
 def written(targets: Iterable[str]) -> Links:
@@ -75,11 +79,11 @@ def facets(node: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float
     return {facet: columns[facet] for facet in ("context", "url")[: sum(node.encode()) % 3]}
 
 
-def page_visit(node: str, targets: Iterable[str], beta: float, alphas: Iterable[float], pick: int = 1) -> Visit:
+def page_visit(node: str, targets: Iterable[str], relevance: float, alphas: Iterable[float], pick: int = 1) -> Visit:
     links = written(targets)
     links.alphas = np.array(list(alphas), np.float32)
     links.facets = facets(node, links.alphas)
-    return Visit(node, "page", "ok", pick, beta=beta, links=links, data=said(node, beta))
+    return Visit(node, "page", "ok", pick, relevance=relevance, links=links, data=said(node, relevance))
 
 
 def visits() -> Iterator[Visit]:
@@ -97,7 +101,7 @@ def visits() -> Iterator[Visit]:
         else:
             targets = space.links[node]
             alphas = [space.alpha[node, target] for target in targets]
-            yield page_visit(node, targets, space.beta.get(node, 0.0), alphas, pick)
+            yield page_visit(node, targets, space.relevance.get(node, 0.0), alphas, pick)
             queue += [target for target in dict.fromkeys(targets) if target not in seen]
             seen.update(targets)
 
@@ -120,10 +124,10 @@ def revisits(table: Table) -> Iterator[Visit]:
     """Pages of the graph that are visited again: with more links, with the same, with none; moved, and back again."""
     space, gone = graph(), next(visit for visit in visits() if visit.outcome == "gone").node
     known = [table.nodes[row] for row in table.closed]
-    beta = [0.7, 0.0, 0.2]
+    relevance = [0.7, 0.0, 0.2]
     for number, node in enumerate(known[:3]):
         links = [f"new on {node}", *space.links[node], known[-1], f"also new on {node}"]
-        yield _again(page_visit(node, links, beta[number], [0.9, *[0.5] * (len(links) - 1)], 70 + number), table)
+        yield _again(page_visit(node, links, relevance[number], [0.9, *[0.5] * (len(links) - 1)], 70 + number), table)
         yield _again(page_visit(node, links[::-1], 0.4, [0.25] * len(links), 80 + number), table)
         yield _again(page_visit(node, [], 0.0, [], 90 + number), table)
     back = ["back with this", *space.links[gone]]
@@ -157,7 +161,7 @@ class Shuffled(GraphSpace):
 
     def __init__(self, nodes: int = 400, lanes: int = 1, trouble: bool = False) -> None:
         space = graph(nodes)
-        super().__init__(space.links, space.beta, space.alpha)
+        super().__init__(space.links, space.relevance, space.alpha)
         self.lanes = lanes
         self.trouble = trouble
         self.chance = random.Random(11)
@@ -234,7 +238,7 @@ class Again(Keeper):
             self.done.add(visit.node)
 
 
-class Judge(Given):
+class Judge(SpaceJudge):
     """The judge of such graphs, who sometimes says more of a link than its alpha."""
 
     def judge(self, page: Page, reading: object) -> Judgement:

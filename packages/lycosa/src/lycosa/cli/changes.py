@@ -16,8 +16,8 @@ from rich.text import Text
 
 from lycosa.cli.commands import Group
 from lycosa.cli.page import VERSION
-from lycosa.cli.parameters import Dir, Json, WholeText, moment
-from lycosa.cli.printing import COLOURS, Beside, Part, crawled, give, output
+from lycosa.cli.parameters import Dir, Json, WholeText, parse_time
+from lycosa.cli.printing import COLOURS, LabelledText, Part, output, print_result, require_crawl
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.figure import bar
@@ -35,7 +35,7 @@ PAGE, LIST = Group("With URL"), Group("Without URL")
 
 
 @dataclass
-class _Asked:
+class _Period:
     after: int
     upto: int
     since: float
@@ -78,7 +78,7 @@ def changes(
 
         compare(directory, url, from_, to, whole=whole, whole_text=whole_text, json=json)
         return
-    options = crawled(directory)
+    options = require_crawl(directory)
     words = [word.strip().lower() for text in what or () for word in text.split(",") if word.strip()]
     kinds = tuple(word for word in words if word in KINDS)
     wanted = Wanted(
@@ -95,10 +95,10 @@ def changes(
             wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
         if atom is not None:
             count = _write(log, wanted, asked, options.subject, atom)
-            give({"file": atom, "changes": count}, [f"{atom}: {many(count, 'change')}"], json=json)
+            print_result({"file": atom, "changes": count}, [f"{atom}: {many(count, 'change')}"], json=json)
         else:
             known = _facts(log, directory, wanted, asked) if json else None
-            give(known, _parts(log, directory, wanted, asked, explain=explain), json=json)
+            print_result(known, _parts(log, directory, wanted, asked, explain=explain), json=json)
     if since.strip().lower() == LAST:
         _remember(directory, asked.upto, time.time())
 
@@ -106,15 +106,15 @@ def changes(
 # -- since when ----------------------------------------------------------------------------------------------------
 
 
-def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Asked:
+def _asked(log: SqliteLog, directory: Path, since: str, now: float) -> _Period:
     upto = ledger.end(log)
     if since.strip().lower() == LAST:
         seq, at = _remembered(directory)
         if seq > upto:  # another log than then
             seq, at = 0, 0.0
-        return _Asked(seq, upto, 0.0, f" since {day_and_time(at)}" if at else "")
-    at = moment(since, now) if since.strip() else 0.0
-    return _Asked(0, upto, at, f" since {day_and_time(at)}" if at else "")
+        return _Period(seq, upto, 0.0, f" since {day_and_time(at)}" if at else "")
+    at = parse_time(since, now) if since.strip() else 0.0
+    return _Period(0, upto, at, f" since {day_and_time(at)}" if at else "")
 
 
 def _remembered(directory: Path) -> tuple[int, float]:
@@ -143,7 +143,7 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 # -- for programs --------------------------------------------------------------------------------------------------
 
 
-def _write(log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, file: Path) -> int:
+def _write(log: SqliteLog, wanted: Wanted, asked: _Period, title: str, file: Path) -> int:
     found = [item for item in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if item.seq > asked.after]
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
@@ -153,7 +153,7 @@ def _write(log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, file: Path
     return len(found)
 
 
-def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> dict[str, Any]:
+def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period) -> dict[str, Any]:
     found = list(ledger.changes(log, after=asked.after, upto=asked.upto, since=asked.since, wanted=wanted))
     return {
         "directory": directory,
@@ -168,7 +168,7 @@ def _facts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> di
 # -- for people ----------------------------------------------------------------------------------------------------
 
 
-def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked, *, explain: bool) -> Iterator[Part]:
+def _parts(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Period, *, explain: bool) -> Iterator[Part]:
     tally: Counter[str] = Counter()
     hidden, width = 0, output().width
     wider = replace(wanted, cosmetic=True)
@@ -210,15 +210,15 @@ def _change(item: Told, *, explain: bool, width: int) -> Iterator[Part]:
     indent = "  " if width < 80 else " " * 18
     if width < 80:
         yield at.append(change.what, COLOURS[change.what])
-        yield from [Beside(indent, magnitude(change))] if magnitude(change) else []
-        yield Beside(indent, Text(name(item), "bold"))
+        yield from [LabelledText(indent, magnitude(change))] if magnitude(change) else []
+        yield LabelledText(indent, Text(name(item), "bold"))
     else:
         line = at.append(f"{change.what:<9}", COLOURS[change.what]).append(f"{magnitude(change):<21} ", "default")
         yield line.append(clip(name(item), width - 51), "bold")
-    yield Beside(indent, Text(item.url, "cyan"))
+    yield LabelledText(indent, Text(item.url, "cyan"))
     lines = reasons(change)[: None if explain else 1]
-    if explain and change.what in ("changed", "returned") and item.was != item.beta:
-        lines.append(f"score {item.was:.2f} before, {item.beta:.2f} now")
+    if explain and change.what in ("changed", "returned") and item.was != item.relevance:
+        lines.append(f"score {item.was:.2f} before, {item.relevance:.2f} now")
     if explain and item.follows:
         lines.append(f"the previous version is from {day_and_time(item.follows)}")
-    yield from (Beside(indent, Text(line, "dim")) for line in lines)
+    yield from (LabelledText(indent, Text(line, "dim")) for line in lines)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from lycosa.cli.parameters import Dir, Json
-from lycosa.cli.printing import Part, crawled, give
-from lycosa.cli.progress import progress
+from lycosa.cli.printing import Part, print_result, require_crawl
+from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:
     from lycosa.collection.checking import Checked
@@ -22,14 +22,14 @@ def check(directory: Dir, *, json: Json = False) -> None:
     replaced by a copy of its readable part, and kept. Exit code 1 if log or archive were damaged.
     """
     from lycosa.collection import checking
-    from lycosa.store.directory import shards_of
+    from lycosa.store.directory import shard_directories
     from lycosa.store.log import NAME
 
-    crawled(directory)
-    with progress(json) as tell:
-        places = (directory, *(shard for shard in shards_of(directory) if (shard / NAME).exists()))
-        found = {str(place): checking.check(place, tell) for place in places}
-    give(found, _parts(found), json=json)
+    require_crawl(directory)
+    with show_progress(json) as progress:
+        places = (directory, *(shard for shard in shard_directories(directory) if (shard / NAME).exists()))
+        found = {str(place): checking.check(place, progress) for place in places}
+    print_result(found, _parts(found), json=json)
     if any(done.wrong for done in found.values()):
         raise typer.Exit(1)
 

@@ -180,13 +180,13 @@ class Listed(TyperCommand):
         self._module, self._function = module, function
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        said = re.search(_SAID.format(self._function), _source(self._module), re.DOTALL | re.MULTILINE)
+        said = re.search(_HELP_LINE.format(self._function), _source(self._module), re.DOTALL | re.MULTILINE)
         self.help = (said[1] or said[2]) if said else ""
         return str(super().get_short_help_str(limit))
 
 
 # first line of a function's docstring, or of a group's help
-_SAID = r'^(?:def {0}\((?:(?!^def ).)*?:\n\s+"""(.*?)(?:"""|\n)|{0} = [\w.]+\(.*?help="(.*?)(?:\\n|"))'
+_HELP_LINE = r'^(?:def {0}\((?:(?!^def ).)*?:\n\s+"""(.*?)(?:"""|\n)|{0} = [\w.]+\(.*?help="(.*?)(?:\\n|"))'
 
 
 def _source(module: str) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from rich.text import Text
 
 from lycosa.cli.changes import magnitude
-from lycosa.cli.page import title_of, version_at, versions_of
-from lycosa.cli.printing import UNCUT, Beside, Part, give, heading, output, squeezed
+from lycosa.cli.page import title_parts, version_at, versions_of
+from lycosa.cli.printing import UNCUT, LabelledText, Part, heading, output, print_result, squeezed
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
@@ -41,12 +41,12 @@ def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whol
         versions = versions_of(known(collection, url))
         if len(versions) == 1:
             alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"
-            give({"url": versions[0].node, "versions": 1}, [alone], json=json)
+            print_result({"url": versions[0].node, "versions": 1}, [alone], json=json)
             return
         earlier, later = _choose(versions, from_, to, time.time())
         comparison = compared(collection, versions, earlier, later)
         change = change_of(versions[later]) if later == earlier + 1 else None
-    give(comparison.as_data(whole=whole) if json else None, _parts(comparison, change, whole=whole), json=json)
+    print_result(comparison.as_data(whole=whole) if json else None, _parts(comparison, change, whole=whole), json=json)
 
 
 def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int, int]:
@@ -64,7 +64,7 @@ def _choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int
 def _parts(comparison: Comparison, change: Change | None, *, whole: bool) -> Iterator[Part]:
     old, new, diff, console = comparison.old, comparison.new, comparison.diff, output()
     marked = console.no_color or console.color_system is None
-    yield from title_of(new.title or old.title, comparison.url)
+    yield from title_parts(new.title or old.title, comparison.url)
     for name, version in (("from", old), ("to", new)):
         size = f", {version.size:,} bytes" if version.size else ""
         yield f"{name:<5} version {version.number} of {comparison.versions}, {when(version.at)}{size}"
@@ -98,7 +98,7 @@ def _rows(comparison: Comparison, *, marked: bool, whole: bool) -> Iterator[Part
             for row in rows[:left]:
                 sign, style = _SIGNS[row.state]
                 short = row if uncut else cut(row, 400)
-                yield Beside(Text(f"{sign} ", style), _styled(short.runs, short, marked=marked, whole=whole))
+                yield LabelledText(Text(f"{sign} ", style), _styled(short.runs, short, marked=marked, whole=whole))
             left -= len(rows)
         else:
             yield Text(f"  ... {many(len(rows), 'unchanged line')}", "dim")

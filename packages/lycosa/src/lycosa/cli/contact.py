@@ -23,7 +23,7 @@ QUESTION = (
 NOTE = "no contact address: give your web or email address with --contact, so that site owners can reach you"
 
 
-def introduced(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
+def with_contact(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
     """Return the options with the user's contact; on a terminal the first real crawl asks for it.
 
     Elsewhere a note says that there is none.

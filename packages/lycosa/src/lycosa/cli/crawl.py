@@ -38,29 +38,29 @@ def crawl(
     immediately); 'lycosa resume DIR' continues it, even after a crash. Options can also be read from a file: --config
     FILE, in the format of crawl.toml.
     """
-    from lycosa.cli.contact import introduced
-    from lycosa.cli.hunting import free_name, hunt, read_options
+    from lycosa.cli.contact import with_contact
+    from lycosa.cli.crawl_runner import free_name, read_options, run_crawl
     from lycosa.cli.printing import print_notes
     from lycosa.crawling import Crawl
-    from lycosa.crawling.request import Request
+    from lycosa.crawling.request import CrawlRequest
 
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
-    request = Request(chosen, Path(out) if out else free_name(chosen))  # refuses before it asks for a contact
+    request = CrawlRequest(chosen, Path(out) if out else free_name(chosen))  # refuses before it asks for a contact
     notes: list[str] = []
     if cluster is not None:
-        from lycosa.cli.clustering import hunt_together
+        from lycosa.cli.cluster_crawl import run_cluster_crawl
         from lycosa.crawling.runners import runner
 
         runs = runner(cluster)
-    introduced_options = introduced(request.options, notes, quiet=quiet)
+    introduced_options = with_contact(request.options, notes, quiet=quiet)
     if introduced_options is not request.options:
         request = replace(request, options=introduced_options)
     if cluster is not None:
-        hunt_together(runs.crawl(request), quiet=quiet, json=json)
+        run_cluster_crawl(runs.crawl(request), quiet=quiet, json=json)
     else:
-        hunt(Crawl(request), quiet=quiet, json=json)
+        run_crawl(Crawl(request), quiet=quiet, json=json)
     print_notes(notes)
 
 
@@ -74,20 +74,20 @@ def resume(
     are given are kept; --header replaces earlier headers, --trust adds to what is trusted.
     """
     from lycosa import crawling
-    from lycosa.cli.hunting import hunt
+    from lycosa.cli.crawl_runner import run_crawl
     from lycosa.store.directory import SHARDS, Directory
 
     changed = {name: value for name, value in options.items() if value is not None}
     if "trust" in changed:  # what was trusted before still is
         changed["trust"] = list(dict.fromkeys([*Directory.read_options(directory).trust, *changed["trust"]]))
     if cluster is not None or (directory / SHARDS).is_dir():
-        from lycosa.cli.clustering import hunt_together
+        from lycosa.cli.cluster_crawl import run_cluster_crawl
         from lycosa.core.options import Options
-        from lycosa.crawling.request import Request
+        from lycosa.crawling.request import CrawlRequest
         from lycosa.crawling.runners import runner, runner_of
 
         chosen = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
         runs = runner(cluster) if cluster is not None else runner_of(directory)
-        hunt_together(runs.crawl(Request(chosen, directory, resuming=True)), quiet=quiet, json=json)
+        run_cluster_crawl(runs.crawl(CrawlRequest(chosen, directory, resuming=True)), quiet=quiet, json=json)
     else:
-        hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)
+        run_crawl(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -12,11 +12,11 @@ from typing import Annotated
 from xml.sax.saxutils import quoteattr
 
 from lycosa.cli.commands import Group
-from lycosa.cli.hunting import hunt
+from lycosa.cli.crawl_runner import run_crawl
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.crawling import Crawl
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.testweb import Web
 from lycosa.testweb import serve as serve_web
 from lycosa.testweb.changing import ChangingWeb
@@ -74,9 +74,9 @@ def demo(
                 concurrency=4,
                 allow_network=["127.0.0.0/8"],
             )
-            crawl = Crawl(Request(options, out / strategy))
+            crawl = Crawl(CrawlRequest(options, out / strategy))
             began = time.monotonic()
-            hunt(crawl, farewell=False)
+            run_crawl(crawl, farewell=False)
             engine = crawl.engine
             assert engine is not None
             fetched = [engine.table.nodes[row] for row in engine.table.closed]

@@ -24,7 +24,7 @@ from pathlib import Path
 from rich.text import Text
 
 from lycosa.cli.parameters import Json
-from lycosa.cli.printing import NARROW, Beside, Part, give, output
+from lycosa.cli.printing import NARROW, LabelledText, Part, output, print_result
 from lycosa.drawing.formats import many
 from lycosa.version import __version__
 
@@ -64,7 +64,7 @@ def doctor(*, json: Json = False) -> None:
     """Check the installation and suggest fixes."""
     findings = list(examine())
     broken = any(finding.broken for finding in findings)
-    give({"works": not broken, "findings": findings}, _parts(findings), json=json)
+    print_result({"works": not broken, "findings": findings}, _parts(findings), json=json)
     if broken:
         sys.exit(1)
 
@@ -78,11 +78,11 @@ def _parts(findings: list[Finding]) -> Iterator[Part]:
         if stacked:
             yield first
             first = Text("    ")
-        yield Beside(first, finding.told)
+        yield LabelledText(first, finding.told)
         indent = " " * len(first)
         if finding.cost:
-            yield Beside(indent, Text(f"costs: {finding.cost}", colour))
-            yield Beside(indent, Text(f"to do: {finding.remedy}", "bold"))
+            yield LabelledText(indent, Text(f"costs: {finding.cost}", colour))
+            yield LabelledText(indent, Text(f"to do: {finding.remedy}", "bold"))
     broken = sum(finding.broken for finding in findings)
     costly = sum(bool(finding.cost) for finding in findings)
     if broken:
@@ -94,7 +94,7 @@ def _parts(findings: list[Finding]) -> Iterator[Part]:
 
 def examine() -> Iterator[Finding]:
     """Yield all findings, in the order in which they are shown. A look that fails is a finding, too."""
-    for look in LOOKS:
+    for look in CHECKS:
         name = look.__name__.strip("_")
         try:
             yield from look()
@@ -244,4 +244,4 @@ def _trial() -> Iterator[Finding]:
         yield Finding("trial", told, "what is crawled can't be read again", remedy, essential=True)
 
 
-LOOKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)
+CHECKS = (_packages, _extras, _chromium, _wordnet, _sqlite, _disk, _files, _trial)

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from lycosa.cli.parameters import Dir, Line, Quiet, WholeText, names_in
-from lycosa.cli.progress import progress
+from lycosa.cli.parameters import Dir, Quiet, Threshold, WholeText, complete_names
+from lycosa.cli.progress_bar import show_progress
 from lycosa.collection import export as exporting
 from lycosa.drawing.formats import many, size
 
@@ -19,7 +19,7 @@ def export(
         str,
         "--format",
         "-f",
-        names_in("exporters"),
+        complete_names("exporters"),
         "jsonl, csv, parquet, warc, wacz, text, markdown or records. Default: by FILE's name.",
     ] = "",
     out: Annotated[Path | None, "-o", "FILE", "File to write. Default: standard output."] = None,
@@ -31,7 +31,7 @@ def export(
         "Which versions of changed pages: all or current. Default: all for warc and wacz, else current.",
     ] = "",
     whole_text: WholeText = False,
-    threshold: Line = None,
+    threshold: Threshold = None,
     excel: Annotated[bool, "Write CSV with a byte order mark, so that Excel reads it as UTF-8."] = False,
     respect: Annotated[
         str,
@@ -44,7 +44,7 @@ def export(
     """Export pages: tables, web archive or plain text."""
     to_output = out is None or str(out) == "-"
     # Both on the error output, as the output may be the export itself; and no bar across its lines.
-    with progress(quiet or (to_output and sys.stdout.isatty())) as tell:
+    with show_progress(quiet or (to_output and sys.stdout.isatty())) as progress:
         done = exporting.export(
             directory,
             out,
@@ -57,13 +57,13 @@ def export(
             respect=respect,
             excel=excel,
             stdout=sys.stdout.buffer,
-            tell=tell,
+            progress=progress,
         )
     if not quiet:
-        print(told(done), file=sys.stderr)
+        print(describe_export(done), file=sys.stderr)
 
 
-def told(done: exporting.Exported) -> str:
+def describe_export(done: exporting.Exported) -> str:
     """Return what was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
     written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")

@@ -23,7 +23,7 @@ EXITS = {
 }
 
 
-class Lycosa(Commands):
+class RootCommands(Commands):
     """All commands: those that are built in, and those of installed packages, which are looked up when needed."""
 
     sections: ClassVar = {
@@ -82,7 +82,7 @@ class Lycosa(Commands):
 
 app = typer.Typer(
     name="lycosa",
-    cls=Lycosa,
+    cls=RootCommands,
     help="Lycosa is a focused web crawler: it collects pages about a topic.\n\n"
     "Start with:  lycosa crawl 'coral reefs' --seed https://example.org/",
     no_args_is_help=True,

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
-from lycosa.cli.parameters import Dir, Json, WholeText, by_the_end
-from lycosa.cli.printing import Part, give, heading, squeezed, timestamp
+from lycosa.cli.parameters import Dir, Json, WholeText, parse_end_time
+from lycosa.cli.printing import Part, heading, print_result, squeezed, timestamp
 from lycosa.collection.estimate import at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.rows import Fate
@@ -75,7 +75,7 @@ def page(
             "links": view.links(visit) if links else [],
             "visits": _history(visits),
         }
-        give(facts, _parts(facts, collection.threshold), json=json)
+        print_result(facts, _parts(facts, collection.threshold), json=json)
 
 
 # -- which version -------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
             count = f"there are {len(versions)}" if len(versions) > 1 else "there is one"
             raise InputError(f"there is no version {number}: {count}; 'lycosa page' lists them")
         return number - 1 if number > 0 else len(versions) + number
-    then = by_the_end(typed, now, option)
+    then = parse_end_time(typed, now, option)
     before = [place for place, visit in enumerate(versions) if visit.started <= then]
     if not before:
         raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
@@ -112,11 +112,11 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
 
 
 def _tree(collection: Collection, visit: Visit, body: bytes) -> bytes:
-    from lycosa.web.tree import to_xml, tree_of
+    from lycosa.web.tree import parse_tree, to_xml
 
     exchange = collection.exchange(visit)
     kind = exchange.header("content-type") if exchange is not None else ""
-    return to_xml(tree_of(decode(body, charset_of(kind)))) + b"\n"
+    return to_xml(parse_tree(decode(body, charset_of(kind)))) + b"\n"
 
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
@@ -223,14 +223,14 @@ def _history(visits: list[Visit]) -> list[dict[str, Any]]:
 # -- as text -------------------------------------------------------------------------------------------------------
 
 
-def title_of(title: str, url: str) -> list[Part]:
+def title_parts(title: str, url: str) -> list[Part]:
     return [Text(squeezed(title) or url, "bold"), Text(url, "cyan")]
 
 
 def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
     found, standing = facts["outcome"] == "ok", facts["standing"]
     version = f"{facts['version']} of {facts['versions']}" + (f", until {facts['until']}" if facts["until"] else "")
-    yield from title_of(facts["title"], facts["url"])
+    yield from title_parts(facts["title"], facts["url"])
     yield {
         "outcome": "" if found else f"{facts['outcome']} {facts['note']}".strip(),
         "status": ", ".join(filter(None, [str(facts["status"] or ""), facts["type"], f"{facts['size']:,} bytes"])),

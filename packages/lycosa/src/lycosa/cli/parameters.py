@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from lycosa.cli.commands import Group, Variable, optional
-from lycosa.core.durations import seconds
+from lycosa.core.durations import parse_duration
 from lycosa.core.errors import InputError
 from lycosa.core.plugins import named
 
@@ -23,7 +23,9 @@ Quiet = Annotated[bool, "-q", "Print errors only."]
 Json = Annotated[bool, "--json", "Machine-readable output."]
 Dir = Annotated[Path, "DIR", "The crawl's directory."]
 WholeText = Annotated[bool, "--whole-text", "Use the whole page, including menus, footers and comments."]
-Line = Annotated[float | None, "--threshold", "Lowest score that counts as relevant. Default: the crawl's threshold."]
+Threshold = Annotated[
+    float | None, "--threshold", "Lowest score that counts as relevant. Default: the crawl's threshold."
+]
 Limit = Annotated[int, "-n", "Maximum number of lines; 0 for all."]
 MaxTime = Annotated[float | None, "--max-time", "Maximum duration of this run in seconds."]
 Port = Annotated[int, "--port", "Port on 127.0.0.1; 0 takes a free one."]
@@ -85,7 +87,7 @@ def built_in(group: str) -> Iterable[str]:
     return names
 
 
-def names_in(group: str) -> Callable[[str], list[str]]:
+def complete_names(group: str) -> Callable[[str], list[str]]:
     """Return a shell completion from the names of a group, also of plugins."""
 
     def offered(typed: str) -> list[str]:
@@ -95,11 +97,11 @@ def names_in(group: str) -> Callable[[str], list[str]]:
     return offered
 
 
-REGISTRIES = {group: names_in(group) for group in ("judges", "strategies", "spaces")}
+REGISTRIES = {group: complete_names(group) for group in ("judges", "strategies", "spaces")}
 _COMPLETIONS = {"judge": "judges", "strategy": "strategies", "space": "spaces"}
 
 
-def declared(settings: type[Any]) -> list[inspect.Parameter]:
+def settings_parameters(settings: type[Any]) -> list[inspect.Parameter]:
     """Return options for the fields of a dataclass that have texts: flag, metavar and help."""
     kinds, parameters = get_type_hints(settings), []
     for item in fields(settings):
@@ -147,20 +149,20 @@ def rare_options() -> set[str]:
 _DAY = re.compile(r"\d{4}-?\d\d-?\d\d|today|yesterday", re.IGNORECASE)
 
 
-def by_the_end(typed: str, now: float, option: str) -> float:
+def parse_end_time(typed: str, now: float, option: str) -> float:
     """Return a moment up to which something counts; a day includes all that happened on it.
 
-    >>> by_the_end("1970-01-01", 0.0, "--at"), by_the_end("1970-01-01 01:00", 0.0, "--at")
+    >>> parse_end_time("1970-01-01", 0.0, "--at"), parse_end_time("1970-01-01 01:00", 0.0, "--at")
     (86399.999999, 3600.0)
     """
-    return moment(typed, now, option) + (86_400.0 - 1e-6 if _DAY.fullmatch(typed.strip()) else 0.0)
+    return parse_time(typed, now, option) + (86_400.0 - 1e-6 if _DAY.fullmatch(typed.strip()) else 0.0)
 
 
-def moment(typed: str, now: float, option: str = "--since") -> float:
+def parse_time(typed: str, now: float, option: str = "--since") -> float:
     """Return a day, a day and a time (UTC unless it has a zone), a time ago, `today` or `yesterday` as an epoch.
 
     >>> now = 1_700_000_000.0  # 2023-11-14 22:13:20
-    >>> moment("2023-11-14", now), moment("2023-11-14 22:13", now), moment("3 hours ago", now), moment("2d", now)
+    >>> parse_time("2023-11-14", now), parse_time("2023-11-14 22:13", now), parse_time("3 hours ago", now), parse_time("2d", now)
     (1699920000.0, 1699999980.0, 1699989200.0, 1699827200.0)
     """
     text = typed.strip()
@@ -174,7 +176,7 @@ def moment(typed: str, now: float, option: str = "--since") -> float:
             found = datetime.fromisoformat(text)
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
         if re.search("[A-Za-z]", text):  # a mere number could be anything
-            return now - seconds(re.sub(r"\s+ago$", "", text, flags=re.IGNORECASE))
+            return now - parse_duration(re.sub(r"\s+ago$", "", text, flags=re.IGNORECASE))
     except (ValueError, OverflowError, InputError):
         pass
     raise InputError(

@@ -28,17 +28,19 @@ _WHOLE = re.compile(r"://|lycosa |(?:^|[ '=])~?\.{0,2}/\w")  # an address, a com
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
 
 
-class Beside(NamedTuple):
+class LabelledText(NamedTuple):
     """A text with something at the left of its first line; the others are indented."""
 
     first: str | Text
     text: str | Text
 
 
-Part: TypeAlias = str | Text | Beside | Table | Mapping[str, str]  # a mapping: names and values, without empty ones
+Part: TypeAlias = (
+    str | Text | LabelledText | Table | Mapping[str, str]
+)  # a mapping: names and values, without empty ones
 
 
-def give(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = False) -> None:
+def print_result(facts: object, parts: Iterable[Part], *, json: bool, quiet: bool = False) -> None:
     """Print a result: its facts as JSON, or its parts as text."""
     if json:
         print_json(facts)
@@ -55,12 +57,12 @@ def show(parts: Iterable[Part], console: Console | None = None) -> None:
     for part in parts:
         if isinstance(part, Mapping):
             width = max(map(len, part)) + 2
-            rows = (Beside(Text(f"{name:<{width}}", "dim"), value) for name, value in part.items() if value)
+            rows = (LabelledText(Text(f"{name:<{width}}", "dim"), value) for name, value in part.items() if value)
             show(rows, console)
         elif isinstance(part, Table):
             console.print(part)
         else:
-            _print_lines(console, *(part if isinstance(part, Beside) else ("", part)))
+            _print_lines(console, *(part if isinstance(part, LabelledText) else ("", part)))
 
 
 def _print_lines(console: Console, first: str | Text, text: str | Text) -> None:
@@ -85,7 +87,7 @@ def output() -> Console:
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNCUT, highlight=False)
 
 
-def lively(console: Console) -> bool:
+def is_live_terminal(console: Console) -> bool:
     """Return whether a picture may move there: a terminal, and able to. FORCE_COLOR makes rich take a file for one."""
     return console.file.isatty() and not console.is_dumb_terminal
 
@@ -119,10 +121,10 @@ def heading(text: str) -> list[Part]:
 def page_lines(score: float, title: str, url: str, before: float | None = None) -> list[Part]:
     """Return a page's score and title, and its address below, whole."""
     first = f"{score:>6.2f}  " if before is None else f"{before:>6.2f} → {score:.2f}  "
-    return [Beside(first, squeezed(title) or "-"), Beside(" " * len(first), Text(url, "cyan"))]
+    return [LabelledText(first, squeezed(title) or "-"), LabelledText(" " * len(first), Text(url, "cyan"))]
 
 
-def right(title: str, **more: Any) -> Column:
+def right_aligned(title: str, **more: Any) -> Column:
     return Column(title, justify="right", **more)
 
 
@@ -152,7 +154,7 @@ def left_out(reasons: Any) -> str:
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
-def rest(reasons: Any, notes: Iterable[str]) -> list[Part]:
+def remarks(reasons: Any, notes: Iterable[str]) -> list[Part]:
     """Return what was left out of something, and what else there is to know of it."""
     left = left_out(reasons)
     return [*([f"Left out: {left}."] if left else []), *(f"note: {note}" for note in notes)]
@@ -161,7 +163,7 @@ def rest(reasons: Any, notes: Iterable[str]) -> list[Part]:
 # -- what several commands begin or end with -------------------------------------------------------------------------
 
 
-def crawled(directory: Path) -> Options:
+def require_crawl(directory: Path) -> Options:
     """Return the options of a crawl that has begun."""
     from lycosa.store.directory import Directory
     from lycosa.store.log import NAME

@@ -14,11 +14,11 @@ from rich.text import Text
 from lycosa import crawling
 from lycosa.cli.changes import magnitude
 from lycosa.cli.commands import optional, with_more
-from lycosa.cli.hunting import Onlooker, until_stopped
+from lycosa.cli.crawl_runner import ProgressDisplay, until_stopped
 from lycosa.cli.parameters import Dir, Json, MaxTime, Quiet, crawl_options
-from lycosa.cli.printing import COLOURS, Beside, Part, give, print_json, print_notes, show
-from lycosa.cli.progress import StatusLine
-from lycosa.core.durations import spoken
+from lycosa.cli.printing import COLOURS, LabelledText, Part, print_json, print_notes, print_result, show
+from lycosa.cli.progress_bar import StatusLine
+from lycosa.core.durations import format_duration
 from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Visit
@@ -75,7 +75,7 @@ def _chosen(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
-    progress = Telling(crawl, quiet=quiet, json=json)
+    progress = RefreshProgress(crawl, quiet=quiet, json=json)
     try:
         asyncio.run(until_stopped(crawl, progress))
     finally:
@@ -83,7 +83,7 @@ def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
     progress.farewell()
 
 
-class Telling(Onlooker):
+class RefreshProgress(ProgressDisplay):
     """Shows each change as it is found, and a line that says how far it is."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
@@ -132,7 +132,7 @@ class Telling(Onlooker):
             return f"{line}; {len(engine.in_flight)} under way"
         now = engine.clock()
         until = max(engine.keeper.next_due(now), engine.picker.pace.next(now))
-        return f"{line}; next in {spoken(max(1.0, until - now))}" if now < until < NEVER else line
+        return f"{line}; next in {format_duration(max(1.0, until - now))}" if now < until < NEVER else line
 
     def notes(self) -> None:
         if not self.quiet and self.crawl.notes[self._notes :]:
@@ -145,7 +145,7 @@ class Telling(Onlooker):
         if engine is not None and refresher_of(engine.keeper) is not None:
             facts = {name: getattr(self, name) for name in ("looks", "unchanged", "cosmetic", "failed")}
             facts |= {"ending": engine.ending, "changes": self.found}
-            give(facts, self._came(), json=self.json and not self.quiet, quiet=self.quiet)
+            print_result(facts, self._came(), json=self.json and not self.quiet, quiet=self.quiet)
 
     def _came(self) -> Iterator[Part]:
         engine, name, options = self.crawl.engine, shlex.quote(str(self.crawl.path)), self.crawl.options
@@ -174,6 +174,6 @@ def _change(visit: Visit, change: Change) -> Iterator[Part]:
     if change.what == "new":
         how = f"score {visit.worth:.2f}"
     first = Text(f"{change.what:<9}", COLOURS[change.what])
-    yield Beside(first, Text(f"{how}  " if how else "") + Text(plain(visit.title) or visit.node, "bold"))
+    yield LabelledText(first, Text(f"{how}  " if how else "") + Text(plain(visit.title) or visit.node, "bold"))
     if visit.title:
-        yield Beside(" " * 9, Text(visit.node, "dim"))
+        yield LabelledText(" " * 9, Text(visit.node, "dim"))

@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
-from lycosa.cli.parameters import AllowNetwork, Port, Quiet, by_the_end, network_options
+from lycosa.cli.parameters import AllowNetwork, Port, Quiet, network_options, parse_end_time
 from lycosa.cli.printing import print_notes
-from lycosa.cli.progress import StatusLine
+from lycosa.cli.progress_bar import StatusLine
 from lycosa.core.errors import InputError
 from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
@@ -24,8 +24,8 @@ from lycosa.replay.pages import NOWHERE, how_to
 from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import guard_of, wall_clock
-from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Names
+from lycosa.web.fetch import FetchLimits, HttpTransport
+from lycosa.web.guard import DnsCache
 from lycosa.web.politeness import Politeness
 
 
@@ -51,13 +51,13 @@ def replay(
     if record is not None:
         guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
         # A person's own pace is not slowed down.
-        politeness, limits = Politeness(clock, delay=0.0), Limits(connect_seconds=60.0)
-        transport = HttpTransport(clock, guard, Names(clock), politeness, limits)
+        politeness, limits = Politeness(clock, delay=0.0), FetchLimits(connect_seconds=60.0)
+        transport = HttpTransport(clock, guard, DnsCache(clock), politeness, limits)
         recording_proxy = RecordingProxy(Recorder(record), transport, Authority(), port)
         serve(recording_proxy, quiet, lambda: _introduce_recorder(recording_proxy), lambda: _sum_up(recording_proxy))
         return
     line, begun = StatusLine(), set[Path]()
-    moment = round(by_the_end(at, time.time(), "--at") * 1e6) if at else None
+    moment = round(parse_end_time(at, time.time(), "--at") * 1e6) if at else None
 
     def indexing(path: Path, reached: int, captures: int) -> None:
         size = max(1, path.stat().st_size)
@@ -67,7 +67,7 @@ def replay(
             print(f"reading {path.name}, {size / 1e6:,.1f} MB, for its index: once", file=sys.stderr)
         line.show(lambda: f"{reached / size:4.0%} {captures:,}")
 
-    with Recording(files or [], at=moment, tell=(lambda *_: None) if quiet else indexing) as recording:
+    with Recording(files or [], at=moment, progress=(lambda *_: None) if quiet else indexing) as recording:
         line.clear()
         proxy = Proxy(recording, Authority(), port)
         print_notes([] if quiet else recording.notes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from lycosa.cli.parameters import Dir, Json, Line
-from lycosa.cli.printing import give, write_page
+from lycosa.cli.parameters import Dir, Json, Threshold
+from lycosa.cli.printing import print_result, write_page
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
 from lycosa.drawing.formats import size
@@ -17,7 +17,7 @@ def report(
     directory: Dir,
     *,
     out: Annotated[Path | None, "-o", "FILE", "Default: DIR/report.html."] = None,
-    threshold: Line = None,
+    threshold: Threshold = None,
     json: Json = False,
 ) -> None:
     """Write an HTML report: harvest, pages, hosts, errors."""
@@ -27,4 +27,4 @@ def report(
         found.outlook = outlook(directory)
         written = write_page(target, render(found), "--out", "report.html")
     line = f"{target} ({size(written)}): open it in a browser, {target.resolve().as_uri()}"
-    give({"file": target, "bytes": written}, [line], json=json)
+    print_result({"file": target, "bytes": written}, [line], json=json)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from lycosa.cli.parameters import Dir, Json, Line
-from lycosa.cli.printing import Beside, Part, crawled, give, output, page_lines
+from lycosa.cli.parameters import Dir, Json, Threshold
+from lycosa.cli.printing import LabelledText, Part, output, page_lines, print_result, require_crawl
 from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
 from lycosa.revisit.ledger import day_and_time
@@ -23,19 +23,19 @@ if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for he
     from lycosa.core.options import Options
 
 
-def show(directory: Dir, *, threshold: Line = None, json: Json = False) -> None:
+def show(directory: Dir, *, threshold: Threshold = None, json: Json = False) -> None:
     """Summarise a crawl: harvest, best pages, errors. Works while it runs."""
     from lycosa.collection import shelf
     from lycosa.collection.summary import summarise
     from lycosa.store.log import NAME, SqliteLog
 
-    options = crawled(directory)
+    options = require_crawl(directory)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         # Damaged events would be counted as something else. What the view on disk is made of was read by then.
         log.check(shelf.covered(directory, log))
     summary = summarise(directory, threshold=threshold)
     about = {"directory": directory, "topic": options.subject, "strategy": options.strategy}
-    give({**about, **summary.as_dict()}, _parts(summary, options, directory), json=json)
+    print_result({**about, **summary.as_dict()}, _parts(summary, options, directory), json=json)
 
 
 def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part]:
@@ -95,7 +95,7 @@ def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
     for count, what, reason in rows:
         yield f"{count:>6}  {what}"
         lines = re.split(r" (?=https?://)", reason) if reason else []  # an address on a line of its own
-        yield from (Beside(" " * 8, Text(line, "dim")) for line in lines)
+        yield from (LabelledText(" " * 8, Text(line, "dim")) for line in lines)
 
 
 def _again(again: Again) -> Iterator[Part]:

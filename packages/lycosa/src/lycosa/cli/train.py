@@ -14,15 +14,15 @@ from rich.text import Text
 from lycosa.cli.commands import Commands, with_more
 from lycosa.cli.parameters import Column as ClassColumn
 from lycosa.cli.parameters import Json, Language, Pages, Quiet, network_options, network_parameters
-from lycosa.cli.printing import NARROW, Part, give, listing, output, rest, right
-from lycosa.cli.progress import progress
+from lycosa.cli.printing import NARROW, Part, listing, output, print_result, remarks, right_aligned
+from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
     from lycosa.training.pages import Trained
     from lycosa.training.quality import Quality
 
 
-class Training(Commands):
+class TrainCommands(Commands):
     """The commands of `lycosa train`; a word that is none of them is a source of pages."""
 
     names = "pages rules browse taxonomy"
@@ -41,8 +41,8 @@ class Training(Commands):
         return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        return "" if name == self.usual else name, command, rest  # the usual command has no name of its own
+        name, command, remarks = super().resolve_command(ctx, args)
+        return "" if name == self.usual else name, command, remarks  # the usual command has no name of its own
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         formatter.write_usage(ctx.command_path, "SOURCE... [OPTIONS]")
@@ -53,7 +53,7 @@ class Training(Commands):
         self.format_commands(ctx, formatter)
 
 
-train = Training(
+train = TrainCommands(
     name="train",
     help="Train a classifier on labelled pages.\n\n"
     "SOURCE is a directory with a directory of pages for each class (nested ones are a taxonomy: Science/Physics), "
@@ -105,12 +105,12 @@ def pages(
 
     options = network_options(**network)
     out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}.model")
-    with progress(quiet or json) as tell:
+    with show_progress(quiet or json) as progress:
         done = train(
             sources,
             out,
             recorded(pages) if pages else fetched(options),
-            tell=tell,
+            progress=progress,
             kind=kind,
             least=least or 0,
             whole_tree=whole_tree,
@@ -130,7 +130,7 @@ def pages(
         "notes": done.notes,
         "quality": done.quality,
     }
-    give(facts, _parts(done), json=json, quiet=quiet)
+    print_result(facts, _parts(done), json=json, quiet=quiet)
 
 
 def _parts(done: Trained) -> Iterator[Part]:
@@ -141,7 +141,7 @@ def _parts(done: Trained) -> Iterator[Part]:
         yield "Nothing was held out, so its accuracy is unknown."
     else:
         yield from _measured(done.quality, pages)
-    yield from rest(done.left_out, done.notes)
+    yield from remarks(done.left_out, done.notes)
     target = "" if model.marked else f"--target {shlex.quote(likely(model.classes))} "
     if model.marked:
         yield f"Wanted, unless --target says otherwise: {', '.join(model.marked)}"
@@ -169,7 +169,7 @@ def _measured(quality: Quality, pages: int) -> Iterator[Part]:
     columns = {"pages": "pages", "held_out": "held out", "precision": "precision", "recall": "recall", "f1": "F1"}
     if output().width < NARROW:
         columns = {"pages": "pages", "f1": "F1"}
-    headers = [Column("class", overflow="fold"), *(right(title, no_wrap=True) for title in columns.values())]
+    headers = [Column("class", overflow="fold"), *(right_aligned(title, no_wrap=True) for title in columns.values())]
     yield listing(
         headers, ([row["name"], *(_number(row[name]) for name in columns)] for row in quality.classes[:MOST_ROWS])
     )

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from rich.text import Text
 
-from lycosa.cli.page import title_of
+from lycosa.cli.page import title_parts
 from lycosa.cli.parameters import Dir, Json
-from lycosa.cli.printing import Beside, Part, give, heading, output, squeezed, timestamp
-from lycosa.cli.progress import progress
+from lycosa.cli.printing import LabelledText, Part, heading, output, print_result, squeezed, timestamp
+from lycosa.cli.progress_bar import show_progress
 from lycosa.collection.estimate import at_least
 from lycosa.drawing.figure import bar
 from lycosa.explaining.answers import Fetched, Stop, Why
@@ -34,15 +34,17 @@ def why(
         reasons.fold = fold
         running = is_running(directory)
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
-        with progress(quiet=json) as reasons.tell:
+        with show_progress(quiet=json) as reasons.progress:
             found = reasons.why(url) if url else None
             best = [] if url else reasons.best(10)
         if found is not None:
-            give({**about, **found.as_dict()}, _link(found, reasons.collection.threshold, running=running), json=json)
+            print_result(
+                {**about, **found.as_dict()}, _link(found, reasons.collection.threshold, running=running), json=json
+            )
             return
         first = reasons.rankings[0]
         facts = {**about, "arm": first.name, "waiting": len(first.waiting), "next": best}
-        give(facts, _next(reasons, best), json=json)
+        print_result(facts, _next(reasons, best), json=json)
 
 
 # -- what comes next -----------------------------------------------------------------------------------------------
@@ -60,8 +62,8 @@ def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
         yield Text(f"{NO_REASONS}: only scores", "dim")
     for place, why in enumerate(best, 1):
         if why.view is not None:
-            yield Beside(f"{place:>3}  {number(why.view.score):>5}  ", Text(why.node, "cyan"))
-            yield from [Beside(" " * 12, Text(_largest(why.view.terms), "dim"))] if explains else []
+            yield LabelledText(f"{place:>3}  {format_score(why.view.score):>5}  ", Text(why.node, "cyan"))
+            yield from [LabelledText(" " * 12, Text(_largest(why.view.terms), "dim"))] if explains else []
     budget, pages = reasons.engine.picker.budget.pages, reasons.engine.tally.pages
     if budget and pages >= budget:
         yield Text(f"the budget of {budget:,} pages is spent", "dim")
@@ -74,13 +76,13 @@ def _largest(terms: dict[str, float]) -> str:
     >>> _largest({"anchor words": .31, "siblings": .224, "depth": -.05, "host": .01})
     'anchor words .31, siblings .22, depth -.05'
     """
-    return ", ".join(f"{name} {number(value)}" for name, value in list(terms.items())[:3])
+    return ", ".join(f"{name} {format_score(value)}" for name, value in list(terms.items())[:3])
 
 
-def number(value: float) -> str:
+def format_score(value: float) -> str:
     """Return a score with two digits that say something, and no more zeros than it needs.
 
-    >>> number(.314), number(-.05), number(1.5), number(.0004), number(math.inf), number(math.nan)
+    >>> format_score(.314), format_score(-.05), format_score(1.5), format_score(.0004), format_score(math.inf), format_score(math.nan)
     ('.31', '-.05', '1.50', '4e-04', 'first', '-')
     """
     if not math.isfinite(value):
@@ -95,7 +97,7 @@ def number(value: float) -> str:
 
 def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
     if why.fetched is not None:
-        yield from title_of(why.fetched.title, why.node)
+        yield from title_parts(why.fetched.title, why.node)
         yield from _fetched(why.fetched, threshold)
     else:
         yield Text(why.node, "bold cyan")
@@ -107,9 +109,9 @@ def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
         kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
         text = squeezed(parent.title) or kind or "a page without a title"
         if anchor := squeezed(parent.anchor):
-            text += f': "{anchor}"' + (f" ({number(parent.alpha)})" if parent.alpha else "")
-        yield Beside(Text(f"{'' if kind else number(parent.beta):>5}  ", "bold"), text)
-        yield Beside(" " * 7, Text(parent.node, "dim"))
+            text += f': "{anchor}"' + (f" ({format_score(parent.alpha)})" if parent.alpha else "")
+        yield LabelledText(Text(f"{'' if kind else format_score(parent.relevance):>5}  ", "bold"), text)
+        yield LabelledText(" " * 7, Text(parent.node, "dim"))
     if len(why.way) > 1:
         yield from heading("path from a seed")
         yield from _way(why.way)
@@ -121,7 +123,7 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield why.note
         return
     if why.state in ("waits", "held") and len(why.views) == 1:
-        score = "" if math.isinf(view.score) else f", with a score of {number(view.score)}"
+        score = "" if math.isinf(view.score) else f", with a score of {format_score(view.score)}"
         yield f"waits as number {view.rank:,} of {view.waiting:,}{score}"
     elif why.state in ("waits", "held"):
         yield f"waits; each arm of {len(why.views)} has its own order"
@@ -139,7 +141,7 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield from _bars(view.terms)
         total = sum(view.terms.values())
         if _differ(total, view.score):
-            now = f"with what is known now, it would be {number(total)}: it is ranked again when it gets near the top"
+            now = f"with what is known now, it would be {format_score(total)}: it is ranked again when it gets near the top"
             yield Text(now, "dim")
 
 
@@ -152,8 +154,8 @@ def _arms(why: Why) -> Iterator[Part]:
     width = max(len(view.arm) for view in why.views)
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
-        mean = "" if math.isnan(view.reward) else f", mean of its pages {number(view.reward)}"
-        yield Beside(Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {number(view.score)}{mean}")
+        mean = "" if math.isnan(view.reward) else f", mean of its pages {format_score(view.reward)}"
+        yield LabelledText(Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_score(view.score)}{mean}")
         if view.terms:
             yield from _bars(view.terms)
     if not any(view.explains for view in why.views):
@@ -172,7 +174,7 @@ def _bars(terms: dict[str, float]) -> Iterator[Part]:
     for name, value in terms.items():
         line = Text(f"  {name[:width]:<{width}}  ")
         line.append(bar(abs(value) / largest, room), "green" if value > 0 else "red")
-        yield line.append(f" {number(value):>5}")
+        yield line.append(f" {format_score(value):>5}")
 
 
 def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
@@ -180,11 +182,15 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     came = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
         of = f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (needs {at_least(threshold)})"
-        then = f"; {number(fetched.logged)} when it was fetched" if abs(fetched.logged - fetched.beta) > 0.005 else ""
-        came = f"{number(fetched.beta)}, {of}{then}"
+        then = (
+            f"; {format_score(fetched.logged)} when it was fetched"
+            if abs(fetched.logged - fetched.relevance) > 0.005
+            else ""
+        )
+        came = f"{format_score(fetched.relevance)}, {of}{then}"
     yield {
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
-        "expected": "nothing: a seed comes first" if first else f"{number(fetched.expected)}, by {fetched.arm}",
+        "expected": "nothing: a seed comes first" if first else f"{format_score(fetched.expected)}, by {fetched.arm}",
         "turned out": came,
         "copy of": fetched.same_as,
     }
@@ -200,7 +206,7 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     elif fetched.terms:
         yield from _bars(fetched.terms)
         if _differ(fetched.reckoned, fetched.expected):
-            yield Text(f"recomputed from the log, where it adds up to {number(fetched.reckoned)}", "dim")
+            yield Text(f"recomputed from the log, where it adds up to {format_score(fetched.reckoned)}", "dim")
     else:
         yield Text(f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
 
@@ -211,7 +217,7 @@ def _way(way: list[Stop]) -> Iterator[Part]:
         if anchor and anchor != text:
             text = f'{text}, by "{anchor}"' if text else f'"{anchor}"'
         last = place == len(way) - 1
-        score = number(stop.beta) if stop.title or stop.beta else ""
-        yield Beside(Text(f"{score:>5}  ", "bold"), f"{text}: this link" if last and text else text or "-")
+        score = format_score(stop.relevance) if stop.title or stop.relevance else ""
+        yield LabelledText(Text(f"{score:>5}  ", "bold"), f"{text}: this link" if last and text else text or "-")
         if not last:
-            yield Beside(" " * 7, Text(stop.node, "dim"))
+            yield LabelledText(" " * 7, Text(stop.node, "dim"))

@@ -17,7 +17,7 @@ from lycosa.collection.estimate import unsure
 from lycosa.collection.reading import Collection
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
-from lycosa.store.log import labels_in
+from lycosa.store.log import current_labels
 
 OF_ONE_HOST = 3  # pages of one host in a row of ten
 
@@ -53,7 +53,7 @@ def alike(page: Visit, other: Visit) -> bool:
 def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:
     """The first of some pages, which are in order; in each row of ten no host has more than its share if it can be.
 
-    >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, beta=.9)) for n, host in enumerate("aaaab")]
+    >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, relevance=.9)) for n, host in enumerate("aaaab")]
     >>> [seq for seq, _ in spread(pages, 5)]
     [0, 1, 2, 4, 3]
     """
@@ -103,7 +103,7 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
     """
     view = collection.view()
     asked = view.current()
-    said = [view.graph.vertex(node) for node in {*labels_in(collection.log), *labelled}]
+    said = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
     asked[[vertex for vertex in said if vertex >= 0]] = False
     numbers, worths = view.column("seq")[asked], view.column("worth")[asked]
     by_event = np.argsort(numbers)

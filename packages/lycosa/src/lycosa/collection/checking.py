@@ -24,7 +24,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Place, Terms, Visit
 from lycosa.store import cdxj, codec
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, OTHERS, SqliteLog, columns_of, harden, is_place
+from lycosa.store.log import NAME, NON_VISIT_KINDS, SqliteLog, harden, is_valid_place, row_columns
 from lycosa.store.search import NAME as SEARCH
 from lycosa.store.snapshots import Snapshots
 
@@ -113,13 +113,13 @@ def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> I
                 lost.append(
                     f"{seq} ({row[1]} {row[2]})" if row else f"{seq} and all later ones" if row is None else str(seq)
                 )
-                words_lost = words_lost or not row or row[1] not in OTHERS
+                words_lost = words_lost or not row or row[1] not in NON_VISIT_KINDS
                 continue
             body = row[9]
             if isinstance(event, Visit) and words_lost and (len(event.terms.ids) or event.terms.new):
                 event.terms, wordless = Terms(), wordless + 1
                 body = codec.encode_visit(event)
-            rebuilt += columns_of(event) != tuple(row[1:9])
+            rebuilt += row_columns(event) != tuple(row[1:9])
             log.put(seq, event, body, worths.get(seq) if isinstance(event, Visit) else None)
             done.events += 1
     if not done.events:
@@ -158,12 +158,12 @@ def _decoded(row: tuple[Any, ...]) -> Event | None:
     """Decode an event. One whose kind is damaged may be a visit, which says itself of what kind it is."""
     _, kind, _, _, _, _, file, start, length, body = row
     try:
-        if kind in OTHERS:
+        if kind in NON_VISIT_KINDS:
             return codec.decode_other(kind, body)
         plain = isinstance(file, str) and type(start) is int and type(length) is int
         place = Place(file, start, length) if plain else Place()
-        return codec.decode_visit(body, place if is_place(place) else Place())
-    except codec.ERRORS:
+        return codec.decode_visit(body, place if is_valid_place(place) else Place())
+    except codec.DECODE_ERRORS:
         return None
 
 
@@ -213,8 +213,8 @@ def _index_archive(directory: Path, done: Checked) -> None:
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         archived = log.archived()
     for name, end in archived.items():
-        path, index = directory / "archive" / name, cdxj.index_of(directory / "archive" / name)
-        if path.exists() and end and not cdxj.reach(index, end):
+        path, index = directory / "archive" / name, cdxj.index_path(directory / "archive" / name)
+        if path.exists() and end and not cdxj.indexed_end(index, end):
             with suppress(StoreError):  # the file itself is damaged, which has been said
-                cdxj.extend(path, end)
+                cdxj.update_index(path, end)
                 done.rebuilt.append(f"archive/{index.name}: incomplete; rebuilt")

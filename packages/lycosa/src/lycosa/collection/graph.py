@@ -17,7 +17,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
@@ -85,7 +85,7 @@ class Addresses:
     def restore(self, state: State) -> None:
         self._hashes, self._numbers, self._unsorted = state["hashes"], state["numbers"], {}
         if len(self._hashes) != len(self._numbers):
-            raise Untold("addresses and their numbers differ")
+            raise StateMismatch("addresses and their numbers differ")
 
     def _sort(self) -> None:
         count = len(self._unsorted)
@@ -130,7 +130,7 @@ class Graph:
     def restore(self, state: State) -> None:
         self.addresses.restore(state["addresses"])
         if any(len(state[name]) != len(self.addresses) for name in _COLUMNS):
-            raise Untold("what is known of addresses is cut short")
+            raise StateMismatch("what is known of addresses is cut short")
         for name in _COLUMNS:
             setattr(self, f"_{name}", state[name])
         self.seeds = dict.fromkeys(state["seeds"].tolist())

@@ -28,18 +28,18 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.spec import parse
-from lycosa.core.state import Untold, check, restore
+from lycosa.core.state import StateMismatch, check, restore
 from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit, settled
 from lycosa.judges import DEFAULT, TOPICS
 from lycosa.judges.base import BETAS, Heard, InLanguage, heeding
 from lycosa.judges.examples import learned_from
-from lycosa.judges.making import SOURCES, fingerprint, judge_of, learning_key, make_topic
-from lycosa.store.directory import Directory, located
-from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
-from lycosa.store.snapshots import About, Snapshots, code
+from lycosa.judges.factory import SOURCES, fingerprint, judge_of, learning_key, make_topic
+from lycosa.store.directory import Directory, with_resolved_files
+from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, current_labels
+from lycosa.store.snapshots import About, Snapshots, code_digest
 from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.web.html import page_in
+from lycosa.web.html import read_example_page
 from lycosa.web.inflate import source_of
 
 SHOWN = 10  # pages in each list
@@ -194,7 +194,7 @@ class _Anew:
             self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
         self.nodes: list[str] = [row[1] for row in rows]
-        self.betas, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+        self.relevances, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
         self.counts = np.array([row[4] for row in rows], np.bool_)
         self.probability = collection.probability
         reset = bool(was.threshold) and not options.threshold  # to what the judge itself says
@@ -216,12 +216,12 @@ class _Anew:
         """What pages are worth by the judge as it is, and by people."""
         if self._learns():
             return self.before
-        worths = self.betas.copy()
+        worths = self.relevances.copy()
         for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
             assert isinstance(lesson, Lesson)
-            betas = lesson.data.get(BETAS, ())
-            worths[: len(betas)] = betas
-        labels = labels_in(self.log)
+            relevances = lesson.data.get(BETAS, ())
+            worths[: len(relevances)] = relevances
+        labels = current_labels(self.log)
         for place, node in enumerate(self.nodes):
             if node in labels:
                 worths[place] = settled(float(worths[place]), labels[node], self.threshold)
@@ -230,7 +230,7 @@ class _Anew:
     def _anew(self, topic: Topic | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
         path, options = self.collection.path, self.options
-        make = partial(make_topic, located(options, path))
+        make = partial(make_topic, with_resolved_files(options, path))
         learned = self._learned() if topic is None else {}
         topic = make(learned) if topic is None else topic
         name = fingerprint(options, topic)
@@ -239,7 +239,7 @@ class _Anew:
         reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
         try:
             known = 0 if other else self._take_up(learner, name)
-        except Untold:
+        except StateMismatch:
             heard, learner = self._heeding(make(learned))
             known = 0
         self._fold(learner, name, reader, known)
@@ -266,12 +266,12 @@ class _Anew:
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(about: About) -> bool:
-            known = about["code"] == code() and about.get("judge") == key
+            known = about["code"] == code_digest() and about.get("judge") == key
             return known and bool(self.log.chain(about["seq"]) == about["log"])
 
         try:
             check(learner)
-        except Untold:  # it has to be folded
+        except StateMismatch:  # it has to be folded
             return 0
         snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "topic"))
         if snapshot is None:
@@ -330,7 +330,7 @@ class _Anew:
                 f"the example {name} is not among the pages of {self.collection.path}, and judging fetches nothing: "
                 "name a page that the crawl has, or a file"
             )
-        return page_in(name)
+        return read_example_page(name)
 
     def _compared(self) -> Judged:
         """What is another now."""
@@ -394,8 +394,8 @@ class _Reader:
             return visit
         page = page_of(self.collection, visit)
         reading = self.words.read(page)
-        beta = float(self.judge.judge(page, reading).beta)
-        seen = replace(visit, terms=reading.terms, beta=beta if np.isfinite(beta) else 0.0)
+        relevance = float(self.judge.judge(page, reading).relevance)
+        seen = replace(visit, terms=reading.terms, relevance=relevance if np.isfinite(relevance) else 0.0)
         self.words.learn(seen)
         return seen
 

@@ -15,7 +15,7 @@ import Stemmer
 
 from lycosa.collection.words import clean, cut, spaced
 from lycosa.core.errors import InputError
-from lycosa.store.search import Index
+from lycosa.store.search import SearchIndex
 from lycosa.web.urls import canonical, host, lane
 
 SHORTEST_PREFIX = 3  # letters before a star: a shorter prefix begins a good part of the dictionary
@@ -154,7 +154,7 @@ class Filters:
             changed,
         )
 
-    def where(self, index: Index) -> tuple[str, list[object]]:
+    def where(self, index: SearchIndex) -> tuple[str, list[object]]:
         """The pages of an index that pass: the clause for them, and its values."""
         clauses, values = ["fetched >= ?", "fetched < ?"], list[object]((self.start, self.end))
         if self.changed is not None:

@@ -44,7 +44,7 @@ class PageRow:
     place = _Column[int]("i4")  # place in the order in which pages were first fetched; -1: no page
     host_number = _Column[int]("i4")
     language_number = _Column[int]("i4")
-    beta = _Column[float]("f8")  # as it was logged
+    relevance = _Column[float]("f8")  # as it was logged
     worth = _Column[float]("f8")  # what the judge says by now
     copy = _Column[bool]("?")  # it repeats another page
     archived = _Column[bool]("?")  # its bytes are in the archive

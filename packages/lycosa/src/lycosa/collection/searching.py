@@ -33,7 +33,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
 from lycosa.store.log import VERSIONS, WORTH
-from lycosa.store.search import NAME, Index, IndexDamaged, IndexedPage, building
+from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import Document
 
 # what goes into the index at once: what a kill can cost, and what has to fit into memory
@@ -136,7 +136,7 @@ class Search:
         self.progress = progress or Progress()
         self.patience = patience  # seconds for bringing the index up to date, about; None: no limit
         self.behind = 0  # events of the log that the index does not have yet
-        self._index: Index | None = None
+        self._index: SearchIndex | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -192,7 +192,9 @@ class Search:
         hits = [self._hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
         return Results(hits, total, answer.loosened, answer.searched, answer.unread, self.behind)
 
-    def _ask(self, index: Index, query: Query, filters: Filters, score: float, copies: bool, limit: int) -> Answer:
+    def _ask(
+        self, index: SearchIndex, query: Query, filters: Filters, score: float, copies: bool, limit: int
+    ) -> Answer:
         with index.reading():
             where, values = filters.where(index)
             if not copies:
@@ -234,7 +236,7 @@ class Search:
 
     # -- keeping up --------------------------------------------------------------------------------------------
 
-    def keep_up(self, *, anew: bool = False) -> Index:
+    def keep_up(self, *, anew: bool = False) -> SearchIndex:
         """Bring the index to where the log ends, or as far as patience goes; `anew` makes it from nothing."""
         path = self.collection.path / NAME
         until = None if self.patience is None else time.monotonic() + self.patience
@@ -242,17 +244,17 @@ class Search:
         # crawl all of it is there in a moment.
         hasty = self.patience is not None and path.exists() and self.collection.log.end() > SMALL
         patience = LOCK_PATIENCE if hasty else None
-        with building(self.collection.path, self.progress.waiting, patience) as mine:
+        with index_lock(self.collection.path, self.progress.waiting, patience) as mine:
             if self._index is not None and self._index.replaced:
                 self.close()
-            index = self._index = self._index or Index(path, mine=mine)
+            index = self._index = self._index or SearchIndex(path, mine=mine)
             if not mine or not self._bring_up(index, anew, until):
                 self.behind = max(0, self.collection.log.end() - index.last()[0])
             else:
                 self.behind = 0
         return index
 
-    def _bring_up(self, index: Index, anew: bool, until: float | None) -> bool:
+    def _bring_up(self, index: SearchIndex, anew: bool, until: float | None) -> bool:
         """Extend the index; whether it got to the log's end."""
         if anew or not self._fits(index):
             index.clear()
@@ -267,7 +269,7 @@ class Search:
             done = self._extend(index, until)
         return done
 
-    def _fits(self, index: Index) -> bool:
+    def _fits(self, index: SearchIndex) -> bool:
         """Whether the index was made from this log: its last event is there, and still the same."""
         try:
             last, mark = index.last()
@@ -279,7 +281,7 @@ class Search:
         bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
-    def _extend(self, index: Index, until: float | None) -> bool:
+    def _extend(self, index: SearchIndex, until: float | None) -> bool:
         """Take in what is new in the log, as far as time allows; whether that was all."""
         start, _ = index.last()
         # Up to here and no further: a crawl that runs beside us may be the faster one.
@@ -396,7 +398,7 @@ class Ranking:
     norm n; so t / n can be had from it, with which forms of a word are added up, and another idf given.
     """
 
-    def __init__(self, index: Index, where: str = "TRUE", values: Sequence[object] = ()) -> None:
+    def __init__(self, index: SearchIndex, where: str = "TRUE", values: Sequence[object] = ()) -> None:
         self.index, self.size = index, index.size()
         self.pages = index.pages(where, values)
         self.allowed = self._holding(self.pages)
@@ -471,7 +473,7 @@ class Ranking:
 # What shows and searches a crawl, brought up to where its log ends: the view (shelf.py) and the search index.
 #
 # Whoever asks brings them up by themselves. For a large crawl that takes minutes, so it is done beforehand: by a
-# process that follows the crawl while it runs (crawling/files.py), or by `lycosa check`. Both work a few seconds at
+# process that follows the crawl while it runs (crawling/crawl_files.py), or by `lycosa check`. Both work a few seconds at
 # a time, and let go of what they hold in between.
 
 AT_A_TIME = 4.0  # seconds of work before others get their turn
@@ -479,26 +481,26 @@ FOLLOWER = "follower"  # lock of the process that keeps indexes up to date
 LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
 
 
-def index(directory: Path, tell: ProgressCallback = no_progress) -> int:
+def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
     """Bring the view and the search index up to date; up to which event they are."""
     view = CrawlView(directory)
     with Collection(directory, view=view) as collection:
         end = collection.log.end()
         while view._step():
-            tell("reading the log", view.seq, end)
+            progress("reading the log", view.seq, end)
         if view.seq - view.kept >= shelf.WORTH_IT:
             view.write_down()
-        index_words(collection, tell)
+        index_words(collection, progress)
     return view.seq
 
 
-def index_words(collection: Collection, tell: ProgressCallback = no_progress) -> None:
+def index_words(collection: Collection, progress: ProgressCallback = no_progress) -> None:
     """Bring the search index up to date."""
     end = collection.log.end()
     with Search(collection, patience=AT_A_TIME) as search:
         while True:
             search.keep_up()
-            tell("indexing", end - search.behind, end)
+            progress("indexing", end - search.behind, end)
             if not search.behind:
                 return
             time.sleep(0.05)
@@ -518,7 +520,7 @@ def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool
         return True
 
 
-if __name__ == "__main__":  # crawling/files.py starts it so
+if __name__ == "__main__":  # crawling/crawl_files.py starts it so
     if "--follow" in sys.argv:
         os.nice(19)
         follow(Path(sys.argv[1]))

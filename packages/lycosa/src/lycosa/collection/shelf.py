@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import LycosaError
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.store.log import SqliteLog
 from lycosa.store.snapshots import About, Snapshots
 
@@ -76,7 +76,7 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
         return False
     try:
         view.load(found[1], lean=lean)
-    except (Untold, ValueError, KeyError, TypeError, IndexError, AttributeError):  # in spite of its hashes
+    except (StateMismatch, ValueError, KeyError, TypeError, IndexError, AttributeError):  # in spite of its hashes
         view.forget()
         return False
     view.kept = int(found[0]["seq"])
@@ -86,7 +86,7 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
 def write_down(view: CrawlView, log: SqliteLog) -> bool:
     """Keep a view on disk, if nobody else is doing that; whether it was. No room, or no right to write, is no error."""
     kept = Snapshots(view.path, NAME)
-    with suppress(OSError, LycosaError, Untold, MemoryError, OverflowError), alone(view.path) as mine:
+    with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), alone(view.path) as mine:
         if not mine:
             return False
         state: State = view.dump()

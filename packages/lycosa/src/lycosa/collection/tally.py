@@ -17,7 +17,7 @@ from lycosa.core.budget import RESOURCES, spent_on
 from lycosa.core.state import State
 from lycosa.core.types import Setting, Visit
 from lycosa.revisit.change import KINDS, change_of
-from lycosa.web.robots import Rules
+from lycosa.web.robots import RobotsRules
 
 EXAMPLES = 5  # addresses shown for each failure
 FLAGS_MOST = 50  # kinds of remarks that are counted: a space may invent its own
@@ -206,7 +206,7 @@ class Tally:
             self._flag(flag, visit.node)
 
     def _robots(self, visit: Visit) -> None:
-        delay = Rules.parse(visit.data["body"], self.agent).crawl_delay
+        delay = RobotsRules.parse(visit.data["body"], self.agent).crawl_delay
         host = self.host(visit.origin or visit.node)  # the file may have come from elsewhere
         host.crawl_delay = max(host.crawl_delay, delay or 0.0)
 

@@ -41,7 +41,7 @@ from lycosa.collection.words import clean
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
-from lycosa.core.state import State, Texts, Untold
+from lycosa.core.state import State, StateMismatch, Texts
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Event, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG, Directory
@@ -145,7 +145,7 @@ class CrawlView:
     def dump(self) -> State:
         """All of it: what pages say apart from the rest."""
         if not self.content:
-            raise Untold("it does not know what pages say")
+            raise StateMismatch("it does not know what pages say")
         names = ("seq", "threshold", "probability", "topic", "languages", "_page_count", "_text", "_judged_anew")
         lean = {
             **{name: getattr(self, name) for name in (*names, "_looked_for", "_recount")},
@@ -167,7 +167,7 @@ class CrawlView:
         self._language_numbers = {language: number for number, language in enumerate(self.languages)}
         self.nodes, self.columns = kept["nodes"], {name: kept["columns"][name] for name in COLUMNS}
         if any(len(column) != len(self.nodes) for column in self.columns.values()):
-            raise Untold("the columns differ in length")
+            raise StateMismatch("the columns differ in length")
         self.fates = {values[0]: Fate(*values[1:]) for values in kept["fates"]}
         self.graph.restore(kept["graph"])
         self.tally.restore(kept["tally"])
@@ -391,7 +391,7 @@ class CrawlView:
         """The page is as this visit found it."""
         columns = self.columns
         columns["seq"][number], columns["started"][number] = seq, visit.started
-        columns["beta"][number], columns["worth"][number] = visit.beta, visit.worth
+        columns["beta"][number], columns["worth"][number] = visit.relevance, visit.worth
         columns["foreign"][number], columns["archived"][number] = "language" in visit.flags, bool(visit.place.file)
         columns["copy"][number], columns["simhash"][number] = bool(visit.same_as), visit.simhash
         language = clean(visit.language)[:100]

@@ -108,12 +108,12 @@ class Assessor:
         if visit.kind != "probe":
             self._judge(visit, self.topic.judge(page, reading))
         if not visit.is_version:  # nor one of the collection: its words are known, but don't count
-            visit.beta, visit.terms = 0.0, Terms(new=visit.terms.new)
+            visit.relevance, visit.terms = 0.0, Terms(new=visit.terms.new)
         self.warden.recognise(visit, reading)
 
     def _judge(self, visit: Visit, judgement: Judgement) -> None:
         visit.judge = self.judge_name
-        visit.beta = float(judgement.beta) if math.isfinite(judgement.beta) else 0.0
+        visit.relevance = float(judgement.relevance) if math.isfinite(judgement.relevance) else 0.0
         visit.links.alphas = _column("alphas", judgement.alphas, visit)
         for name, column in judgement.facets.items():
             visit.links.facets[name] = _column(f"numbers of the facet {name!r}", column, visit)

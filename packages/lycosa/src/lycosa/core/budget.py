@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
 # Default requests per page, and for all pages together. Ordinary crawls need 1.0 to 1.3 a page; where every page lies
@@ -241,7 +241,7 @@ class Tally:
 
     def restore(self, state: State) -> None:
         if state.keys() != self.state().keys():
-            raise Untold("other things were counted")
+            raise StateMismatch("other things were counted")
         for name, value in state.items():
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 

@@ -32,7 +32,7 @@ from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, PRUNED, SHUT, Frontier
 from lycosa.core.nodes import fingerprints
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.strategies import Altered, Greedy, Spread
 from lycosa.core.table import OPEN
 
@@ -436,7 +436,7 @@ class Cold:
         for name in _COLUMNS:
             column, before = state["columns"][name], getattr(self, name)
             if column.dtype != before.dtype or len(column) != self._end:
-                raise Untold("cold rows do not fit")
+                raise StateMismatch("cold rows do not fit")
             setattr(self, name, column)
         self.file.kind = np.dtype([(name, kind, tuple(shape)) for name, kind, shape in state["kind"]])
         self.file.take_over()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lycosa.core.errors import StoreError
-from lycosa.core.state import Grown, State, Untold
+from lycosa.core.state import Grown, State, StateMismatch
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -147,7 +147,7 @@ class Spilled(Sequence[Any]):
     def restore(self, state: State) -> None:
         told: NDArray[Any] | Filed = state["rows"]
         if told.dtype != self._kind or told.nbytes % self._size:
-            raise Untold("rows do not fit")
+            raise StateMismatch("rows do not fit")
         self._count, self._first = 0, self._first[:0]
         if isinstance(told, Filed):
             self._file, self._base = told.file, 0

@@ -1,4 +1,4 @@
-"""How long something takes, as people write it: `90m`, `1d`, `2 weeks`, or plain seconds."""
+"""Durations as users write them: `90m`, `1d`, `2 weeks`, or plain seconds."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ _UNITS = {
 _PART = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([A-Za-z]*)\s*")
 
 
-def seconds(told: float | str, what: str = "the duration") -> float:
-    """The seconds of a duration, more than none; `what` it is of, for the message if it can't be read.
+def parse_duration(value: float | str, name: str = "the duration") -> float:
+    """Parse a duration into seconds, greater than 0; `name` is its name in the error message.
 
-    >>> seconds("90m"), seconds("2 weeks"), seconds("1d 12h"), seconds(".5"), seconds(60)
+    >>> parse_duration("90m"), parse_duration("2 weeks"), parse_duration("1d 12h"), parse_duration(".5"), parse_duration(60)
     (5400.0, 1209600.0, 129600.0, 0.5, 60.0)
     """
-    total = float(told) if isinstance(told, int | float) else _read(told)
-    if not 0 < total <= 100 * 366 * 86_400.0:  # also what is not a number
+    total = float(value) if isinstance(value, int | float) else _parse(value)
+    if not 0 < total <= 100 * 366 * 86_400.0:  # false for NaN
         raise InputError(
-            f"{what} is {told!r}: it must be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks"
+            "invalid-duration",
+            f"{name} is {value!r}: it must be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks",
         )
     return total
 
 
-def _read(text: str) -> float:
+def _parse(text: str) -> float:
     total, at = 0.0, 0
     while at < len(text):
         part = _PART.match(text, at)
@@ -43,10 +44,10 @@ def _read(text: str) -> float:
     return total
 
 
-def spoken(duration: float) -> str:
-    """A duration in its largest fitting unit, which `seconds` reads.
+def format_duration(duration: float) -> str:
+    """Format seconds in the largest fitting unit; `parse_duration` parses the result.
 
-    >>> spoken(5400), spoken(86_400), spoken(1_209_600), spoken(12)
+    >>> format_duration(5400), format_duration(86_400), format_duration(1_209_600), format_duration(12)
     ('1.5h', '1d', '2w', '12s')
     """
     unit, size = next(

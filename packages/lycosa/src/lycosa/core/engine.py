@@ -42,7 +42,7 @@ from lycosa.core.protocols import (
     Topic,
     Warden,
 )
-from lycosa.core.state import State, Untold, restore, state_of
+from lycosa.core.state import State, StateMismatch, restore, state_of
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import (
     Event,
@@ -297,7 +297,7 @@ class Engine:
         with self.mark.on(node):
             began = steps.now()
             visit = self.assessor.assess(task, page)  # 3. judge
-            steps.done("judge", node, began, beta=visit.beta)
+            steps.done("judge", node, began, relevance=visit.relevance)
             self.fold(visit)  # 4. learn, 5. rank
             self._learned.append((visit, page))
             self.lessons.teach()  # which records what was learned so far, if there is a lesson
@@ -384,9 +384,9 @@ class Engine:
     def state(self) -> State:
         """All that was folded, if every part can tell; what is in flight is no part of it."""
         if self.picker.refreshing:
-            raise Untold("what is to be looked at again is found out from the log")
+            raise StateMismatch("what is to be looked at again is found out from the log")
         if self._torn:
-            raise Untold("it has learned what the log lacks")
+            raise StateMismatch("it has learned what the log lacks")
         inbox = [list(last) for last in self.inbox.items()]
         state: State = {"table": self.table.as_state(), "inbox": inbox}
         return state | {name: state_of(part) for name, part in self._parts().items()}
@@ -397,7 +397,7 @@ class Engine:
         Without some parts, or parts of parts ("warden copies"), it is only good to be looked at.
         """
         if self.picker.refreshing:
-            raise Untold("what is to be looked at again is found out from the log")
+            raise StateMismatch("what is to be looked at again is found out from the log")
         self.lacks = tuple(without)
         self.table.restore(state.pop("table"))  # whose rows the frontier has
         self.inbox = dict(state["inbox"])
@@ -406,7 +406,7 @@ class Engine:
             if name not in without:
                 restore(part, {each: value for each, value in told.items() if f"{name} {each}" not in without})
         if unknown := state.keys() - {"inbox"}:
-            raise Untold(f"there is no part {min(unknown)}")
+            raise StateMismatch(f"there is no part {min(unknown)}")
 
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""

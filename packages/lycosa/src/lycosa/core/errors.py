@@ -1,15 +1,15 @@
-"""Every error that Lycosa raises on purpose. A message says what happened, to what, and what to do next.
+"""Exceptions raised by Lycosa. Messages say what happened, to which object, and how to fix it.
 
     LycosaError
-    ├── InputError        the user asked for something that can't be done (bad seed, empty topic, ...)
+    ├── InputError        invalid request of the user (bad seed, empty topic, ...)
     ├── NothingFetched    a crawl ended without a single page
     └── StoreError        the crawl's directory, log or archive can't be read or written
-        ├── LockedError     another process is crawling in the directory, or holds the log
-        └── DamagedError    what is on disk contradicts itself
+        ├── LockedError     another process uses the directory or the log
+        └── DamagedError    the files on disk are inconsistent
 
-These end a command with their message and no traceback. Apart from them stands
+The command line prints their message without a traceback. Not a LycosaError:
 
-    FetchError            one request failed; it never leaves the space, but becomes the outcome of a visit
+    FetchError            one request failed; the space turns it into the outcome of a visit
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class LycosaError(Exception):
-    """Base of all errors raised on purpose; the command line prints its message and exits non-zero."""
+    """Base class; the command line prints the message and exits non-zero."""
 
 
 class InputError(LycosaError):
     """A request of the user that can't be carried out. Messages spell options as the command line does.
 
-    `code` identifies the mistake independently of the wording: tests and programs compare it.
+    `code` identifies the mistake independently of the wording, for tests and programs.
     """
 
     def __init__(self, code: str, message: str = "") -> None:
@@ -41,7 +41,7 @@ class InputError(LycosaError):
 
 
 class NothingFetched(LycosaError):
-    """A crawl ended, and not one page could be fetched."""
+    """A crawl ended without fetching a single page."""
 
 
 class StoreError(LycosaError):
@@ -49,15 +49,15 @@ class StoreError(LycosaError):
 
 
 class LockedError(StoreError):
-    """Someone else holds the crawl's directory or its log."""
+    """Another process holds the lock of the crawl's directory or its log."""
 
 
 class DamagedError(StoreError):
-    """What is on disk contradicts itself; going on could lose something."""
+    """The files on disk are inconsistent; continuing could lose data."""
 
 
 class FetchError(Exception):
-    """One request failed: `outcome` says how, `again` whether trying later makes sense."""
+    """A failed request, with the outcome of its visit; `again` is true if a retry may succeed."""
 
     def __init__(self, outcome: Outcome, detail: str, *, again: bool = False, address: str = "") -> None:
         super().__init__(detail)

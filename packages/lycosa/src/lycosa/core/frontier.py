@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -231,14 +231,14 @@ class Frontier:
     def state(self) -> State:
         """Scores, levels, and the pages of each lane; heaps are made again, and what is in flight is none of it."""
         if type(self) is not Frontier:
-            raise Untold("only heaps can be made again from scores")
+            raise StateMismatch("only heaps can be made again from scores")
         return {"score": self.score, "level": self.level, "pages": np.array([lane.pages for lane in self.lanes])}
 
     def restore(self, state: State) -> None:
         """Rank the rows of the table as a state says; nothing is in flight or waits."""
         self.score, self.level = state["score"], state["level"]
         if len(self.level) != len(self.score) or self.score.dtype != np.float64 or self.level.dtype != np.uint8:
-            raise Untold("scores and levels do not fit")
+            raise StateMismatch("scores and levels do not fit")
         self._holding = bool(self.level.any())
         for number, pages in enumerate(state["pages"].tolist()):
             self.lane(number).pages = pages

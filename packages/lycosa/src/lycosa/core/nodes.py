@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 
 EMPTY = -1  # no fingerprint
 MOST_PLAIN = 1 << 16  # names up to which a dictionary of strings knows them: faster, and still small
@@ -104,9 +104,9 @@ class Nodes(Sequence[str]):
     def restore(self, state: State) -> None:
         begin, length, joined = state["begin"], state["length"], state["bytes"]
         if len(begin) != len(length) or joined.dtype != np.uint8 or (begin.dtype, length.dtype) != (np.int64, np.int32):
-            raise Untold("names do not fit")
+            raise StateMismatch("names do not fit")
         if len(begin) and (begin.min() < 0 or length.min() < 0 or int((begin + length).max()) > len(joined)):
-            raise Untold("names are missing")
+            raise StateMismatch("names are missing")
         self._size, self._used = len(begin), len(joined)
         self._bytes, self._begin, self._length = joined, begin, length
 
@@ -201,9 +201,9 @@ class Fingerprints:
         keys, numbers = state["keys"], state["numbers"]
         size = len(keys)
         if size < 1024 or size & (size - 1) or len(numbers) != size:
-            raise Untold("fingerprints do not fit")
+            raise StateMismatch("fingerprints do not fit")
         if keys.dtype != np.uint64 or numbers.dtype != np.int32:
-            raise Untold("fingerprints are of another kind")
+            raise StateMismatch("fingerprints are of another kind")
         self._keys, self._numbers = keys, numbers
         self._size = int(np.count_nonzero(numbers != EMPTY))
 

@@ -1,14 +1,14 @@
-"""Plugins: what installed packages add to Lycosa, found by their entry points.
+"""Plugins of installed packages, discovered through entry points.
 
-lycosa.commands    a function, or a group of commands
-lycosa.strategies  a class or function that makes a strategy, as in `--strategy module:Class`
-lycosa.judges      the same for `--judge`
-lycosa.spaces      the same for `--space`
+lycosa.commands    a function or a command group
+lycosa.strategies  a class or factory of strategies, as in `--strategy module:Class`
+lycosa.judges      a class or factory of judges, for `--judge`
+lycosa.spaces      a class or factory of spaces, for `--space`
 lycosa.exporters   a `lycosa.collection.export.Format`
 lycosa.runners     a `lycosa.crawling.runners.Runner`, for `--cluster`
 
-Entry points are looked up for names that nothing built in has, and for lists: reading the metadata of all installed
-packages takes tens of milliseconds.
+Reading the metadata of all installed packages takes tens of milliseconds, so entry points are only looked up for names
+that are not built in, and for listings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Plugin:
     value: str  # module:attribute
     package: str
     version: str
-    place: str  # directory that the package is installed in
+    directory: str  # where the package is installed
     entry: EntryPoint
 
     @property
@@ -50,48 +50,56 @@ class Plugin:
 
     @property
     def owner(self) -> str:
-        """The package of this project that the name is reserved for, if this is another one."""
+        """The package of this project that the name is reserved for, empty if this plugin may use it."""
         return "" if self.is_ours else RESERVED.get(self.group, {}).get(self.name, "")
 
     def load(self) -> Any:
-        """Import it; what a package raises meanwhile becomes an InputError."""
+        """Import the plugin; raise InputError if that fails for any reason."""
         try:
             return self.entry.load()
         except (Exception, SystemExit) as error:
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"cannot load {self.name} ({self.value}) of the package {self.package}: {what}") from error
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(
+                "plugin-load-failed",
+                f"cannot load {self.name} ({self.value}) of the package {self.package}: {reason}",
+            ) from error
 
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """Return the plugins of all packages: this project's own first, the others by their packages' names."""
-    from importlib import metadata  # 20 ms, which most commands can do without
+    """Return all plugins by group: those of this project first, the others by package name."""
+    from importlib import metadata  # takes 20 ms
 
-    found: dict[str, list[Plugin]] = {}
-    for each in metadata.distributions():
-        if PREFIX not in (each.read_text("entry_points.txt") or ""):
+    by_package: dict[str, list[Plugin]] = {}
+    for package in metadata.distributions():
+        if PREFIX not in (package.read_text("entry_points.txt") or ""):
             continue
-        package = re.sub(r"[-_.]+", "-", each.name or "").lower()
-        # Python imports the first of two installations of a package.
-        found.setdefault(
-            package,
+        name = re.sub(r"[-_.]+", "-", package.name or "").lower()
+        # setdefault: Python imports the first of two installations of a package.
+        by_package.setdefault(
+            name,
             [
-                Plugin(group, entry.name, entry.value, package, each.version, str(each.locate_file("")), entry)
+                Plugin(group, entry.name, entry.value, name, package.version, str(package.locate_file("")), entry)
                 for group in GROUPS
-                for entry in each.entry_points
+                for entry in package.entry_points
                 if entry.group == PREFIX + group
             ],
         )
-    everything = (plugin for package in sorted(found) for plugin in found[package])
-    return tuple(sorted(everything, key=lambda plugin: (GROUPS.index(plugin.group), not plugin.is_ours)))
+    plugins = (plugin for name in sorted(by_package) for plugin in by_package[name])
+    return tuple(sorted(plugins, key=lambda plugin: (GROUPS.index(plugin.group), not plugin.is_ours)))
 
 
 def named(group: str) -> dict[str, Plugin]:
-    """Return the plugins of a group by name; of several with the same name, the first that may have it."""
+    """Return the plugins of a group by name; the first of several with one name wins, reserved names are skipped."""
     return {plugin.name: plugin for plugin in reversed(installed()) if plugin.group == group and not plugin.owner}
 
 
-def missing(group: str, name: str, what: str = "") -> InputError | None:
-    """Return an error that says how to get a plugin of this project; None if the name is not reserved."""
+def missing(group: str, name: str, feature: str = "") -> InputError | None:
+    """Return an error that says which package of this project to install; None if the name is not reserved.
+
+    `feature` is the subject of the message, the plugin's name by default.
+    """
     package = RESERVED.get(group, {}).get(name)
-    return InputError(f"{what or name} needs the package {package}: pip install {package}") if package else None
+    if not package:
+        return None
+    return InputError("missing-package", f"{feature or name} needs the package {package}: pip install {package}")

@@ -1,13 +1,13 @@
-"""How far something is that takes long: who does it tells, who asked for it shows it, or does not."""
+"""Progress callbacks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias
 
-# Told what is being done, how far it is, and of how many (0: unknown)
+# Called with a label, the amount done, and the total (0: unknown)
 ProgressCallback: TypeAlias = Callable[[str, int, int], None]
 
 
-def no_progress(what: str, done: int, total: int) -> None:
-    """For those who do not want to know."""
+def no_progress(label: str, done: int, total: int) -> None:
+    """Ignore progress."""

@@ -188,7 +188,7 @@ def _typed(text: str, kind: Any, what: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """What a name stands for: `MODULE:ATTRIBUTE` of the registry's package, made with these arguments."""
 
     module: str
@@ -200,13 +200,13 @@ class Entry:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=RegistryEntry)
 
 
 class Registry(dict[str, E]):
     """Names and their entries, in the order in which they are listed.
 
-    >>> clocks = Registry("clock", "lycosa", {"wall": Entry("spaces.making", "wall_clock", "the time of day")})
+    >>> clocks = Registry("clock", "lycosa", {"wall": RegistryEntry("spaces.making", "wall_clock", "the time of day")})
     >>> clocks.maker("walls")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall; ...
@@ -240,9 +240,9 @@ class Registry(dict[str, E]):
         found = plugins.named(self.group) if self.group else {}
         return {name: plugin for name, plugin in found.items() if name not in self}
 
-    def entries(self, complain: Callable[[str], None]) -> dict[str, Entry]:
+    def entries(self, complain: Callable[[str], None]) -> dict[str, RegistryEntry]:
         """Return all entries, also of plugins; `complain` is called for each plugin that can't be loaded."""
-        entries: dict[str, Entry] = {**self}
+        entries: dict[str, RegistryEntry] = {**self}
         for name, plugin in self.added().items():
             try:
                 about = inspect.getdoc(plugin.load()) or ""
@@ -250,7 +250,7 @@ class Registry(dict[str, E]):
                 complain(str(error))
                 continue
             summary = about.partition("\n")[0].rstrip(".") or plugin.value
-            entries[name] = Entry(plugin.entry.module, plugin.entry.attr, summary, f"package {plugin.package}")
+            entries[name] = RegistryEntry(plugin.entry.module, plugin.entry.attr, summary, f"package {plugin.package}")
         return entries
 
     def make(self, name: str, typed: Mapping[str, str], **known: Any) -> Any:

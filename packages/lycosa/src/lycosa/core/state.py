@@ -6,7 +6,7 @@ down again and again needs only what has been added. What can be worked out agai
 is no part of it, nor is what only a running crawl knows: what is in flight.
 
 A state has to be exact: restored, and shown the same events, a part is in the same state as one that has folded them
-all. Whoever can't tell it raises `Untold`, and the log is folded as if there were no such thing.
+all. Whoever can't tell it raises `StateMismatch`, and the log is folded as if there were no such thing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note")  #
 _PLAIN = (np.ndarray, bool, int, float, str, bytes, type(None))
 
 
-class Untold(Exception):
+class StateMismatch(Exception):
     """A part can't say what it has learned, or a state does not fit."""
 
 
@@ -60,7 +60,7 @@ class Texts:
         lines = items if self.key is None else [self.key(item) for item in items]
         joined = "\n".join(lines)
         if joined.count("\n") != max(0, len(lines) - 1):
-            raise Untold("a text has more than one line")
+            raise StateMismatch("a text has more than one line")
         return joined.encode("utf-8", "surrogatepass") + b"\n" if lines else b""
 
 
@@ -86,9 +86,9 @@ def check(part: object) -> None:
     """A class that learns in a way of its own has a state of its own: what it inherits says nothing of that."""
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     if not {"state", "restore"} <= defined.keys():
-        raise Untold(f"{type(part).__name__} has no state() and restore()")
+        raise StateMismatch(f"{type(part).__name__} has no state() and restore()")
     if any(defined["state"] > defined[name] for name in _LEARNING if name in defined):
-        raise Untold(f"{type(part).__name__} learns, and has no state() of its own")
+        raise StateMismatch(f"{type(part).__name__} learns, and has no state() of its own")
 
 
 def plain(part: object, *besides: str) -> State:
@@ -110,7 +110,7 @@ def plain(part: object, *besides: str) -> State:
         elif hasattr(value, "__dict__"):
             state[name] = plain(value)
         else:
-            raise Untold(f"{type(part).__name__}.{name} is a {type(value).__name__}, and no plain value")
+            raise StateMismatch(f"{type(part).__name__}.{name} is a {type(value).__name__}, and no plain value")
     return state
 
 
@@ -126,7 +126,7 @@ def put_back(part: object, state: State) -> None:
         else:
             fits = not isinstance(value, np.ndarray | dict)
         if not fits:
-            raise Untold(f"{type(part).__name__}.{name} does not fit")
+            raise StateMismatch(f"{type(part).__name__}.{name} does not fit")
         setattr(part, name, value)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.nodes import Known, Nodes
-from lycosa.core.state import State, Texts, Untold, plain, put_back
+from lycosa.core.state import State, StateMismatch, Texts, plain, put_back
 from lycosa.core.types import Inbound, Rows, Step, Visit
 
 if TYPE_CHECKING:
@@ -240,19 +240,19 @@ class Table:
         step = Step(visit, row, children, _NO_ALPHAS, of_link, places)
         step.alphas = step.strongest(links.alphas if len(links.alphas) else np.zeros(len(links), np.float32))
         if len(children):
-            self._sum_up(row, children, step.alphas, visit.beta)
+            self._sum_up(row, children, step.alphas, visit.relevance)
         return step
 
-    def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], beta: float) -> None:
+    def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], relevance: float) -> None:
         """The children have one parent more: counts, sums and maxima over parents, and the edges to them."""
         self.in_degree[children] += 1
         depth, known = self.depth.item(row) + 1, self.depth[children]
         if known.item(known.argmax()) > depth:  # seldom: most were found from pages no farther away than this one
             self.depth[children] = np.minimum(known, depth)
-        if beta > 0:
+        if relevance > 0:
             said = np.empty((len(children), 3))
-            said[:, 0], said[:, 1] = strongest, beta
-            np.multiply(said[:, 0], beta, out=said[:, 2])
+            said[:, 0], said[:, 1] = strongest, relevance
+            np.multiply(said[:, 0], relevance, out=said[:, 2])
             lines = self._sums.take(children, axis=0)
             sums, maxima = lines[:, :3], lines[:, 3:]
             np.add(sums, said, out=sums)
@@ -389,12 +389,12 @@ class Table:
         cold = state["cold"]
         self._vacant, self.renewed, self._age = cold["vacant"].tolist(), cold["renewed"].tolist(), cold.get("age")
         if self._age is not None and len(self._age) != self._capacity:
-            raise Untold("the order of discovery does not fit")
+            raise StateMismatch("the order of discovery does not fit")
         for name in _COLUMNS:
             if name not in _SUMS:
                 column = state["columns"][name]
                 if column.dtype != _COLUMNS[name] or len(column) != self._capacity:
-                    raise Untold(f"the column {name} does not fit")
+                    raise StateMismatch(f"the column {name} does not fit")
                 setattr(self, name, column)
         self._stand(state["sums"])
         self.edges.restore(state["edges"])

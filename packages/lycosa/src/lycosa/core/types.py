@@ -225,7 +225,7 @@ class Pick(NamedTuple):
 class Judgement:
     """What a topic says: beta of the page, alpha of each link, and what it wants to remember of the page."""
 
-    beta: float
+    relevance: float
     alphas: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
@@ -299,7 +299,7 @@ class Visit:
     digest: bytes = b""
     simhash: int = 0
     judge: str = ""
-    beta: float = 0.0
+    relevance: float = 0.0
     same_as: str = ""
     """The node whose content this one repeats, word for word or nearly; such a page is no find of its own."""
     data: dict[str, Any] = field(default_factory=dict)
@@ -312,8 +312,8 @@ class Visit:
 
     @property
     def worth(self) -> float:
-        """How relevant the page is by the judge's current score. `beta` is its score when it was fetched."""
-        return self.beta if self.rated is None else self.rated
+        """How relevant the page is by the judge's current score. `relevance` is its score when it was fetched."""
+        return self.relevance if self.rated is None else self.rated
 
     @property
     def url(self) -> str:
@@ -347,7 +347,7 @@ class Visit:
 
     def is_find(self, threshold: float) -> bool:
         """Whether this was judged a page worth having when it was fetched, the first with its content: for folds."""
-        return self.is_page and self.beta >= threshold and not self.same_as
+        return self.is_page and self.relevance >= threshold and not self.same_as
 
     def is_relevant(self, threshold: float) -> bool:
         """Whether this is a page worth having by the judge as it is now, the first with its content: for readers."""

@@ -18,15 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from lycosa.core import threads
+from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
+from lycosa.crawling.crawl_files import BackgroundIndexer, CrawlFiles, DiskGuard, SnapshotWriter
 from lycosa.crawling.crawl_log import NONE, CrawlLog
-from lycosa.crawling.files import Files, Follower, Room, SnapshotWriter
 from lycosa.crawling.functions import (
     EstimatorFunction,
     SpaceFunction,
@@ -35,13 +35,13 @@ from lycosa.crawling.functions import (
     as_strategy,
     as_topic,
 )
-from lycosa.crawling.request import Request
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import join_shards
 from lycosa.revisit.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
-from lycosa.store.log import SqliteLog, labels_in
-from lycosa.web.politeness import Authority
+from lycosa.store.log import SqliteLog, current_labels
+from lycosa.web.politeness import SharedPoliteness
 
 if TYPE_CHECKING:
     from lycosa.revisit.notify import Notifier
@@ -56,7 +56,7 @@ def crawl(
     space: str | Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
-    authority: Authority | None = None,
+    authority: SharedPoliteness | None = None,
     **options: Any,
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
@@ -67,9 +67,9 @@ def crawl(
     `lycosa crawl --help`, with underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
-    >>> from lycosa.judges.given import Given
-    >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, beta={"c": 1, "d": 1})
-    >>> [visit.node for visit in crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
+    >>> from lycosa.judges.space_judge import SpaceJudge
+    >>> graph = GraphSpace({"a": ["b", "c"], "c": ["d"]}, relevance={"c": 1, "d": 1})
+    >>> [visit.node for visit in crawl(SpaceJudge(), ["a"], space=graph, strategy="breadth-first")]
     ['a', 'b', 'c', 'd']
     """
     base = Options.load(Path(config)) if config is not None else Options()
@@ -82,7 +82,7 @@ def crawl(
         chosen.space = space
     settings = Options.from_mapping({**vars(chosen), **options}, "crawl()")
     clock = clock or wall_clock()
-    request = Request(
+    request = CrawlRequest(
         settings,
         Path(out) if out is not None else None,
         topic=None if isinstance(topic, str) else as_topic(topic, settings.threshold),
@@ -101,7 +101,7 @@ def resume(
     strategy: Estimator | Strategy | EstimatorFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
-    authority: Authority | None = None,
+    authority: SharedPoliteness | None = None,
     **changes: Any,
 ) -> Crawl:
     """Continue the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
@@ -121,7 +121,7 @@ def refresh(
     topic: Topic | TopicFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
-    authority: Authority | None = None,
+    authority: SharedPoliteness | None = None,
     **changes: Any,
 ) -> Crawl:
     """Revisit the pages of a directory that are due, or `everything`; ends when nothing more is.
@@ -158,7 +158,7 @@ def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Cloc
     clock = clock or wall_clock()
     asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))
-    return Crawl(Request(options, path, clock=clock, resuming=True, **asked))
+    return Crawl(CrawlRequest(options, path, clock=clock, resuming=True, **asked))
 
 
 class Crawl:
@@ -167,7 +167,7 @@ class Crawl:
     While it runs, `engine` tells how it goes: `engine.tally`, `engine.frontier`, `engine.in_flight`.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: CrawlRequest) -> None:
         self.request = request
         self.path = request.path
         self.engine: Engine | None = None
@@ -179,12 +179,12 @@ class Crawl:
         self.lessons = 0  # labels that the judge has learned from
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
-        self._files = Files(request)
+        self._files = CrawlFiles(request)
         self._notifier: Notifier | None = None
         self._snapshots: SnapshotWriter | None = None
         self._crawl_log: CrawlLog | None = None
-        self._follower: Follower | None = None
-        self._room: Room | None = None
+        self._follower: BackgroundIndexer | None = None
+        self._room: DiskGuard | None = None
         self._is_open = self._stopping = self._working = False
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
@@ -211,17 +211,17 @@ class Crawl:
             if request.keeping is not None:
                 self._notifier = self._make_notifier()
                 self._notifier.start()
-            await assembly.take_up()
+            await assembly.restore_snapshot()
             self.engine = assembly.engine
             if request.keeping is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)
             if request.path is not None:
-                self._room = Room(request.path, request.options.max_disk)
+                self._room = DiskGuard(request.path, request.options.max_disk)
             if request.path is not None and request.options.index:
-                self._follower = Follower(request.path, assembly.engine.tally.pages)
+                self._follower = BackgroundIndexer(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
-                self.lessons = len(labels_in(files.log))
+                self.lessons = len(current_labels(files.log))
         except BaseException:
             await self.close()
             raise
@@ -235,13 +235,13 @@ class Crawl:
             return
         self._crawl_log = CrawlLog(request.options, request.path, log, engine.table)
         self._crawl_log.note = self.notes.append
-        self._crawl_log.open(request.tell)
+        self._crawl_log.open(request.progress)
 
     def _work(self, working: bool) -> None:
         """Linear algebra is on one thread as long as the crawl works."""
         if working != self._working:
             self._working = working
-            threads.begin() if working else threads.end()
+            threads.limit_threads() if working else threads.restore_threads()
 
     def _make_notifier(self) -> Notifier:
         from lycosa.revisit.diff import Excerpts

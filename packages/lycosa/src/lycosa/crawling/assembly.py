@@ -13,20 +13,20 @@ from typing import Any
 from lycosa.core import protocols
 from lycosa.core.budget import Pace
 from lycosa.core.engine import Engine
-from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import HOT
 from lycosa.core.protocols import Space, Strategy
-from lycosa.core.state import Untold
+from lycosa.core.single_fetch import fetch_page
+from lycosa.core.state import StateMismatch
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
-from lycosa.crawling.files import Files, take_up
-from lycosa.crawling.request import Request
+from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.requisites import Requisites
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
 from lycosa.judges.base import InLanguage, ask, heeding
 from lycosa.judges.examples import learned_from
-from lycosa.judges.making import fingerprint, judge_of, read_terms
+from lycosa.judges.factory import fingerprint, judge_of, read_terms
 from lycosa.revisit.keeper import Keeper
 from lycosa.revisit.ledger import REFRESHED
 from lycosa.spaces.web import source_page
@@ -34,20 +34,20 @@ from lycosa.store.log import SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.warden import Warden
-from lycosa.web.html import page_in
+from lycosa.web.html import read_example_page
 from lycosa.web.urls import check_seed, is_http
 
 AT_ONCE = 10  # events folded before other tasks get a turn
 
 
-async def assemble(request: Request, files: Files) -> Assembly:
-    """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
+async def assemble(request: CrawlRequest, files: CrawlFiles) -> Assembly:
+    """The parts put together. What has been crawled before is not known yet: that takes `Assembly.restore_snapshot`."""
     learned, news, searched = await _open(request, files, request.make_space())
     engine, probability = _engine(request, files, learned)
     return Assembly(request, files, engine, learned, news, probability, searched)
 
 
-def _engine(request: Request, files: Files, learned: dict[str, Any]) -> tuple[Engine, bool]:
+def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -> tuple[Engine, bool]:
     """A new engine, and whether its judge gives probabilities."""
     space, options = request.make_space(), request.options
     topic = request.make_topic(learned)
@@ -99,15 +99,15 @@ def _engine(request: Request, files: Files, learned: dict[str, Any]) -> tuple[En
 class Assembly:
     """A crawl put together."""
 
-    request: Request
-    files: Files
-    engine: Engine  # another one after `take_up`, if the snapshot did not fit
+    request: CrawlRequest
+    files: CrawlFiles
+    engine: Engine  # another one after `restore_snapshot`, if the snapshot did not fit
     learned: dict[str, Any]  # terms of a file or of example pages
     news: list[Event]  # from learning terms, not yet recorded
     probability: bool  # the judge gives probabilities
     searched: list[str]  # seeds that search engines named
 
-    async def take_up(self) -> None:
+    async def restore_snapshot(self) -> None:
         """Bring the engine to where the log ends, and record what is new."""
         request, files = self.request, self.files
         if request.resuming:
@@ -155,10 +155,10 @@ class Assembly:
             for event in events:
                 engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
                 folded += AT_ONCE
-                self.request.tell("reading the log", min(folded, later), later)
+                self.request.progress("reading the log", min(folded, later), later)
                 await asyncio.sleep(0)
         if folded:  # numbers may be missing in a log that was mended
-            self.request.tell("reading the log", later, later)
+            self.request.progress("reading the log", later, later)
         keeper = refresher_of(engine.keeper)
         if keeper is not None and "watched" not in engine.tally.settings:
             for pace in filter(None, (engine.picker.pace, keeper.pace)):
@@ -170,8 +170,8 @@ class Assembly:
         """Go on from the snapshot; if it does not fit, with a new engine. The number of the last event it knows."""
         request = self.request
         try:
-            return take_up(request, self.files, self.engine)
-        except Untold as error:
+            return restore_snapshot(request, self.files, self.engine)
+        except StateMismatch as error:
             if request.has_own_parts:
                 raise InputError(f"{error}: remove that directory, then continue") from error
             request.notes.append(f"{error}: the whole log was read again")
@@ -199,7 +199,9 @@ class Assembly:
         return [Setting("deaths", dict(deaths), now)]
 
 
-async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event], list[str]]:
+async def _open(
+    request: CrawlRequest, files: CrawlFiles, space: Space
+) -> tuple[dict[str, Any], list[Event], list[str]]:
     """Open the files. The terms that the topic is made from, if it is; the events to record if they are new; and the
     seeds that search engines name."""
     if not request.resuming:  # before anything is written: an example may not be readable
@@ -216,7 +218,7 @@ async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str,
     return learned, [*news, *asked.events], asked.seeds
 
 
-async def _known_terms(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event]]:
+async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -> tuple[dict[str, Any], list[Event]]:
     """The terms that the log of an earlier run has."""
     if not request.lacks_terms or not isinstance(files.log, SqliteLog):
         return {}, []
@@ -227,7 +229,7 @@ async def _known_terms(request: Request, files: Files, space: Space) -> tuple[di
     return await learn_terms(request, space)
 
 
-def _scope(request: Request, space: Space) -> Callable[[str, int], bool]:
+def _scope(request: CrawlRequest, space: Space) -> Callable[[str, int], bool]:
     """Which nodes belong to the crawl, and to this shard of it."""
     scope: Callable[[str, int], bool] = lambda node, depth: True  # noqa: E731
     if hasattr(space, "scope"):
@@ -236,13 +238,13 @@ def _scope(request: Request, space: Space) -> Callable[[str, int], bool]:
     return scope if owns is None else lambda node, depth: owns(node) and scope(node, depth)
 
 
-def _strategy(request: Request) -> Strategy:
+def _strategy(request: CrawlRequest) -> Strategy:
     if request.keeping is not None and not request.options.explore:
         return strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
     return request.make_strategy()
 
 
-def _warden(request: Request, space: Space, threshold: float) -> protocols.Warden | None:
+def _warden(request: CrawlRequest, space: Space, threshold: float) -> protocols.Warden | None:
     """Who holds likely traps back, where there may be any; a space may have a word on it."""
     options, warden = request.options, None
     if options.traps and getattr(space, "has_traps", False):
@@ -250,7 +252,7 @@ def _warden(request: Request, space: Space, threshold: float) -> protocols.Warde
     return space.warden(warden or protocols.Warden()) if isinstance(space, Space) else warden
 
 
-def _keeper(request: Request, files: Files, space: Space, threshold: float) -> protocols.Keeper | None:
+def _keeper(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> protocols.Keeper | None:
     """Who says what is due beside the frontier, if it is asked for: what is to be looked at again, what pages lack."""
     keeper = _refresher(request, files, space, threshold)
     if not request.options.requisites or not isinstance(files.log, SqliteLog) or request.path is None:
@@ -265,7 +267,7 @@ def refresher_of(keeper: protocols.Keeper) -> Keeper | None:
     return keeper if isinstance(keeper, Keeper) else None
 
 
-def _refresher(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:
+def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> Keeper | None:
     options = request.options
     if request.keeping is None:
         return None
@@ -277,7 +279,7 @@ def _refresher(request: Request, files: Files, space: Space, threshold: float) -
     return keeper
 
 
-async def learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], list[Event]]:
+async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:
     """The terms of a file or of example pages; and the events to record: them, and what it took to read them.
 
     They are kept in the log: a resumed crawl needs neither the file nor the pages again.
@@ -299,14 +301,14 @@ async def learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], l
     return learned, [*news, Setting("learned", learned, request.clock())]
 
 
-async def _example(request: Request, space: Space, name: str) -> tuple[Page, list[Event]]:
+async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page, list[Event]]:
     """An example page, of a file or of the web, and the visits that it took."""
     if not is_http(name):
-        return page_in(name, whole_text=request.options.whole_text), []
+        return read_example_page(name, whole_text=request.options.whole_text), []
     node = check_seed(name)
     if node is None:
         raise InputError(f"cannot use the example {name}: it is not a web address")
-    _, page, visits = await fetch(
+    _, page, visits = await fetch_page(
         space, node, "example", f"the example {name}", clock=request.clock, patience=request.options.patience
     )
     return page, list(visits)

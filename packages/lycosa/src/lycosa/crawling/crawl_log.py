@@ -31,13 +31,13 @@ from urllib.parse import quote
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.table import Table
 from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.core.table import Table
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import as_visit
-from lycosa.store.cdxj import date_of, digest_of
+from lycosa.store.cdxj import format_date, format_digest
 from lycosa.store.log import VISITS, SqliteLog
-from lycosa.web.rendering import Asked
+from lycosa.web.rendering import LoggedRequest
 
 NAME, NONE = "crawl.log", "none"
 # Heritrix's numbers for requests without an answer, or not sent.
@@ -62,7 +62,7 @@ class CrawlLog:
         self._size = 0
         self._sources: dict[str, str] = {}  # what redirects led to, and from where
 
-    def open(self, tell: ProgressCallback = no_progress) -> None:
+    def open(self, progress: ProgressCallback = no_progress) -> None:
         """Bring it to where the crawl's log ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class CrawlLog:
         for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
             if isinstance(visit, Visit):
                 self._write(seq, visit)
-                tell("writing crawl.log", seq - known, end - known)
+                progress("writing crawl.log", seq - known, end - known)
 
     def visited(self, visit: Visit, number: int) -> None:
         """A visit was recorded, under this number in the crawl's log."""
@@ -179,7 +179,7 @@ def asked_for(visit: Visit) -> list[Visit]:
     rules = [as_visit(rule) for rule in visit.data.get("robots", ())]
     told: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
     for given in visit.data.get("render", {}).get("resources", ()):
-        one = Asked(*given)
+        one = LoggedRequest(*given)
         told.append(
             Visit(
                 one.url, "requisite", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
@@ -192,7 +192,7 @@ def asked_for(visit: Visit) -> list[Visit]:
 def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
     """A line in Heritrix's columns."""
     began = f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "-"
-    digest = digest_of(visit.digest) if visit.digest else "-"
+    digest = format_digest(visit.digest) if visit.digest else "-"
     url, via, seed = (_plain(text) or "-" for text in (visit.node, via, seed))
     return (
         f"{_iso(visit.ended)} {_status(visit):>5} {visit.size if visit.status else '-':>10} {url} {path or '-'} {via} "
@@ -242,7 +242,7 @@ def _iso(at: float) -> str:
 
 def _compact(at: float) -> str:
     micros = round(at * 1e6)
-    return f"{date_of(micros // 1_000_000)}{micros % 1_000_000 // 1000:03d}"
+    return f"{format_date(micros // 1_000_000)}{micros % 1_000_000 // 1000:03d}"
 
 
 def _duration(visit: Visit) -> int:

@@ -22,7 +22,7 @@ from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
-from lycosa.strategies.parents import Parents, SaidByParents
+from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class FunctionTopic:
 
     >>> topic = FunctionTopic(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
-    >>> topic.judge(page, None).beta, topic.judge(page, None).alphas.tolist()
+    >>> topic.judge(page, None).relevance, topic.judge(page, None).alphas.tolist()
     (1.0, [1.0, 0.0])
     """
 
@@ -75,7 +75,7 @@ class FunctionTopic:
 
     def _ask_of_link(self, anchor: str, context: str) -> float:
         said = self.function(Page("ok", title=anchor, marked=context))
-        return number(said.beta if isinstance(said, Judgement) else said, self.function)
+        return number(said.relevance if isinstance(said, Judgement) else said, self.function)
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""
@@ -87,14 +87,14 @@ class FunctionTopic:
         """Nothing to remember."""
 
 
-class FunctionEstimator(SaidByParents):
+class FunctionEstimator(PriorityFromParents):
     """Links by what a function says of each."""
 
     proportional: ClassVar[bool] = False  # it may say anything of a link: the crawl never waits for a better one
 
     def __init__(self, function: EstimatorFunction) -> None:
         self.function = function
-        self.priority_ = Parents("max")
+        self.priority_ = MergedPriorities("max")
 
     def __repr__(self) -> str:
         return f"FunctionEstimator({code_of(self.function)})"
@@ -108,7 +108,7 @@ class FunctionEstimator(SaidByParents):
     def learn(self, step: Step, table: Table) -> Rows:
         """Ask the function for each link that leads somewhere new."""
         if not len(step.children) or step.visit.outcome == "redirect":
-            return self.priority_.tell(step, table, 0.0)
+            return self.priority_.update(step, table, 0.0)
         links, said = step.visit.links, np.full(len(step.of_link), -np.inf)
         for at, row in enumerate(step.of_link.tolist()):
             if row >= 0:
@@ -121,7 +121,7 @@ class FunctionEstimator(SaidByParents):
                     step.visit,
                 )
                 said[at] = number(self.function(link), self.function)
-        return self.priority_.tell(step, table, step.strongest(said))
+        return self.priority_.update(step, table, step.strongest(said))
 
 
 class FunctionSpace(Space):

@@ -9,32 +9,32 @@ from typing import Any
 
 from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
-from lycosa.core.durations import seconds
+from lycosa.core.durations import parse_duration
 from lycosa.core.engine import UNHEARD, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
-from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import TOPICS
-from lycosa.judges.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
+from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.revisit.keeper import Keeping
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
-from lycosa.store.directory import located
+from lycosa.store.directory import with_resolved_files
 from lycosa.strategies import STRATEGIES, TAXONOMY
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.keywords import keywords
 from lycosa.web.credentials import Credentials
-from lycosa.web.politeness import Authority
+from lycosa.web.politeness import SharedPoliteness
 from lycosa.web.urls import Scope
 
 
 @dataclass
-class Request:
+class CrawlRequest:
     """Options, a directory, and objects of the user's own in place of what the options would name."""
 
     options: Options
@@ -48,10 +48,10 @@ class Request:
     first: bool = True  # of several shards, the one that reads seed files
     learned: dict[str, Any] = field(default_factory=dict)  # of a shard: terms of example pages, if read before
     keeping: Keeping | None = None  # how known pages are revisited
-    authority: Authority | None = None
+    authority: SharedPoliteness | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
-    tell: ProgressCallback = no_progress  # progress of reading the log
+    progress: ProgressCallback = no_progress  # progress of reading the log
     steps: Steps = UNHEARD  # traces of the six steps
     suited: str = field(default="", init=False)  # strategy named by the space
 
@@ -67,7 +67,7 @@ class Request:
 
             self.keeping.check(options)
             channels_of(options.notify)
-            seconds(options.notify_every, "--notify-every")
+            parse_duration(options.notify_every, "--notify-every")
             wanted_by(options)
         Scope.of(options)
         guard_of(options)
@@ -116,9 +116,9 @@ class Request:
             options.judge = entry.judge  # a space that knows what its nodes are worth
         if not options.judge and (asked or judge_of(options) == BROWSING):
             options.judge = judge_of(options)
-        check_request(self.located)
+        check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):
-            self._topic = make_topic(self.located)
+            self._topic = make_topic(self.with_resolved_files)
             # As the model spells them, and those it did not have to be told.
             options.targets = list(getattr(self._topic, "targets", options.targets))
 
@@ -156,9 +156,13 @@ class Request:
         return self.keeping is not None and not self.keeping.once
 
     @property
-    def located(self) -> Options:
+    def with_resolved_files(self) -> Options:
         """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""
-        return located(self.options, self.path) if self.path is not None and self.in_directory else self.options
+        return (
+            with_resolved_files(self.options, self.path)
+            if self.path is not None and self.in_directory
+            else self.options
+        )
 
     @property
     def budget(self) -> Budget:
@@ -193,12 +197,12 @@ class Request:
 
     def make_topic(self, learned: dict[str, Any]) -> Topic:
         """The topic, with the terms that were learned for it."""
-        self._topic = self._topic or make_topic(self.located, learned)
+        self._topic = self._topic or make_topic(self.with_resolved_files, learned)
         return self._topic
 
     def make_strategy(self) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
-        options, topic = self.located, self._topic
+        options, topic = self.with_resolved_files, self._topic
         if self.strategy is not None:
             own = self.strategy
             if isinstance(own, Estimator):

@@ -31,8 +31,8 @@ from lycosa.core.types import Exchange, Kind, Page, Rows, Task, Visit
 from lycosa.store.versions import Versions
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
-from lycosa.web.rendering import Asked
-from lycosa.web.urls import MAX_LENGTH, compiled, is_http, parse
+from lycosa.web.rendering import LoggedRequest
+from lycosa.web.urls import MAX_LENGTH, compile_patterns, is_http, parse
 
 KIND: Kind = "requisite"
 
@@ -71,7 +71,7 @@ class Requisites(protocols.Keeper):
         self.owns = owns or (lambda node: True)
         self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
-        self.exclude = compiled(options.exclude)
+        self.exclude = compile_patterns(options.exclude)
         self.kept = options.render_resources != "none"  # the archive has what browsers fetch
         self.bytes = 0  # of all so far
         self._known: set[int] = set()  # addresses, whether fetched or waiting
@@ -157,7 +157,7 @@ class Requisites(protocols.Keeper):
                 visit.data = {**visit.data, "requisites": needs}
 
     def _is_find(self, visit: Visit) -> bool:
-        return visit.is_version and visit.beta >= self.threshold and not visit.same_as
+        return visit.is_version and visit.relevance >= self.threshold and not visit.same_as
 
     def _needs(self, visit: Visit, exchange: Exchange) -> list[str] | None:
         """What is needed beside this; None for what is neither a page nor a style sheet."""
@@ -184,7 +184,7 @@ class Requisites(protocols.Keeper):
         sheets: dict[str, list[str]] = visit.data.get("sheets", {})
         self._sheets |= sheets
         for given in visit.data.get("render", {}).get("resources", ()):
-            one = Asked(*given)
+            one = LoggedRequest(*given)
             if one.outcome == "ok" and (one.type != CSS or one.url in sheets):
                 self._known.add(_key(one.url))
 

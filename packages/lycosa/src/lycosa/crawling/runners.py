@@ -11,8 +11,8 @@ from lycosa.core.budget import Budget
 from lycosa.core.errors import InputError
 from lycosa.core.plugins import missing, named
 from lycosa.core.types import Label
-from lycosa.crawling.request import Request
-from lycosa.store.directory import SHARDS, shards_of
+from lycosa.crawling.request import CrawlRequest
+from lycosa.store.directory import SHARDS, shard_directories
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class RemoteHosts(Protocol):
     async def open(self) -> None:
         """Start them, unless they run; an error says why that can't be done."""
 
-    def crawl(self, request: Request) -> RemoteCrawl:
+    def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, that runs there."""
 
     async def close(self) -> None:
@@ -78,7 +78,7 @@ class Runner(Protocol):
     def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
         """Return hosts for many crawls, each with so many requests in flight; an operator should see the notes."""
 
-    def crawl(self, request: Request) -> RemoteCrawl:
+    def crawl(self, request: CrawlRequest) -> RemoteCrawl:
         """Return a crawl, new or resumed, on hosts of its own. What can't run there is an InputError."""
 
     def bring_together(self, directory: Path) -> None:
@@ -116,4 +116,4 @@ def bring_shards_together(directory: Path) -> None:
 
 
 def _has_shards(directory: Path) -> bool:
-    return bool(shards_of(directory)) or (directory / f"{SHARDS}.old").exists()
+    return bool(shard_directories(directory)) or (directory / f"{SHARDS}.old").exists()

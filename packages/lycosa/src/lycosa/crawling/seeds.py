@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote_plus
 
-from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
+from lycosa.core.single_fetch import fetch_page
 from lycosa.core.spec import parse
 from lycosa.core.types import Event, Exchange, Kind, Setting, Visit
 from lycosa.spaces import SPACES
@@ -199,7 +199,7 @@ class _Conversation:
         """Where an answer is in the end, what it says, and its content type."""
         what = f"the search {url}"
         try:
-            node, page, visits = await fetch(
+            node, page, visits = await fetch_page(
                 self.space, url, "search", what, clock=self.clock, patience=self.options.patience
             )
         except InputError:

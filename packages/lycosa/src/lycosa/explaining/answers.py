@@ -15,7 +15,7 @@ class Parent:
 
     node: str
     title: str
-    beta: float
+    relevance: float
     """How relevant that page is."""
     anchor: str
     alpha: float
@@ -30,7 +30,7 @@ class Stop:
 
     node: str
     title: str
-    beta: float
+    relevance: float
     anchor: str
     """Of the link that led to it."""
 
@@ -48,7 +48,7 @@ class Fetched:
     arm: str
     expected: float
     """The score it was picked by; infinite for a seed."""
-    beta: float
+    relevance: float
     found: bool
     """Whether it counts as relevant."""
     same_as: str = ""
@@ -57,7 +57,7 @@ class Fetched:
     reckoned: float = math.nan
     """The score that these add up to. The log is folded again to know it: it may differ from the score at the pick."""
     logged: float = 0.0
-    """What was said of the page when it was fetched; `beta` is what it is worth now."""
+    """What was said of the page when it was fetched; `relevance` is what it is worth now."""
     unfolded: int = 0
     """Events that would have to be folded to know what the score was made of, where that was left out; else 0."""
     judged: dict[str, float] = field(default_factory=dict)

@@ -26,17 +26,17 @@ from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.view import best_link
 from lycosa.collection.words import clean
-from lycosa.core import threads
+from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
+from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.table import OPEN, Table
-from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.files import COLD, Files, covered
-from lycosa.crawling.request import Request
+from lycosa.crawling.crawl_files import COLD, CrawlFiles, snapshot_seq
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
@@ -62,13 +62,13 @@ class ReadLog(SqliteLog):
         yield
 
 
-class ReadFiles(Files):
+class ReadFiles(CrawlFiles):
     """A crawl's files as they are: only the log is looked at. `watch` hears of its events."""
 
     readonly = True
 
     def __init__(
-        self, request: Request, watch: Callable[[int, Event], None], until: float, without: tuple[str, ...]
+        self, request: CrawlRequest, watch: Callable[[int, Event], None], until: float, without: tuple[str, ...]
     ) -> None:
         super().__init__(request)
         self.watch, self.until, self.without = watch, until, without
@@ -86,16 +86,16 @@ class ReadFiles(Files):
             yield event
 
 
-def recalled(path: Path, **own: Any) -> Request:
+def recalled(path: Path, **own: Any) -> CrawlRequest:
     """The request of the crawl in a directory; one with a topic, strategy or space of your own needs it again."""
     # A proxy is knocked at before a crawl begins; here it is not needed, and may be gone.
-    return Request(
+    return CrawlRequest(
         replace(Directory.read_options(path), proxy="", proxy_ca="", render="never"), path, resuming=True, **own
     )
 
 
 def recall(
-    request: Request,
+    request: CrawlRequest,
     watch: Watch = lambda engine, seq, event: None,
     witness: Witness | None = None,
     until: float = math.inf,
@@ -113,23 +113,23 @@ def recall(
 
 
 async def _recall(
-    request: Request, watch: Watch, witness: Witness | None, until: float, without: tuple[str, ...]
+    request: CrawlRequest, watch: Watch, witness: Witness | None, until: float, without: tuple[str, ...]
 ) -> Engine:
     files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
-    threads.begin()  # as in the crawl, so that sums are the same to the last bit
+    threads.limit_threads()  # as in the crawl, so that sums are the same to the last bit
     try:
         assembly = await assemble(request, files)
         for ranking in rankings(assembly.engine) if witness is not None else ():
             if witness is not None and witness.attend(ranking.estimator):
                 files.until = 0  # all of it has to be heard
-        await assembly.take_up()
+        await assembly.restore_snapshot()
         if assembly.engine.cold is not None:
             assembly.engine.cold.listen(True)  # whoever asks of a cold row is told
     finally:
         if request.space is not None:
             await request.space.close()
         files.close()
-        threads.end()
+        threads.restore_threads()
     return assembly.engine
 
 
@@ -156,7 +156,7 @@ class Reasons:
         self.path = Path(directory)
         self.collection = Collection(self.path)
         self.fold = True  # fold the log, however long, to explain the priority of a fetched page
-        self.tell: ProgressCallback = no_progress  # progress of folding
+        self.progress: ProgressCallback = no_progress  # progress of folding
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
@@ -167,9 +167,9 @@ class Reasons:
             self.close()
             raise
 
-    def _recalled(self) -> Request:
+    def _recalled(self) -> CrawlRequest:
         request = recalled(self.path, **self._own)
-        request.tell = lambda what, done, total: self.tell(what, done, total)
+        request.progress = lambda what, done, total: self.progress(what, done, total)
         return request
 
     @property
@@ -323,8 +323,8 @@ class Reasons:
         # For one row that is quicker, and takes less memory, than to have all edges know those before them.
         leading = (table.edges.child == row).nonzero()[0]
         rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
-        betas = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}  # of those, pages read
-        chosen = sorted(betas, key=lambda parent: -betas[parent])[:5]  # pages with the link that are shown
+        relevances = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}  # of those, pages read
+        chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:5]  # pages with the link that are shown
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
         if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
             source = self.collection.view().origin(self.collection.log, node)
@@ -385,7 +385,7 @@ class Reasons:
             visit.same_as,
             terms,
             reckoned,
-            visit.beta,
+            visit.relevance,
             unfolded,
             {} if unfolded else self._judged(visit),
         )
@@ -400,7 +400,7 @@ class Reasons:
         """How many events would have to be folded for what the score of a visit was made of, if these are too many."""
         if self.fold or "engine" in self.__dict__:
             return 0
-        end, known = self.collection.log.end(), covered(self.path)
+        end, known = self.collection.log.end(), snapshot_seq(self.path)
         events = end - (known if known < seq - IN_FLIGHT else 0)
         return events if events > MOST_FOLDED else 0
 
@@ -484,7 +484,7 @@ def outlook(directory: Path) -> Outlook | None:
             log = reasons.collection.log
             if log.end() > 100_000:  # it takes reading all model updates
                 return None
-            pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (covered(directory),)))[0]
+            pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (snapshot_seq(directory),)))[0]
             if pages > 20_000:  # folded again since the last snapshot; `lycosa why` has no such limit
                 return None
             first = reasons.rankings[0]

@@ -159,7 +159,7 @@ class Witness:
     """Hears what estimators learn while a log is folded, and keeps of some nodes what their scores are made of.
 
     A page that links to the node and settles its score alone is told by the parts of what it said, if the estimator has
-    words for them: `said(step)` gives each part for the links of a page, in the order of `step.children`, as one number
+    words for them: `explain_links(step)` gives each part for the links of a page, in the order of `step.children`, as one number
     or one for each. What does not add up so (a sum over pages, cash, a rank) is told page by page: how much the score
     was higher, or lower, after each. In any case the terms add up to the score.
 
@@ -202,7 +202,7 @@ class Witness:
             return
         at = np.flatnonzero(step.children == row)
         speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "said")
-        parts = _parts(estimator.said(step), int(at[0]), len(step.children)) if speaks else {}
+        parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if speaks else {}
         if parts and math.isclose(math.fsum(parts.values()), score, rel_tol=1e-6):
             terms.clear()
             terms.update(parts)

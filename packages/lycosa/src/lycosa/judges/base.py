@@ -89,8 +89,8 @@ class Around:
 class InLanguage(Around):
     """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
 
-    >>> from lycosa.judges.pattern import Pattern
-    >>> InLanguage(heeding(Pattern("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).beta
+    >>> from lycosa.judges.pattern import RegexJudge
+    >>> InLanguage(heeding(RegexJudge("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).relevance
     0.0
     """
 
@@ -104,7 +104,7 @@ class InLanguage(Around):
         """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
         judgement = self.topic.judge(page, reading)
         if "language" in page.flags:
-            judgement.beta = 0.0
+            judgement.relevance = 0.0
         return judgement
 
     def learn(self, visit: Visit) -> None:
@@ -143,9 +143,9 @@ class Heard(Around):
 
     The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
 
-    >>> from lycosa.judges.pattern import Pattern
-    >>> topic = Heard(Pattern("coral"))
-    >>> topic.learn(Visit("a", "page", "ok", 1, beta=.9)); topic.learn(Visit("b", "page", "ok", 2, beta=.1))
+    >>> from lycosa.judges.pattern import RegexJudge
+    >>> topic = Heard(RegexJudge("coral"))
+    >>> topic.learn(Visit("a", "page", "ok", 1, relevance=.9)); topic.learn(Visit("b", "page", "ok", 2, relevance=.1))
     >>> topic.hear(Label("a", False)); topic.hear(Label("b", True)); topic.worths().round(2).tolist()
     [0.5, 0.5]
     >>> topic.worths() >= topic.threshold
@@ -164,7 +164,7 @@ class Heard(Around):
     def learn(self, visit: Visit) -> None:
         """Keep what was said of it; pass it on, unless the topic has learned from this page before."""
         if visit.is_version:
-            self._betas.append(visit.beta)
+            self._betas.append(visit.relevance)
             self._nodes.append(_hash(visit.node))
         if visit.kind != "revisit":
             self.topic.learn(visit)
@@ -187,8 +187,8 @@ class Heard(Around):
 
     def adopt(self, lesson: Lesson) -> None:
         """The pages so far were judged anew."""
-        betas = lesson.data[BETAS]
-        self._betas[: len(betas)] = array("d", betas.tolist())
+        relevances = lesson.data[BETAS]
+        self._betas[: len(relevances)] = array("d", relevances.tolist())
 
     def start(self, seed: Seed) -> None:
         """Where a crawl starts says nothing to a judge that does not learn."""

@@ -28,7 +28,7 @@ def _trainer(kind: str, name: str) -> Any:
         raise InputError(MISSING.format(kind=kind)) from error
 
 
-class Kept:
+class ArrayClassifier:
     """Base of classifiers, dataclasses of arrays: all of these are kept in a file, and it is made of them again."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
@@ -40,7 +40,7 @@ class Kept:
 
 
 @dataclass
-class LinearSvm(Kept):
+class LinearSvm(ArrayClassifier):
     """One linear machine per class against the rest, on tf-idf vectors of unit length, with probabilities by Platt.
 
     The machine of class c gives d_c = w_c x + b_c; P(c) = 1 / (1 + exp(A_c d_c + B_c)), made to sum to 1 over the
@@ -163,7 +163,7 @@ TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 
 @dataclass
-class Network(Kept):
+class NeuralNetwork(ArrayClassifier):
     """softmax((relu(x W + b) V + c) / t) on tf-idf vectors x of unit length, with 32 hidden units.
 
     How many rounds to train is found with a third of the pages left out: as many as bring the log loss on those down.
@@ -172,7 +172,7 @@ class Network(Kept):
     Trained by scikit-learn (`MLPClassifier`, Adam), which only training needs; what is predicted, is predicted here.
 
     >>> bags = Bags.of([([0], [1]), ([1], [1])])
-    >>> network = Network(np.ones(2, np.float32), np.array([[1, 0], [0, 1]], np.float32), np.zeros(2, np.float32),
+    >>> network = NeuralNetwork(np.ones(2, np.float32), np.array([[1, 0], [0, 1]], np.float32), np.zeros(2, np.float32),
     ...     np.array([[2, 0], [0, 2]], np.float32), np.zeros(2, np.float32), 1.0)
     >>> network.probabilities(bags).round(2).tolist()
     [[0.88, 0.12], [0.12, 0.88]]
@@ -191,7 +191,7 @@ class Network(Kept):
     temperature: float
 
     @classmethod
-    def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> Network:
+    def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> NeuralNetwork:
         """Train on a part to see how long to train and what the scores are worth, then on all."""
         weigh = idf(bags.document_frequency(terms), len(bags))
         samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
@@ -279,7 +279,7 @@ def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 @dataclass
-class Tree(Kept):
+class DecisionTree(ArrayClassifier):
     """CART on tf-idf vectors of unit length: at node i go left if the value of term `term[i]` is at most `cut[i]`.
 
     A leaf asks nothing (its term is -1); P(c) is its share of class c among the training pages there, with as many more
@@ -288,7 +288,7 @@ class Tree(Kept):
     Trained by scikit-learn (`DecisionTreeClassifier`, Gini, leaves of 20 pages or more), which only training needs;
     what is predicted, is predicted here.
 
-    >>> tree = Tree(np.ones(2, np.float32), term=np.array([1, -1, -1]), cut=np.array([.5, 0, 0]),
+    >>> tree = DecisionTree(np.ones(2, np.float32), term=np.array([1, -1, -1]), cut=np.array([.5, 0, 0]),
     ...     left=np.array([1, 0, 0]), right=np.array([2, 0, 0]), shares=np.array([[.5, .5], [.9, .1], [.2, .8]]))
     >>> tree.probabilities(Bags.of([([0], [1]), ([0, 1], [1, 1]), ([], [])])).tolist()
     [[0.9, 0.1], [0.2, 0.8], [0.9, 0.1]]
@@ -315,7 +315,7 @@ class Tree(Kept):
         self._check()
 
     @classmethod
-    def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> Tree:
+    def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> DecisionTree:
         """Grow a tree."""
         make = _trainer(cls.kind, "tree.DecisionTreeClassifier")
         weigh = idf(bags.document_frequency(terms), len(bags))

@@ -89,7 +89,7 @@ def _pattern(phrase: str, match: Match) -> re.Pattern[str]:
 _MARK = re.compile("[\x01\x02]")
 
 
-class Keyword(Judge):
+class KeywordJudge(Judge):
     """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y of them around the link.
 
     The page is its title and text. Around a link is a window of 100 characters with the anchor in its middle: what the
@@ -104,8 +104,8 @@ class Keyword(Judge):
 
     >>> page = Page("ok", marked="A reef! \\x01More on the reef\\x02" + " and more" * 20 + " on the reef")
     >>> page.links = Links.to("b", anchors=["More on the reef"])
-    >>> said = Keyword("reef").judge(page, None)
-    >>> round(said.beta, 3), round(float(said.alphas[0]), 3)        # log(1 + 3), log(1 + 2)
+    >>> said = KeywordJudge("reef").judge(page, None)
+    >>> round(said.relevance, 3), round(float(said.alphas[0]), 3)        # log(1 + 3), log(1 + 2)
     (1.386, 1.099)
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.3 (the Wikipedia graphs; one keyword). How the window lies around the link
@@ -130,10 +130,10 @@ class Keyword(Judge):
         marked = " ".join(page.marked.split()).casefold()
         text = _MARK.sub("", marked)
         places = sorted(self.phrases.places(text))
-        beta = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
+        relevance = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
         alphas = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
-        return Judgement(beta, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
+        return Judgement(relevance, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
 
     def _windows(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
@@ -167,7 +167,7 @@ def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return places[0::2], places[1::2]
 
 
-class WordFrequency(Judge):
+class WordFrequencyJudge(Judge):
     """beta = the number of times the search string is repeated in the page; alpha = in the anchor.
 
     The string is one phrase, looked for in title and text whatever its case. With several strings (a file of terms) it
@@ -181,7 +181,7 @@ class WordFrequency(Judge):
     markup, scripts and comments, too. A page of a space that has no source is counted by the lines that it shows.
 
     >>> page = Page("ok", title="Corals", marked="A coral is not a rock. Coral grows.\\nNo coral, no reef.")
-    >>> WordFrequency("coral").judge(page, None).beta, WordFrequency("coral", count="lines").judge(page, None).beta
+    >>> WordFrequencyJudge("coral").judge(page, None).relevance, WordFrequencyJudge("coral", count="lines").judge(page, None).relevance
     (3.0, 2.0)
 
     Paper: Trivedi et al. 2014, III, Relevance Calculation. Its text counts occurrences, its pseudo-code lines of the
@@ -211,9 +211,9 @@ class WordFrequency(Judge):
         source = page.source() if self.literal else ""
         title, text = ("", folded(source)) if source else (folded(page.title), folded(page.marked))
         if self.count == "lines":
-            beta = sum(phrases.contained(line) for line in [title, *text.split("\n")])
+            relevance = sum(phrases.contained(line) for line in [title, *text.split("\n")])
         else:
-            beta = phrases.count_folded(title) + phrases.count_folded(text)
+            relevance = phrases.count_folded(title) + phrases.count_folded(text)
         alphas = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
         facets = phrases.links(links, self.facets)
-        return Judgement(beta, alphas, facets={name: counts.astype(np.float32) for name, counts in facets.items()})
+        return Judgement(relevance, alphas, facets={name: counts.astype(np.float32) for name, counts in facets.items()})

@@ -31,7 +31,7 @@ COMMON = base64.b85decode(
 Vector = NDArray[np.float32]
 
 
-class Embedding(Judge):
+class EmbeddingJudge(Judge):
     """Cosine of word vectors, page against topic (beta) and anchor against topic (alpha), 0 where it is negative.
 
     A text's vector is the sum of its words', the early ones counting more (text/embeddings.py). All pages point one way
@@ -64,9 +64,9 @@ class Embedding(Judge):
     little better still; it is no judge of its own. A page of 3,500 words and 40 links costs 2.1 ms, 1.4 where all of
     its words have been met before.
 
-    >>> topic = Embedding("doctor hospital medicine")
+    >>> topic = EmbeddingJudge("doctor hospital medicine")
     >>> page, other = Page("ok", marked="A physician's patients, at a clinic"), Page("ok", marked="Trains run on rails")
-    >>> [topic.judge(each, None).beta >= topic.threshold for each in (page, other)]
+    >>> [topic.judge(each, None).relevance >= topic.threshold for each in (page, other)]
     [True, False]
     """
 
@@ -107,8 +107,8 @@ class Embedding(Judge):
         language = reading.language if isinstance(reading, Reading) else code_of(page.language, ENGLISH)
         mean, topic = self._lens()
         vector, links = vectors([_text(page)], language)[0], page.links
-        beta = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0
-        judgement = Judgement(min(1.0, beta), np.zeros(len(links), np.float32), {"embedding": packed(vector)})
+        relevance = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0
+        judgement = Judgement(min(1.0, relevance), np.zeros(len(links), np.float32), {"embedding": packed(vector)})
         near = {"anchor": links.anchors, "context": links.contexts}
         judgement.alphas = _cosines(near[self.link], language, topic)
         for name in self.facets:

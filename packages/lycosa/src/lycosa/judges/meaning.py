@@ -20,7 +20,7 @@ from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
 
 
-class Meaning(Judge):
+class OntologyJudge(Judge):
     """Judges the page as a whole, and each link by its anchor; contexts and addresses where a strategy wants them.
 
     Subclasses say how near texts are (`_near`), and what that means for a page (`_said`). On pages in other languages
@@ -81,7 +81,7 @@ def texts_of(page: Page) -> list[str]:
 _ALL_ALIKE = Rarity("none")
 
 
-class Ehrig(Meaning):
+class EhrigJudge(OntologyJudge):
     """alpha = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k: not normalised, no idf.
 
     sim is df to the power of the IS-A links between two terms (`ehrig`, equation 3), 1 if any relation connects them
@@ -97,8 +97,8 @@ class Ehrig(Meaning):
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> page = Page("ok", marked="atoll, atoll, sea")
-    >>> said = Ehrig("reef", ontology=reefs, literal=True).judge(page, Vocabulary().read(page))
-    >>> said.beta                                                                       # .5^1 * 2 * 1
+    >>> said = EhrigJudge("reef", ontology=reefs, literal=True).judge(page, Vocabulary().read(page))
+    >>> said.relevance                                                                       # .5^1 * 2 * 1
     1.0
 
     Paper: Batsakis 2007, sections 2.4 and 3.3.1, equations 3 and 8; after Ehrig, Maedche 2003, who judge pages by an
@@ -130,15 +130,15 @@ class Ehrig(Meaning):
         words = self.glossary.words(reading.language)
         bags = words.bags(texts_of(page))
         weights, query, _ = nearness.tf_idf(bags, words, _ALL_ALIKE, reading.vocabulary)
-        beta = nearness.ssrm(bags, words, weights, query)[0]
-        return float(beta), nearness.ehrig(bags, words)[1:].astype(np.float32)
+        relevance = nearness.ssrm(bags, words, weights, query)[0]
+        return float(relevance), nearness.ehrig(bags, words)[1:].astype(np.float32)
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         return nearness.ehrig(words.bags(texts), words)
 
 
-class Ssrm(Meaning):
+class SsrmJudge(OntologyJudge):
     """alpha = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)): cosine with likenesses.
 
     j are the terms of the anchor, k those of the topic, w = tf idf. sim is `li`, exp(-a L) tanh(b H), with L the IS-A
@@ -160,8 +160,8 @@ class Ssrm(Meaning):
     ...     {"land": [], "reef": ["reef"], "atoll": ["atoll"]}, broader=[("reef", "land"), ("atoll", "reef")])
     >>> from lycosa.core.types import Page
     >>> page = Page("ok", marked="atoll")
-    >>> said = Ssrm("reef", ontology=reefs, floor=0, idf="none").judge(page, Vocabulary().read(page))
-    >>> round(said.beta, 3)                                                             # exp(-.2 * 1) * tanh(.6 * 1)
+    >>> said = SsrmJudge("reef", ontology=reefs, floor=0, idf="none").judge(page, Vocabulary().read(page))
+    >>> round(said.relevance, 3)                                                             # exp(-.2 * 1) * tanh(.6 * 1)
     0.44
 
     Paper: Batsakis 2007, sections 2.4 and 3.3.2, equations 4 and 9 (the norms are those of the two vectors); after
@@ -197,7 +197,7 @@ class Ssrm(Meaning):
         return nearness.ssrm(bags, words, weights, query)
 
 
-class SynsetExpansion(Meaning):
+class SynsetExpansionJudge(OntologyJudge):
     """beta = cosine of the page and the topic widened by its synonyms; alpha = the same of the widened anchor.
 
     A synonym, in any sense of the word or phrase that it came from, takes the weight of that one. The page is not
@@ -206,8 +206,8 @@ class SynsetExpansion(Meaning):
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> cars = Ontology.build({"car": ["car", "automobile"]}, broader=[])
     >>> page = Page("ok", marked="an automobile")
-    >>> judge = SynsetExpansion("car", ontology=cars)
-    >>> round(judge.judge(page, Vocabulary().read(page)).beta, 3)       # (0, 1) and (1, 1): 1 / sqrt(2)
+    >>> judge = SynsetExpansionJudge("car", ontology=cars)
+    >>> round(judge.judge(page, Vocabulary().read(page)).relevance, 3)       # (0, 1) and (1, 1): 1 / sqrt(2)
     0.707
 
     Paper: Batsakis 2007, 3.3 (numbered 3.2.3), the two similarities of equation 10; their mean is what the strategy of
@@ -231,14 +231,14 @@ class SynsetExpansion(Meaning):
         return super().fingerprint, self.expansion.rarity.fingerprint
 
     def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
-        beta = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
-        return beta, self._near(page.links.anchors, reading).astype(np.float32)
+        relevance = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
+        return relevance, self._near(page.links.anchors, reading).astype(np.float32)
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
         return self.expansion.anchors(texts, reading.vocabulary, reading.language)
 
 
-class CorleyMihalcea(Meaning):
+class CorleyMihalceaJudge(OntologyJudge):
     """sim(T, Q) = 1/2 (sum_w maxSim(w, Q) idf(w) / sum_w idf(w) + sum_q maxSim(q, T) idf(q) / sum_q idf(q)).
 
     w are the terms of the text T (the page, or an anchor), each once, q those of the topic Q; maxSim is the likeness to
@@ -255,8 +255,8 @@ class CorleyMihalcea(Meaning):
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> from lycosa.core.types import Page
     >>> page = Page("ok", marked="atoll sea")
-    >>> judge = CorleyMihalcea("reef", ontology=reefs, measure="ehrig", idf="none")
-    >>> judge.judge(page, Vocabulary().read(page)).beta                                 # ((.5 + 0) / 2 + .5 / 1) / 2
+    >>> judge = CorleyMihalceaJudge("reef", ontology=reefs, measure="ehrig", idf="none")
+    >>> judge.judge(page, Vocabulary().read(page)).relevance                                 # ((.5 + 0) / 2 + .5 / 1) / 2
     0.375
 
     Paper: Corley, Mihalcea 2005, equation 1; named in Batsakis 2007, 2.4. They compare nouns with nouns and verbs with

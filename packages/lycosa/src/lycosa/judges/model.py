@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.state import Format, digest, from_texts, pack, to_texts
-from lycosa.judges.classifiers import LinearSvm, Network, Tree
+from lycosa.judges.classifiers import DecisionTree, LinearSvm, NeuralNetwork
 from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
@@ -33,18 +33,18 @@ class Classifier(Protocol):
     def arrays(self) -> dict[str, NDArray[np.float32]]: ...
 
 
-KINDS: dict[str, type[NaiveBayes] | type[PlainNaiveBayes] | type[LinearSvm] | type[Network] | type[Tree]] = {
-    kind.kind: kind for kind in (NaiveBayes, PlainNaiveBayes, LinearSvm, Network, Tree)
-}
+KINDS: dict[
+    str, type[NaiveBayes] | type[PlainNaiveBayes] | type[LinearSvm] | type[NeuralNetwork] | type[DecisionTree]
+] = {kind.kind: kind for kind in (NaiveBayes, PlainNaiveBayes, LinearSvm, NeuralNetwork, DecisionTree)}
 
 
 @dataclass
-class Model:
+class TrainedModel:
     """Classes, terms, and a classifier that knows which go together.
 
     >>> bags = Bags.of([([0], [1]), ([1], [1])])
     >>> classifier = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
-    >>> model = Model(["Art", "Science"], ["paint", "proof"], [1, 1], classifier)
+    >>> model = TrainedModel(["Art", "Science"], ["paint", "proof"], [1, 1], classifier)
     >>> model.probabilities(["proof", "unknown"]).round(2).tolist()
     [0.35, 0.65]
     """
@@ -152,8 +152,8 @@ def fitted(
     terms: Sequence[str],
     seed: int = 0,
     facts: Mapping[str, Any] | None = None,
-) -> Model:
+) -> TrainedModel:
     """Train a classifier of a kind on pages; `labels` are numbers of classes."""
     classifier: Classifier = KINDS[kind].fit(bags, labels, len(classes), len(terms), seed)
     counts = np.bincount(labels, minlength=len(classes)).tolist()
-    return Model(list(classes), list(terms), counts, classifier, dict(facts or {}))
+    return TrainedModel(list(classes), list(terms), counts, classifier, dict(facts or {}))

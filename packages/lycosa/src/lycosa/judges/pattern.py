@@ -14,13 +14,13 @@ from lycosa.judges.base import Judge
 READ = 200_000  # characters of a page that are searched: bounds the time of an expression
 
 
-class Pattern(Judge):
+class RegexJudge(Judge):
     """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
     A facet ("context", "url") is 1 for a match in the 20 words around the link, or in the address as it is written.
 
     >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
-    >>> round(Pattern(r"10\\.\\d{4}/\\d+").judge(page, None).beta, 3)
+    >>> round(RegexJudge(r"10\\.\\d{4}/\\d+").judge(page, None).relevance, 3)
     0.667
     """
 

@@ -132,7 +132,7 @@ def kept_at(path: Path) -> Path:
     return cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}"
 
 
-def open_index(path: Path, tell: Tell) -> Index:
+def open_index(path: Path, progress: Tell) -> Index:
     """The index of a WARC file: the one that is kept, or a new one."""
     kept = kept_at(path)
     try:
@@ -142,7 +142,7 @@ def open_index(path: Path, tell: Tell) -> Index:
             return saved
         captures, end = Captures(), 0
         for part in segments(path, stat.st_size):
-            end = scan(path, part, captures, tell)
+            end = scan(path, part, captures, progress)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     if not captures.records:

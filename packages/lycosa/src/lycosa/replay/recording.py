@@ -42,9 +42,9 @@ class Spot(NamedTuple):
 
 
 class Archive:
-    def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
+    def __init__(self, path: Path, progress: Callable[[int, int], None]) -> None:
         self.path = path
-        self.index = open_index(path, tell)
+        self.index = open_index(path, progress)
         try:
             self._file = os.open(path, os.O_RDONLY)
         except OSError as error:
@@ -78,7 +78,7 @@ class Recording:
         named: Iterable[Path],
         *,
         at: int | None = None,
-        tell: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
+        progress: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
     ) -> None:
         self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
         self.archives: list[Archive] = []
@@ -87,7 +87,7 @@ class Recording:
             named = list(named)
             for path in archives(named):
                 try:
-                    archive = Archive(path, lambda reached, captures, path=path: tell(path, reached, captures))  # type: ignore[misc]
+                    archive = Archive(path, lambda reached, captures, path=path: progress(path, reached, captures))  # type: ignore[misc]
                 except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
                     if path in named:
                         raise

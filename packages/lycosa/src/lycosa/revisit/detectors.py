@@ -15,17 +15,17 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from lycosa.core.errors import InputError
-from lycosa.core.spec import Entry, Registry
+from lycosa.core.spec import Registry, RegistryEntry
 from lycosa.revisit.change import KINDS, Change, Kind, Verdict
 from lycosa.revisit.snapshot import MainBlocks, Snapshot, words_of
 from lycosa.text.fingerprint import NEAR, distance
-from lycosa.web.tree import Level
+from lycosa.web.tree import DomLevel
 
 Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 
 
 @dataclass(frozen=True)
-class DetectorEntry(Entry):
+class DetectorEntry(RegistryEntry):
     """A detector, and whether it can see."""
 
     blind: bool = False  # cannot tell what differs: a change that another detector finds cosmetic is cosmetic
@@ -227,14 +227,14 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
 def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
     """The page entered the topic or left it: its score beta passed the threshold. Magnitude: |beta - beta'|, at most 1.
 
-    >>> relevance(Snapshot("a", beta=0.75, threshold=0.5), Snapshot("a", beta=0.25, threshold=0.5))
+    >>> relevance(Snapshot("a", relevance=0.75, threshold=0.5), Snapshot("a", relevance=0.25, threshold=0.5))
     Verdict(changed=True, kind='topic', magnitude=0.5, says='left the topic: 0.75, now 0.25')
     """
-    was, now = old.beta >= old.threshold, new.beta >= new.threshold
+    was, now = old.relevance >= old.threshold, new.relevance >= new.threshold
     if was == now:
         return Verdict(False)
-    says = f"{'entered' if now else 'left'} the topic: {old.beta:.3g}, now {new.beta:.3g}"
-    return Verdict(True, "topic", min(1.0, abs(old.beta - new.beta)), says)
+    says = f"{'entered' if now else 'left'} the topic: {old.relevance:.3g}, now {new.relevance:.3g}"
+    return Verdict(True, "topic", min(1.0, abs(old.relevance - new.relevance)), says)
 
 
 def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
@@ -412,12 +412,12 @@ def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
     return Verdict(True, kind, magnitude, says)
 
 
-def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict[int, str]]:
+def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float, dict[int, str]]:
     """The share of elements that differ, that of texts, and for each level that changed in what way."""
     elements = texts = 0
     other_elements = other_texts = 0.0
     ways: dict[int, str] = {}
-    for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=Level()), 1):
+    for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=DomLevel()), 1):
         most, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
         elements += most
         texts += most_texts

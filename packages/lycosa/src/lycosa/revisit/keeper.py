@@ -443,10 +443,10 @@ class Witness:
         before = self.versions.last(visit.node) if not known.fate else None
         if before is not None and self._share(before, visit, page) < 0.5:
             visit.flags.remove("soft-404")
-            visit.beta = before.worth
+            visit.relevance = before.worth
         else:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
-            visit.links, visit.beta, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
+            visit.links, visit.relevance, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
 
     # -- two versions ------------------------------------------------------------------------------------------
 

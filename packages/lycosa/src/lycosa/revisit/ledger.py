@@ -23,7 +23,7 @@ from lycosa.core.types import Visit
 from lycosa.drawing.formats import clip, visible
 from lycosa.revisit.change import KINDS, Change, What, change_of
 from lycosa.store.log import SqliteLog
-from lycosa.web.urls import compiled, host, typed_host
+from lycosa.web.urls import compile_patterns, host, parse_host
 
 WHATS: tuple[str, ...] = get_args(What)
 
@@ -43,7 +43,7 @@ class Told:
     url: str
     at: float
     title: str  # a page that is gone keeps the title that it had
-    beta: float
+    relevance: float
     change: Change
     was: float = 0.0  # score of the version before
     follows: float = 0.0  # when the version before was fetched; 0 if there is none
@@ -85,11 +85,11 @@ class Wanted:
 
     @cached_property
     def _search(self) -> re.Pattern[str]:
-        return compiled([self.pattern])[0]
+        return compile_patterns([self.pattern])[0]
 
     @cached_property
     def _name(self) -> str:
-        return typed_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
+        return parse_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
 
     def takes(self, item: Told) -> bool:
         change = item.change
@@ -101,7 +101,7 @@ class Wanted:
                 return False
         if self._name and item.host != self._name and not item.host.endswith("." + self._name):
             return False
-        return max(item.beta, item.was) >= self.relevant and self._search.search(item.url) is not None
+        return max(item.relevance, item.was) >= self.relevant and self._search.search(item.url) is not None
 
 
 WHAT_MATTERS = Wanted()
@@ -151,7 +151,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
         url=visit.node,
         at=visit.started,
         title=title,
-        beta=visit.worth,
+        relevance=visit.worth,
         change=change,
         was=was,
         follows=visit.follows,
@@ -334,7 +334,7 @@ def facts(item: Told) -> dict[str, Any]:
         "title": plain(item.title),
         "at": stamp(item.at),
         "follows": stamp(item.follows) if item.follows else None,
-        "score": round(item.beta, 4),
+        "score": round(item.relevance, 4),
         "score_before": round(item.was, 4),
         "moved_to": plain(change.target, 10_000) or None,
         "says": reasons(change),

@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from lycosa.core.durations import seconds
+from lycosa.core.durations import parse_duration
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.core.options import Options
@@ -87,7 +87,7 @@ class Notifier:
         self, directory: Path, log: SqliteLog, options: Options, say: Callable[[str], None], excerpt: Excerpt = nothing
     ) -> None:
         self.log, self.title, self.say, self.excerpt = log, options.subject, say, excerpt
-        self.channels, self.every = channels_of(options.notify), seconds(options.notify_every, "--notify-every")
+        self.channels, self.every = channels_of(options.notify), parse_duration(options.notify_every, "--notify-every")
         self.wanted = wanted_by(options)
         feeds = Feeds(directory, log, title=self.title, wanted=self.wanted, address=options.feed_url, excerpt=excerpt)
         self.feeds = feeds if options.feeds else None

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.durations import seconds, spoken
+from lycosa.core.durations import format_duration, parse_duration
 from lycosa.core.errors import InputError
-from lycosa.core.spec import Entry, Registry, check_parts, parse
+from lycosa.core.spec import Registry, RegistryEntry, check_parts, parse
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
 from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
-from lycosa.web.urls import compiled
+from lycosa.web.urls import compile_patterns
 
 LEAST = 600.0  # seconds; no page is looked at more often
 # seconds; each page is looked at once in this time if the budget allows, so that wrong estimates show
@@ -30,11 +30,11 @@ MOST = 60 * 86_400.0
 _SAMPLE = 8_192  # pages; a price found from so many is right to a percent or so
 
 ENTRIES = {
-    "automatic": Entry(
+    "automatic": RegistryEntry(
         "schedules", "Automatic", "learns how often each page changes and revisits where that keeps most pages fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "fixed": Entry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
+    "fixed": RegistryEntry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
 }  # fmt: skip
 SCHEDULES = Registry("schedule", "lycosa.revisit", ENTRIES)
 
@@ -60,10 +60,12 @@ class Schedule(ABC):
 
     def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
         self.per_second = per_second
-        self.least = seconds(least, "least")
-        self.most = seconds(most, "most")
+        self.least = parse_duration(least, "least")
+        self.most = parse_duration(most, "most")
         if self.least > self.most:
-            raise InputError(f"least ({spoken(self.least)}) is longer than most ({spoken(self.most)})")
+            raise InputError(
+                f"least ({format_duration(self.least)}) is longer than most ({format_duration(self.most)})"
+            )
 
     @abstractmethod
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
@@ -143,7 +145,7 @@ class Fixed(Schedule):
         self, per_second: float = 0.0, every: float | str = "", least: float | str = LEAST, most: float | str = MOST
     ) -> None:
         super().__init__(per_second, least, most)
-        self.every = seconds(every, "every") if every else 0.0
+        self.every = parse_duration(every, "every") if every else 0.0
         self.spending = not self.every
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
@@ -284,9 +286,9 @@ class Behaviours:
         frequent: float | str = "1d",
         infrequent: float | str = "30d",
     ) -> None:
-        self._patterns = [compiled(patterns) for patterns in (now, always, frequently, infrequently)]
-        self.frequent = seconds(frequent, "the period of pages to be looked at frequently")
-        self.infrequent = seconds(infrequent, "the period of pages to be looked at infrequently")
+        self._patterns = [compile_patterns(patterns) for patterns in (now, always, frequently, infrequently)]
+        self.frequent = parse_duration(frequent, "the period of pages to be looked at frequently")
+        self.infrequent = parse_duration(infrequent, "the period of pages to be looked at infrequently")
 
     def number(self, url: str) -> int:
         for number, patterns in enumerate(self._patterns):

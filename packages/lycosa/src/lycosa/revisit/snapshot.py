@@ -23,7 +23,7 @@ from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 from lycosa.web.mainpart import ARTICLE, COMMENTS, FURNITURE, MAIN, NAMED, TAGS, by_attributes
 from lycosa.web.reading import read_again
-from lycosa.web.tree import Tree, base_of, tree_of
+from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
 
 NEAR = 10  # nodes beyond the first and last text of the main part among which pictures are its own
@@ -58,7 +58,7 @@ class Snapshot:
     text: str = ""  # as a reader sees it
     links: list[str] = field(default_factory=list)
     simhash: int = 0
-    beta: float = 0.0
+    relevance: float = 0.0
     threshold: float = 0.0  # score of a relevant page
 
     @classmethod
@@ -68,7 +68,7 @@ class Snapshot:
         body: bytes,
         content_type: str = "",
         *,
-        beta: float = 0.0,
+        relevance: float = 0.0,
         threshold: float = 0.0,
         simhash: int = 0,
     ) -> Snapshot:
@@ -80,7 +80,7 @@ class Snapshot:
         """
         document = read_again(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
-        return cls(url, body, content_type, title, text, links, simhash, beta, threshold)
+        return cls(url, body, content_type, title, text, links, simhash, relevance, threshold)
 
     @cached_property
     def is_html(self) -> bool:
@@ -96,9 +96,9 @@ class Snapshot:
         return decode(self.body, charset_of(self.content_type))
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> DomTree:
         """The page's document tree; an empty one for what is no HTML."""
-        return tree_of(self.source) if self.is_html else Tree()
+        return parse_tree(self.source) if self.is_html else DomTree()
 
     @cached_property
     def main(self) -> MainBlocks:
@@ -118,7 +118,7 @@ class Snapshot:
         """Links of the main part and of lists in `main` or `article`, each once; all links where there is no tree."""
         if not self.is_html:
             return list(dict.fromkeys(self.links))
-        urls = resolve(base_of(self.tree, self.url), self.main.hrefs)
+        urls = resolve(base_url(self.tree, self.url), self.main.hrefs)
         return list(dict.fromkeys(url for url in urls if url))
 
     @cached_property
@@ -168,12 +168,12 @@ def words_of(blocks: Iterable[str]) -> list[str]:
     return [word for block in blocks for word in _WORDS.findall(block)]
 
 
-def main_blocks(tree: Tree, main: str) -> MainBlocks:
+def main_blocks(tree: DomTree, main: str) -> MainBlocks:
     """The main part of a page in its tree, by its text.
 
-    >>> from lycosa.web.tree import tree_of
+    >>> from lycosa.web.tree import parse_tree
     >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
-    >>> main_blocks(tree_of(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
+    >>> main_blocks(parse_tree(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
     reader = _Reader(tree, main)
@@ -239,7 +239,7 @@ class _Trace:
 class _Reader:
     """One pass over a tree, linear whatever the markup: states of nodes, the page's blocks, its link elements."""
 
-    def __init__(self, tree: Tree, main: str) -> None:
+    def __init__(self, tree: DomTree, main: str) -> None:
         self.tree = tree
         self.states: list[int] = []
         self.blocks: list[_Block] = []
@@ -321,7 +321,7 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
     return state
 
 
-def _fill(tree: Tree, states: list[int], inside: bytearray) -> None:
+def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
     """Mark pictures among what is marked, and whatever holds something that is marked."""
     first, last = inside.find(1), inside.rfind(1)
     for node in range(len(tree) - 1, 0, -1):

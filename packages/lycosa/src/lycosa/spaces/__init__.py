@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lycosa.core.spec import Entry, Registry
+from lycosa.core.spec import Registry, RegistryEntry
 
 
 @dataclass(frozen=True)
-class SpaceEntry(Entry):
+class SpaceEntry(RegistryEntry):
     """A space; what it needs is its seeds."""
 
     judge: str = ""  # default judge without a topic

@@ -55,15 +55,15 @@ class AcquaintanceSpace(GraphSpace):
         with commas between them are several, all else is one word.
 
     >>> import lycosa
-    >>> from lycosa.judges.given import Given
+    >>> from lycosa.judges.space_judge import SpaceJudge
     >>> space = AcquaintanceSpace(
     ...     {"ann": ["bob", "cat"], "cat": ["dan"], "bob": ["eve"]},
     ...     {"bob": {"work": "baker"}, "cat": {"work": "sailor"}, "dan": {"work": "sailor"}},
     ...     receiver="dan",
     ... )
-    >>> for visit in lycosa.crawl(Given(), ["ann"], space=space, concurrency=1):
-    ...     print(visit.node, visit.beta)
-    ...     if visit.beta:
+    >>> for visit in lycosa.crawl(SpaceJudge(), ["ann"], space=space, concurrency=1):
+    ...     print(visit.node, visit.relevance)
+    ...     if visit.relevance:
     ...         break
     ann 0.0
     cat 0.0
@@ -86,7 +86,7 @@ class AcquaintanceSpace(GraphSpace):
                 "it needs people's traits, one per line (person, tab, trait, tab, value), and whom to reach: write "
                 "acquaintance,file=...,traits=...,receiver=NAME"
             )
-        super().__init__(acquaintances, beta={receiver: 1.0}, file=file)
+        super().__init__(acquaintances, relevance={receiver: 1.0}, file=file)
         traits = read_traits(traits) if isinstance(traits, str) else traits
         if not 0.0 <= misjudged < math.inf:
             raise ValueError(f"misjudged is {misjudged}: it must be 0 or more")

@@ -20,10 +20,10 @@ from lycosa.core.types import Links, Page, Task
 class GraphSpace(Space):
     """Visit a graph whose scores are known; the judge `given`, which is the default, takes them as they are.
 
-    In Python the graph is a dictionary of links; `beta` are the nodes' true scores, `alpha` those of links.
+    In Python the graph is a dictionary of links; `relevance` are the nodes' true scores, `alpha` those of links.
 
     >>> import asyncio
-    >>> space = GraphSpace({"a": ["b", "c"]}, beta={"b": 1.0})
+    >>> space = GraphSpace({"a": ["b", "c"]}, relevance={"b": 1.0})
     >>> asyncio.run(space.visit(Task("a"))).links.urls
     ['b', 'c']
 
@@ -39,7 +39,7 @@ class GraphSpace(Space):
     def __init__(
         self,
         links: Mapping[str, Sequence[str]] | None = None,
-        beta: Mapping[str, float] | None = None,
+        relevance: Mapping[str, float] | None = None,
         alpha: Mapping[tuple[str, str], float] | None = None,
         file: str = "",
         scores: str = "",
@@ -52,12 +52,12 @@ class GraphSpace(Space):
         if file:
             self.read = links = GraphFile(file)
         self.links: Mapping[str, Sequence[str]] = links or {}
-        self.beta = read_scores(scores) if scores else beta or {}
+        self.relevance = read_scores(scores) if scores else relevance or {}
         self.alpha = alpha or {}
 
     def node(self, text: str) -> str | None:
         """The node itself, if a file has it; a graph in memory may have nodes without links."""
-        return text if self.read is None or text in self.read or text in self.beta else None
+        return text if self.read is None or text in self.read or text in self.relevance else None
 
     async def visit(self, task: Task) -> Page:
         """The node's links; a node that is only linked to has none."""
@@ -69,7 +69,9 @@ class GraphSpace(Space):
             alphas = self.read.alphas(node)
         else:
             alphas = [float(self.alpha.get((node, target), 0.0)) for target in targets]
-        return Page("ok", links=Links.to(*targets), data={"beta": float(self.beta.get(node, 0.0)), "alpha": alphas})
+        return Page(
+            "ok", links=Links.to(*targets), data={"beta": float(self.relevance.get(node, 0.0)), "alpha": alphas}
+        )
 
 
 class GraphFile(Mapping[str, Sequence[str]]):

@@ -18,9 +18,9 @@ from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.credentials import Credentials
 from lycosa.web.documents.kinds import chosen
-from lycosa.web.fetch import LOGIN, HttpTransport, Limits, Proxy
-from lycosa.web.guard import Guard, Names
-from lycosa.web.politeness import Authority, Politeness
+from lycosa.web.fetch import PROXY_LOGIN_VARIABLE, FetchLimits, HttpTransport, Proxy
+from lycosa.web.guard import DnsCache, Guard
+from lycosa.web.politeness import Politeness, SharedPoliteness
 from lycosa.web.robots import product
 from lycosa.web.signing import Identity, Signer
 
@@ -31,7 +31,7 @@ def make_space(
     options: Options,
     clock: Clock,
     lost: Callable[[str], None] = lambda why: None,
-    authority: Authority | None = None,
+    authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
     """The space that the options name; `lost` hears of it when the proxy is gone, `known` is for spaces that ask."""
@@ -64,15 +64,15 @@ def web_space(
     clock: Clock,
     lost: Callable[[str], None] = lambda why: None,
     accept: Iterable[str] = (),
-    authority: Authority | None = None,
+    authority: SharedPoliteness | None = None,
 ) -> WebSpace:
     """The web as the options want it; `lost` hears of it when the proxy is gone, `accept` are more content types.
 
     Crawls that share an `authority` keep their pauses together, and send a host one request at a time.
     """
-    guard, names, proxy = guard_of(options), Names(clock), None
+    guard, names, proxy = guard_of(options), DnsCache(clock), None
     if options.proxy or options.proxy_ca:
-        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(LOGIN, ""))
+        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(PROXY_LOGIN_VARIABLE, ""))
         proxy.check()
     address_delay = 0.0 if proxy else options.address_delay  # all would share the proxy's
     free = guard.in_allowed_network
@@ -86,7 +86,7 @@ def web_space(
         chosen(options.documents)
     except ValueError as error:
         raise InputError(f"--documents is {options.documents!r}: {error}") from error
-    limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
+    limits = FetchLimits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
     return WebSpace(
         HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
         politeness,

@@ -20,7 +20,7 @@ from lycosa.spaces.mastodon import (
 from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web import WebSpace
 from lycosa.web.dates import LONGEST_REST
-from lycosa.web.html import HTML, language_of
+from lycosa.web.html import HTML, detect_language_code
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import canonical, origin
 
@@ -254,7 +254,7 @@ class SocialSpace(OverWeb):
         """What most statuses declare, or what it looks like; not the one that was asked for: no find."""
         page.language = answer.language
         page.guessed = not page.language
-        page.language = page.language or language_of(page.marked[:1000])
+        page.language = page.language or detect_language_code(page.marked[:1000])
         if self.web.languages and page.language and page.language.split("-")[0] not in self.web.languages:
             page.flags.append("language")
 

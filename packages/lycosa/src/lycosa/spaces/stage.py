@@ -19,19 +19,19 @@ from lycosa.web.html import DOM, HTML
 from lycosa.web.inflate import source_of
 from lycosa.web.reading import LARGE
 from lycosa.web.rendering import (
+    ADDS_LATER,
     AMPLE,
     FEW_LINKS,
-    LATER,
     MOST_ASKED,
     SHELL_WORDS,
-    Asked,
     Fetch,
-    Look,
-    Rendered,
+    LoggedRequest,
+    PageLook,
+    RenderedPage,
     Renderer,
-    scripts_of,
+    classify_scripts,
 )
-from lycosa.web.robots import Rules
+from lycosa.web.robots import RobotsRules
 from lycosa.web.urls import canonical, lane, origin, parse
 from lycosa.web.walls import Wall
 
@@ -82,7 +82,7 @@ class Stage:
             leads = map(canonical, rendered.leaves_for)
             _add(page.links, [url for url in leads if url is not None and url != task.node])
 
-    async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> Rendered:
+    async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> RenderedPage:
         """What a browser makes of it; meanwhile the crawl does not run ahead without knowing it."""
         self._shown[id(task)] = self.arrived
         self._stirred = self.clock()
@@ -99,7 +99,7 @@ class Stage:
             return 0.0
         return self._stirred + BROWSERS_TURN
 
-    async def _show(self, task: Task, page: Page, received: Response, rendered: Rendered, look: Look) -> None:
+    async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, look: PageLook) -> None:
         """Read the final DOM in place of what was received."""
         assert page.exchange is not None
         kept: dict[str, str] = {
@@ -131,7 +131,7 @@ class Stage:
         page.source = partial(source_of, page.exchange, self.inflated)
 
 
-def _look(page: Page) -> Look | None:
+def _look(page: Page) -> PageLook | None:
     """How a page looks that a browser could show; None for what is none."""
     exchange = page.exchange
     if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
@@ -143,11 +143,11 @@ def _look(page: Page) -> Look | None:
         links = len(page.links)
         words = len(page.marked.split(None, AMPLE if links <= FEW_LINKS else SHELL_WORDS))
         if words >= SHELL_WORDS or not page.scripts:
-            return Look(words, links, page.scripts, later=lambda: scripts_of(page.source()) == LATER)
+            return PageLook(words, links, page.scripts, later=lambda: classify_scripts(page.source()) == ADDS_LATER)
         source = page.source()
-        return Look.of(source, words, links, scripts_of(source))
+        return PageLook.of(source, words, links, classify_scripts(source))
     source = source_of(exchange, LARGE)
-    look = Look.of(source, 0, 0, scripts_of(source))  # an application may answer so wherever no file is
+    look = PageLook.of(source, 0, 0, classify_scripts(source))  # an application may answer so wherever no file is
     return look if look.empty and look.scripts else None
 
 
@@ -159,7 +159,7 @@ def _leave_out(page: Page, shown: Page) -> None:
     page.data |= shown.data
 
 
-def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
+def _told(why: str, rendered: RenderedPage, look: PageLook) -> dict[str, Any]:
     told: dict[str, Any] = {
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],
@@ -196,7 +196,7 @@ class Resources:
         self._closed: dict[str, str] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
-    async def fetch(self, url: str, headers: dict[str, str], told: Rendered) -> tuple[Response, Resource]:
+    async def fetch(self, url: str, headers: dict[str, str], told: RenderedPage) -> tuple[Response, Resource]:
         """The answer to a GET, and what is archived; FetchError if it may not be asked for, or does not come."""
         address = parse(url)
         if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
@@ -209,7 +209,9 @@ class Resources:
             started = self.space.clock()
             response = await self._send(address, fields)
         except FetchError as error:
-            self._tell(told, Asked(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address))
+            self._tell(
+                told, LoggedRequest(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address)
+            )
             raise
         if response.status in (429, 503):
             clock = self.space.clock
@@ -220,7 +222,7 @@ class Resources:
         self._tell(told, _asked(kept, response, self.space.clock()))
         return response, kept
 
-    def _tell(self, told: Rendered, asked: Asked) -> None:
+    def _tell(self, told: RenderedPage, asked: LoggedRequest) -> None:
         if len(told.asked) < MOST_ASKED:
             told.asked.append(list(asked))
 
@@ -268,14 +270,14 @@ class Resources:
                 raise FetchError("busy", f"{name} is to be left alone: {why}")
             await asyncio.sleep(AGAIN if until == math.inf else min(until - now, 1.0))
 
-    async def _check_rules(self, url: str, told: Rendered) -> None:
+    async def _check_rules(self, url: str, told: RenderedPage) -> None:
         base = origin(url)
         async with self._asking.setdefault(base, asyncio.Lock()):
             rules = self.space.rules(base) or await self._ask(url, base, told)
         if not rules.allowed(url):
             raise FetchError("denied", f"{base}/robots.txt does not allow it")
 
-    async def _ask(self, url: str, base: str, told: Rendered) -> Rules:
+    async def _ask(self, url: str, base: str, told: RenderedPage) -> RobotsRules:
         """Read a robots.txt, over redirects; what came of it is for the log, too."""
         space, name = self.space, lane(url)
         await self._wait_for(name)  # the crawl itself may be asking
@@ -300,7 +302,7 @@ class Resources:
         if "body" not in page.data:
             self._closed[base] = f"{base}/robots.txt can't be read ({page.outcome})"
             raise FetchError("denied", self._closed[base])
-        rules = space.ahead[base] = Rules.parse(page.data["body"], space.agent)
+        rules = space.ahead[base] = RobotsRules.parse(page.data["body"], space.agent)
         return rules
 
     async def _wait_for(self, name: str) -> None:
@@ -311,14 +313,16 @@ class Resources:
             await asyncio.sleep(AGAIN)
 
 
-def _asked(kept: Resource, response: Response, now: float) -> Asked:
+def _asked(kept: Resource, response: Response, now: float) -> LoggedRequest:
     status = response.status
     outcome: Outcome = "ok" if status < 300 else "redirect" if status in REDIRECTS else "gone"
     if status >= 500 or status == 429:
         outcome = "busy" if status in BUSY else "broken"
     kind = response.fields.get("content-type", "").partition(";")[0].strip().lower()[:100]
     size = len(response.body)
-    return Asked(kept.url, outcome, status, size, kind, kept.started, now, response.address, kept.exchange.digest)
+    return LoggedRequest(
+        kept.url, outcome, status, size, kind, kept.started, now, response.address, kept.exchange.digest
+    )
 
 
 def _as_data(errand: Task, page: Page) -> dict[str, Any]:

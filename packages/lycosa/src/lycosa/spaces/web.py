@@ -21,7 +21,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.files import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.state import State, Texts, Untold
+from lycosa.core.state import State, StateMismatch, Texts
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
 from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
@@ -29,21 +29,21 @@ from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.guard import Names
-from lycosa.web.html import HTML, Document, language_of, read_body
+from lycosa.web.guard import DnsCache
+from lycosa.web.html import HTML, Document, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
-from lycosa.web.optouts import Policies, RobotsSignals, tag_directives
+from lycosa.web.optouts import Policies, RobotsSignals, parse_x_robots_tag
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, Readers, Unreadable, read_elsewhere
 from lycosa.web.rendering import Renderer
-from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
+from lycosa.web.robots import MAX_BYTES, RobotsRules, product, verdict
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, routed
+from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, resolve_routes
 from lycosa.web.urls import lane as lane_of
-from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
+from lycosa.web.walls import SEEN, SHORT, Wall, detect_wall
 
 TEXT = frozenset({"text/plain"})
 ROBOTS_KEEP = 24 * 3600.0
@@ -66,7 +66,7 @@ class _TooLarge(Exception):
 
 @dataclass(slots=True)
 class _Robots:
-    rules: Rules | None = None
+    rules: RobotsRules | None = None
     until: float = 0.0  # rules: when they expire; no rules: when to ask again
     attempts: int = 0
     next_hop: str = ""
@@ -83,7 +83,7 @@ class WebSpace(Space):
         transport: Transport,
         politeness: Politeness,
         clock: Clock,
-        names: Names | None = None,
+        names: DnsCache | None = None,
         *,
         user_agent: str = "Lycosa",
         accept: Iterable[str] = (),
@@ -133,7 +133,7 @@ class WebSpace(Space):
         self.renderer: Renderer | None = None
         self.resources = Resources(self)
         self.stage = Stage(clock, self.resources.fetch, self._read, inflated)
-        self.ahead: dict[str, Rules] = {}  # rules by origin, read for a page that is not recorded yet
+        self.ahead: dict[str, RobotsRules] = {}  # rules by origin, read for a page that is not recorded yet
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
         self.sitemaps = sitemaps  # read the sitemaps that a robots.txt names
@@ -160,7 +160,7 @@ class WebSpace(Space):
         """An address as people type it, in canonical form; with its route, where a browser knows what that means."""
         node = check_seed(text)
         if node is not None and self.renderer is not None and ("#/" in text or "#!" in text):
-            return routed(node, [text.strip()[text.strip().index("#") :]])[0]
+            return resolve_routes(node, [text.strip()[text.strip().index("#") :]])[0]
         return node
 
     def lane(self, node: str) -> str:
@@ -199,7 +199,7 @@ class WebSpace(Space):
         known = self._robots.get(base)
         return None if known is None else known.signals
 
-    def rules(self, base: str) -> Rules | None:
+    def rules(self, base: str) -> RobotsRules | None:
         """What an origin allows, as far as its robots.txt has been read not long ago."""
         known = self._robots.get(base)
         if known is not None and known.rules is not None and self.clock() < known.until:
@@ -223,7 +223,7 @@ class WebSpace(Space):
         """It came, or did not, and will be recorded with a page."""
         self._asking.discard(lane)
 
-    def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
+    def _probe(self, node: str, base: str, rules: RobotsRules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
         if not self.probe_after or self._pages[base] < self.probe_after:
             return None
@@ -372,7 +372,7 @@ class WebSpace(Space):
         with self.mark.on(task.node):
             if len(body) < SEEN and not self.mark.is_suspect(task.node):
                 document = read_body(body, task.node, response.fields.get("content-type", ""), self.agent)
-        return wall_of(task.node, response.status, response.fields, body, document)
+        return detect_wall(task.node, response.status, response.fields, body, document)
 
     def _is_walled(self, task: Task, response: Response, page: Page, document: Document) -> bool:
         """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
@@ -382,7 +382,7 @@ class WebSpace(Space):
         if len(document.marked) <= 2 * SHORT:
             with suppress(BadEncoding):  # which has been noticed elsewhere
                 body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
-        wall = wall_of(task.node, response.status, response.fields, body, document)
+        wall = detect_wall(task.node, response.status, response.fields, body, document)
         if wall is not None:
             page.title = document.title
             self._stop_at(wall, task, response, page)
@@ -427,7 +427,7 @@ class WebSpace(Space):
             return
         page.flags += document.flags
         page.note = _remark(document)
-        directives = document.directives | tag_directives(fields.get("x-robots-tag", ""), self.agent)
+        directives = document.directives | parse_x_robots_tag(fields.get("x-robots-tag", ""), self.agent)
         if not self.policies.heed(task.node, fields, directives, self._signals(origin(task.node)), page):
             self._fill(task, response, page, document, directives)
 
@@ -438,7 +438,7 @@ class WebSpace(Space):
             page.source = partial(source_of, page.exchange, self.inflated)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
         page.guessed = not page.language
-        page.language = page.language or language_of(page.text[:1000])
+        page.language = page.language or detect_language_code(page.text[:1000])
         spoken = {code.strip().split("-")[0] for code in page.language.split(",")}
         if self.languages and page.language and not spoken & self.languages:
             page.flags.append("language")
@@ -582,7 +582,7 @@ class WebSpace(Space):
     def _rule(self, page: Page, body: bytes) -> None:
         page.data = {"body": body}
         if self.sitemaps:
-            named = (canonical(url) for url in Rules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
+            named = (canonical(url) for url in RobotsRules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
             page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:
@@ -641,7 +641,7 @@ class WebSpace(Space):
             self._hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
             return
         body = visit.data["body"]
-        known.rules = Rules.parse(body, self.agent)
+        known.rules = RobotsRules.parse(body, self.agent)
         known.signals = RobotsSignals(body, self.agent) if b"content-" in body.lower() else None
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
@@ -674,7 +674,7 @@ class WebSpace(Space):
             base, rules, until, attempts, hop, hops, signals = json.loads(line)
             self._ruled.append(base)
             told = None if signals is None else RobotsSignals.of(signals)
-            known = None if rules is None else Rules.of(rules)
+            known = None if rules is None else RobotsRules.of(rules)
             self._robots[base] = _Robots(known, until, attempts, hop, hops, told)
         for lane, delay in state["delays"].items():
             self._obey(lane, delay)
@@ -685,7 +685,7 @@ class WebSpace(Space):
             self._hold(lane, until, why)
         if self.renderer is not None:
             if state["renderer"] is None:
-                raise Untold("which pages need a browser is not in it")
+                raise StateMismatch("which pages need a browser is not in it")
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:

@@ -1,1 +1,1 @@
-"""What is kept: the log of events, the archive of bytes."""
+"""Storage of a crawl: event log, WARC archive, search index and checkpoints."""

@@ -1,10 +1,9 @@
-"""CDXJ: where each record of a WARC file lies, one line a record, sorted; what pywb, OutbackCDX and others look up.
+"""CDXJ indexes of WARC files: one sorted line per record, as read by pywb and OutbackCDX.
 
     org,example)/reefs 20261117151336 {"url": "http://example.org/reefs/", "mime": "text/html", "status": "200", ...}
 
-Each WARC file has such a file beside it, NAME.cdxj for NAME.warc.gz. It is written whole when the WARC file is closed
-or a run ends, and it may lag behind: what it lacks is read from the WARC file itself. So it is never missed, and one
-that was deleted is made again.
+NAME.warc.gz has its index beside it in NAME.cdxj. The index is written when the WARC file is closed or a run ends. It
+may be incomplete or missing: the records it lacks are read from the WARC file.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.files import replacing
 from lycosa.store.naming import ENDING as WARC_ENDING
 
-REVISIT = "warc/revisit"  # type of a record whose body lies in another
-LARGEST = 1 << 20  # bytes of a line: addresses are much shorter
+REVISIT = "warc/revisit"  # media type of revisit records
+_MAX_LINE_BYTES = 1 << 20  # URLs are much shorter
 _FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
 _STATUS = re.compile(rb"\S+ +(\d{3})\b")
 _TYPE = re.compile(rb"\r\ncontent-type:([^\r\n]*)", re.IGNORECASE)
@@ -46,12 +45,12 @@ _SESSIONS = [
     )
 ]
 _ASPX_SESSION = re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\))/([^?]+\.aspx.*)$", re.IGNORECASE)
-_SPAN = re.compile(rb'", "length": "(\d{1,18})", "offset": "(\d{1,18})", "filename": "')
+_LENGTH_AND_OFFSET = re.compile(rb'", "length": "(\d{1,18})", "offset": "(\d{1,18})", "filename": "')
 _ESCAPED = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
 
 
-class Entry(NamedTuple):
-    """A record that an index knows."""
+class CdxjEntry(NamedTuple):
+    """Index entry of a record."""
 
     key: str
     date: str  # 14 digits, in UTC
@@ -65,51 +64,53 @@ class Entry(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The byte behind the record."""
+        """Return the offset behind the record."""
         return self.offset + self.length
 
     @property
     def line(self) -> bytes:
-        """The entry as it stands in a file."""
+        """Return the entry as a line of an index file."""
         fields = {
             "url": self.url, "mime": self.mime, "status": self.status, "digest": self.digest,
             "length": str(self.length), "offset": str(self.offset), "filename": self.file,
         }  # fmt: skip
-        told = {name: value for name, value in fields.items() if value}
-        return f"{self.key} {self.date} {json.dumps(told)}\n".encode()
+        present = {name: value for name, value in fields.items() if value}
+        return f"{self.key} {self.date} {json.dumps(present)}\n".encode()
 
 
-def index_of(path: Path) -> Path:
-    """Where the index of a WARC file lies."""
+def index_path(path: Path) -> Path:
+    """Return the path of a WARC file's index."""
     return path.with_name(path.name.removesuffix(WARC_ENDING) + ".cdxj")
 
 
-def date_of(at: float) -> str:
-    """A moment in 14 digits."""
+def format_date(at: float) -> str:
+    """Format a Unix time as 14 digits in UTC."""
     return _second(int(at))
 
 
 @lru_cache(maxsize=64)
 def _second(seconds: int) -> str:
-    # Many pages arrive in one second, and strftime is slow.
+    # Cached: strftime is slow, and many pages arrive in one second.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d%H%M%S}"
 
 
 @lru_cache(maxsize=64)
-def digest_of(digest: bytes) -> str:
-    """A payload's digest, as WARC files and indexes have it: record, index and crawl.log ask for the same one."""
+def format_digest(digest: bytes) -> str:
+    """Format a SHA-256 digest as in WARC files and indexes. Cached, since record, index and crawl.log format the same
+    one.
+    """
     return "sha256:" + b32encode(digest).decode()
 
 
 # -- keys --------------------------------------------------------------------------------------------------------
 
 
-def key_of(url: str) -> str:
-    """An address as it is looked up: names from the top, in lower case; no www, no session, parameters in order.
+def surt_key(url: str) -> str:
+    """Return the lookup key of a URL, equal to that of the `surt` package, which pywb and cdxj-indexer use.
 
-    Those of the package `surt`, which pywb and cdxj-indexer use.
+    Host labels are reversed and in lower case; `www` and session ids are dropped; query parameters are sorted.
 
-    >>> key_of("http://www.Example.org:8080/Reefs/?b=2&a=1#top")
+    >>> surt_key("http://www.Example.org:8080/Reefs/?b=2&a=1#top")
     'org,example:8080)/reefs?a=1&b=2'
     """
     scheme, colon, rest = url.partition("://")
@@ -126,7 +127,7 @@ def key_of(url: str) -> str:
 
 
 def _host(authority: str, scheme: str) -> tuple[str, str]:
-    """Name, turned round, and port, if it is not the usual one."""
+    """Return the host with its labels reversed, and the port unless it is the scheme's default."""
     name, colon, port = authority.rpartition(":") if not authority.endswith("]") else (authority, "", "")
     if not colon:
         name, port = authority, ""
@@ -136,7 +137,7 @@ def _host(authority: str, scheme: str) -> tuple[str, str]:
 
 
 def _path(path: str) -> str:
-    """Without dots, and with single slashes."""
+    """Resolve dot segments and merge slashes."""
     parts: list[str] = []
     for part in path.split("/")[1:]:
         if part == ".." and parts:
@@ -156,7 +157,7 @@ def _query(query: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """What is escaped without need is not, however often it was; what needs it, is, once."""
+    """Undo all percent-encoding, nested too, then encode the characters that need it once."""
     data = text.encode("utf-8", "surrogatepass")
     while b"%" in data and (plain := unquote_to_bytes(data)) != data:
         data = plain
@@ -166,11 +167,11 @@ def _plain(text: str) -> str:
 # -- reading -----------------------------------------------------------------------------------------------------
 
 
-def parse(line: bytes) -> Entry | None:
-    """The entry of a line; None for one that is none (a comment, a torn line, something else)."""
+def parse_line(line: bytes) -> CdxjEntry | None:
+    """Parse a line of an index; return None for comments, torn lines and anything else malformed."""
     try:
-        key, date, told = line.decode().split(" ", 2)
-        fields: dict[str, Any] = json.loads(told)
+        key, date, record = line.decode().split(" ", 2)
+        fields: dict[str, Any] = json.loads(record)
         named = {name: str(fields.get(name, "")) for name in ("url", "mime", "status", "digest")}
         numbers = int(fields["offset"]), int(fields["length"])
         file = str(fields["filename"])
@@ -178,15 +179,15 @@ def parse(line: bytes) -> Entry | None:
         return None
     if not re.fullmatch(r"\d{14,17}", date, re.ASCII) or min(numbers) < 0:
         return None
-    return Entry(key, date[:14], **named, offset=numbers[0], length=numbers[1], file=file)
+    return CdxjEntry(key, date[:14], **named, offset=numbers[0], length=numbers[1], file=file)
 
 
-def read(path: Path) -> Iterator[Entry]:
-    """The entries of an index, in its order; none where there is no such file."""
+def read_entries(path: Path) -> Iterator[CdxjEntry]:
+    """Iterate over the entries of an index in its order; nothing if the file does not exist."""
     try:
         with open(path, "rb") as file:
-            while line := file.readline(LARGEST):
-                if entry := parse(line):
+            while line := file.readline(_MAX_LINE_BYTES):
+                if entry := parse_line(line):
                     yield entry
     except FileNotFoundError:
         return
@@ -194,18 +195,18 @@ def read(path: Path) -> Iterator[Entry]:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
 
-def find(path: Path, key: str) -> Iterator[Entry]:
-    """The entries of a key, looked up in the sorted file: it is not read whole."""
+def find_entries(path: Path, key: str) -> Iterator[CdxjEntry]:
+    """Iterate over the entries of a key, found by binary search in the sorted file."""
     wanted = f"{key} ".encode()
     try:
         with open(path, "rb") as file:
             _seek(file, wanted)
-            while (line := file.readline(LARGEST)) and line < wanted:
+            while (line := file.readline(_MAX_LINE_BYTES)) and line < wanted:
                 pass
             while line.startswith(wanted):
-                if entry := parse(line):
+                if entry := parse_line(line):
                     yield entry
-                line = file.readline(LARGEST)
+                line = file.readline(_MAX_LINE_BYTES)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -213,44 +214,44 @@ def find(path: Path, key: str) -> Iterator[Entry]:
 
 
 def _seek(file: IO[bytes], wanted: bytes) -> None:
-    """Go to the beginning of a line before which every line is smaller."""
+    """Seek to a line such that all lines before it are smaller than `wanted`."""
     low, high = 0, os.fstat(file.fileno()).st_size
-    while low < high:  # the first line that begins behind `low` is the first that may be large enough
+    while low < high:  # invariant: unless `low` is 0, all lines that begin at or before it are smaller
         middle = (low + high) // 2
         file.seek(middle)
-        file.readline(LARGEST)
-        line = file.readline(LARGEST)
+        file.readline(_MAX_LINE_BYTES)
+        line = file.readline(_MAX_LINE_BYTES)
         if line and line < wanted:
             low = middle + 1
         else:
             high = middle
     file.seek(low)
     if low:
-        file.readline(LARGEST)
+        file.readline(_MAX_LINE_BYTES)
     else:
         file.seek(0)
 
 
-# -- making ------------------------------------------------------------------------------------------------------
+# -- writing ------------------------------------------------------------------------------------------------------
 
 
-def extend(path: Path, end: int, fresh: Iterable[Entry] = ()) -> None:
-    """Make the index of a WARC file know all of it up to a byte: beside what is there the `fresh` entries, which are of
-    its last records, and what both lack. Line by line: a file may have hundreds of thousands.
+def update_index(path: Path, end: int, fresh: Iterable[CdxjEntry] = ()) -> None:
+    """Complete the index of a WARC file up to an offset.
+
+    `fresh` are entries of its last records; records that neither the index nor `fresh` contains are read from the WARC
+    file. Works line by line, since a file may have hundreds of thousands of records.
     """
-    index, added = index_of(path), list(fresh)
+    index, added = index_path(path), list(fresh)
     gap = min((entry.offset for entry in added), default=end)
-    reached = reach(index, gap)
-    lacking = sorted(entry.line for entry in [*scan(path, reached, gap), *added])
+    reached = indexed_end(index, gap)
+    lacking = sorted(entry.line for entry in [*scan_records(path, reached, gap), *added])
     known = (line for line, behind in _spans(index) if behind <= gap) if reached else ()
     with replacing(index) as file:
         file.writelines(line for line, _ in groupby(heapq.merge(known, lacking)))
 
 
-def reach(index: Path, end: int) -> int:
-    """The byte behind the last record that an index knows, of those that end before another byte; 0 if it is torn or
-    not in order, so that nothing can be looked up.
-    """
+def indexed_end(index: Path, end: int) -> int:
+    """Return the highest indexed offset that is at most `end`, 0 if the index is torn or unsorted and so unusable."""
     reached, before = 0, b""
     for line, behind in _spans(index):
         if line < before or behind < 0:
@@ -262,15 +263,15 @@ def reach(index: Path, end: int) -> int:
 
 
 def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
-    """Each line of an index, and the byte behind its record, -1 if it is none; nothing where there is no such file."""
+    """Iterate over the lines of an index with the end offset of each record, -1 for a malformed line."""
     try:
         with open(index, "rb") as file:
-            while line := file.readline(LARGEST):
-                # As we write it; of lines that others wrote all is read.
-                if line.endswith(b"}\n") and (match := _SPAN.search(line)):
+            while line := file.readline(_MAX_LINE_BYTES):
+                # The format of our own lines; lines written by other programs are parsed in full.
+                if line.endswith(b"}\n") and (match := _LENGTH_AND_OFFSET.search(line)):
                     yield line, int(match[1]) + int(match[2])
                 else:
-                    entry = parse(line)
+                    entry = parse_line(line)
                     yield (entry.line, entry.end) if entry else (line, -1)
     except FileNotFoundError:
         return
@@ -278,28 +279,28 @@ def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
         raise StoreError(f"cannot read {index}: {error.strerror}") from error
 
 
-def scan(path: Path, start: int, end: int) -> Iterator[Entry]:
-    """The entries of the records that begin between two bytes, from the WARC file itself."""
+def scan_records(path: Path, start: int, end: int) -> Iterator[CdxjEntry]:
+    """Iterate over the entries of the records that begin in a range of a WARC file, read from the file itself."""
     if start >= end:
         return
     try:
         with open(path, "rb") as file:
             for offset, length, head in _members(file, start, end, path):
-                if entry := entry_of(head, offset, length, path.name):
+                if entry := parse_record(head, offset, length, path.name):
                     yield entry
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
 
 
-def entries_in(records: bytes, offset: int, name: str) -> Iterator[Entry]:
-    """The entries of records that lie, or will lie, from a byte of a file on."""
+def entries_in(records: bytes, offset: int, name: str) -> Iterator[CdxjEntry]:
+    """Iterate over the entries of encoded records that are stored at an offset of a file."""
     for at, length, head in _members(io.BytesIO(records), 0, len(records), Path(name)):
-        if entry := entry_of(head, offset + at, length, name):
+        if entry := parse_record(head, offset + at, length, name):
             yield entry
 
 
 def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Each gzip member: where it is, and how its content begins."""
+    """Iterate over gzip members: offset, length and the first 64 KiB of the content."""
     file.seek(start)
     offset, ahead = start, b""
     while offset < end:
@@ -310,7 +311,7 @@ def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tupl
                 head += part[: (1 << 16) - len(head)]
                 ahead = member.unused_data
                 used += len(data) - len(ahead)
-        except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception
+        except zlib.error as error:  # type: ignore[misc]  # not declared as an exception in its stubs
             raise DamagedError(f"{path}: no record at byte {offset} ({error}); restore it from a backup") from error
         if not member.eof:
             raise DamagedError(f"{path}: no whole record at byte {offset}; restore the file from a backup")
@@ -318,8 +319,10 @@ def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tupl
         offset += used
 
 
-def entry_of(head: bytes, offset: int, length: int, file: str) -> Entry | None:
-    """The entry of a record, given how it begins; None for one that nobody looks up: a request, a 304."""
+def parse_record(head: bytes, offset: int, length: int, file: str) -> CdxjEntry | None:
+    """Return the index entry of a record from its first bytes, None for types that are not indexed (requests, 304
+    answers).
+    """
     fields, _, http = head.partition(b"\r\n\r\n")
     named = {name.lower(): value.decode("utf-8", "replace") for name, value in _FIELD.findall(fields)}
     kind, url = named.get(b"warc-type", ""), named.get(b"warc-target-uri", "").strip("<>")
@@ -332,16 +335,16 @@ def entry_of(head: bytes, offset: int, length: int, file: str) -> Entry | None:
         found = _TYPE.search(http.partition(b"\r\n\r\n")[0])
         mime = media_type(found[1].decode("latin-1")) if found else ""
     if kind == "revisit":
-        if status == "304":  # nothing to be seen there that the version before does not show
+        if status == "304":  # the previous version has the content
             return None
         mime = REVISIT
     date = re.sub(r"\D", "", named.get(b"warc-date", ""))[:14]
     digest = named.get(b"warc-payload-digest", "")
-    return Entry(key_of(url), date, url, mime, status, digest, offset, length, file)
+    return CdxjEntry(surt_key(url), date, url, mime, status, digest, offset, length, file)
 
 
 def media_type(value: str) -> str:
-    """A content type without its parameters.
+    """Return a content type without its parameters.
 
     >>> media_type("Text/HTML; charset=utf-8")
     'text/html'

@@ -1,5 +1,7 @@
-"""Events to bytes and back, exactly: `decode(encode(event)) == event` to the last bit, because a resumed crawl learns
-from decoded events and a running one from the originals. Columnar msgpack, zstd level 1.
+"""Serialization of events: columnar msgpack, zstd level 1.
+
+The round trip is exact, `decode(encode(event)) == event` to the last bit, because a resumed crawl learns from decoded
+events and a running one from the originals.
 """
 
 from __future__ import annotations
@@ -31,23 +33,22 @@ from lycosa.core.types import (
     Visit,
 )
 
-VERSION = 5  # of the log; logs of other versions are refused
-# raised when bytes that are no event are decoded
-ERRORS = (
+VERSION = 5  # format of the log; logs of other versions are refused
+# raised when decoding bytes that are not an event
+DECODE_ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
     msgpack.UnpackException, zstd.ZstdError,
 )  # fmt: skip
 KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
-
-_LARGEST = 256 * 2**20  # bytes of an event; a page has at most some megabytes of links and words
+_MAX_EVENT_BYTES = 256 * 2**20  # decompressed; a page has at most some megabytes of links and words
 _PLAIN = [part.name for part in fields(Visit)][:27]
-_plain = attrgetter(*_PLAIN)  # fields of a visit that are kept as they are, in order
+_plain = attrgetter(*_PLAIN)  # fields of a visit that are stored unchanged, in order
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
 def encode_visit(visit: Visit, level: int = 1) -> bytes:
-    """All of a visit but where its bytes are kept (that has columns of its own)."""
+    """Encode a visit without its place in the archive, which has columns of its own."""
     links, terms = visit.links, visit.terms
     packed: bytes = msgpack.packb(
         (
@@ -65,14 +66,13 @@ def encode_visit(visit: Visit, level: int = 1) -> bytes:
 
 
 def _columns(links: Links) -> tuple[Any, ...]:
-    """All of a page's links but their paths."""
     facets = {name: column.tobytes() for name, column in links.facets.items()}
     return links.urls, links.anchors, links.contexts, links.rels, links.positions, links.alphas.tobytes(), facets
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
-    """The visit as it was when it was recorded."""
-    values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _LARGEST), **_STRICT)
+    """Decode a visit."""
+    values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     _check(values)
     ids, counts, new = values[27:30]
     urls, anchors, contexts, rels, positions, alphas = values[30:36]
@@ -84,23 +84,23 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     paths = unpack_paths(values[38], values[39])
     links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
-        raise ValueError("its words and their counts differ in number")
+        raise ValueError("the visit has a different number of words and counts")
     _check_links(links)
     parts: list[Any] = [*values[:27], terms, links, place]
     return Visit(*parts)
 
 
 def _check_links(links: Links) -> None:
-    """Whether columns of links are of one length."""
+    """Raise ValueError unless all columns of links have the same length."""
     count = len(links.urls)
-    whole = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
+    is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
     lengths = {len(links.alphas), len(links.paths), *map(len, links.facets.values())}
-    if not whole or not lengths <= {0, count}:  # none where nobody judged
-        raise ValueError("the columns of its links differ in length")
+    if not is_complete or not lengths <= {0, count}:  # empty where the links were not judged
+        raise ValueError("the visit has link columns of different lengths")
 
 
 _REAL = (float, int)
-# of a visit
+# types of a visit's fields
 _FIELDS: tuple[Any, ...] = (
     str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
     bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
@@ -109,24 +109,24 @@ _FIELDS: tuple[Any, ...] = (
 
 
 def _check(values: Any) -> None:
-    """Whether these are the fields of a visit. Whoever folds it relies on that."""
+    """Raise ValueError unless the values have the types of a visit's fields."""
     if not isinstance(values, list) or len(values) != len(_FIELDS):
-        raise ValueError("it is not a visit")
+        raise ValueError("the record is not a visit")
     for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=True)):
         if not isinstance(value, kind):
-            raise ValueError(f"its field {at} is {type(value).__name__}")
+            raise ValueError(f"field {at} of the visit is a {type(value).__name__}")
     _check_names(values[1], values[2])
     if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
-        raise ValueError("its words, links or flags are no lists of texts")
+        raise ValueError("the visit's words, links or flags have the wrong type")
 
 
 def _check_names(kind: str, outcome: str) -> None:
     if kind not in KINDS or outcome not in OUTCOMES:
-        raise ValueError(f"there is no visit of kind {kind[:40]!a} and outcome {outcome[:40]!a}")
+        raise ValueError(f"unknown visit kind {kind[:40]!a} or outcome {outcome[:40]!a}")
 
 
 def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
-    """The places of a page's links, each path once, and which one each link has.
+    """Return the distinct tag paths of a page's links, and the index of each link's path among them.
 
     >>> pack_paths(["html body a", "html body ul li a", "html body a"])
     (['html body a', 'html body ul li a'], [0, 1, 0])
@@ -137,16 +137,16 @@ def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
 
 
 def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]:
-    """The paths, link by link; ValueError for numbers that stand for nothing."""
+    """Return the tag path of each link; raise ValueError for an index out of range."""
     if not set(map(type, distinct)) <= {str} or not set(map(type, number_of)) <= {int}:
-        raise ValueError("its paths are no texts")
+        raise ValueError("a tag path of the links is not text")
     if number_of and not 0 <= min(number_of) <= max(number_of) < len(distinct):
-        raise ValueError("its links have paths that are not there")
+        raise ValueError("a link has a tag path out of range")
     return [distinct[number] for number in number_of]
 
 
 def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel) -> bytes:
-    """A small event."""
+    """Encode an event that is not a visit."""
     if isinstance(event, Inbound | Parcel) and event.packed:
         return event.packed
     if isinstance(event, Parcel):
@@ -162,16 +162,16 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel) -> b
 
 
 def decode_other(kind: str, blob: bytes) -> Event:
-    """A small event, by its kind."""
+    """Decode an event that is not a visit."""
     if kind == "parcel":
         return _decode_parcel(blob)
     if kind == "lesson":
-        values = msgpack.unpackb(zstd.decompress(blob, _LARGEST), ext_hook=_unpacked, **_STRICT)
+        values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
     types = _OTHERS[kind]
     if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
-        raise ValueError(f"it is not a {kind}")
+        raise ValueError(f"the record is not a {kind}")
     if kind == "inbound":
         values[2] = decode_visit(values[2], Place())
         inbound = Inbound(*values)
@@ -182,8 +182,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
 
 
 def _encode_parcel(parcel: Parcel) -> bytes:
-    """Pages without their words, which nobody sends. Paths are much the same on all pages of a site: each is there
-    once."""
+    """Encode pages without their words, which are never sent, and each distinct tag path once for all pages."""
     number: dict[str, int] = {}
     pages = []
     for page in parcel.pages:
@@ -203,18 +202,17 @@ def _encode_parcel(parcel: Parcel) -> bytes:
     return zstd.compress(msgpack.packb((parcel.sender, list(number), pages), unicode_errors="surrogatepass"))
 
 
-# of a page in a parcel
+# types of a parcel page's fields
 _SENT: tuple[Any, ...] = (
     *_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
-_LINKS = 32  # first column of its links
+_LINKS = 32  # index of the first link column among them
 
 
 def _decode_parcel(blob: bytes) -> Parcel:
-    """Several pages, as they were sent."""
-    values: Any = msgpack.unpackb(zstd.decompress(blob, _LARGEST), **_STRICT)
+    values: Any = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     if not isinstance(values, list) or list(map(type, values)) != [int, list, list] or not values[2]:
-        raise ValueError("it is not a parcel")
+        raise ValueError("the record is not a parcel")
     sender, paths, pages = values
     for page in pages:
         _check_sent(page)
@@ -223,21 +221,20 @@ def _decode_parcel(blob: bytes) -> Parcel:
     if not set(map(type, texts)) <= {str} or not set(
         map(type, chain(numbers, *(page[_LINKS + 4] for page in pages)))
     ) <= {int}:
-        raise ValueError("its links, paths or flags are no lists of texts")
+        raise ValueError("the parcel's links, paths or flags have the wrong type")
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
-        raise ValueError("its links have paths that are not there")
+        raise ValueError("a link has a tag path out of range")
     return Parcel([_sent(sender, page, paths) for page in pages], blob)
 
 
 def _check_sent(values: Any) -> None:
-    """Whether these are the fields of a page in a parcel."""
+    """Raise ValueError unless the values have the types of a parcel page's fields."""
     if not isinstance(values, list) or len(values) != len(_SENT) or not all(map(isinstance, values, _SENT)):
-        raise ValueError("it is not a page of a parcel")
+        raise ValueError("the record is not a page of a parcel")
     _check_names(values[1], values[2])
 
 
 def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
-    """A page in a parcel."""
     number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
     links = Links(
         urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32),
@@ -251,7 +248,7 @@ def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
 
 _WORDLESS = Terms()
 
-# of small events
+# types of the fields of events that are not visits
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "seed": (str, _REAL, str, dict),
     "label": (str, bool | None, _REAL, str),
@@ -270,25 +267,27 @@ _DTYPE = re.compile(r"[<>|=][?bBiufcSUV]\d{0,4}", re.ASCII)
 
 
 def _packed(value: Any) -> Any:
-    """An array among the data of a lesson; a number of numpy's becomes a plain one."""
+    """Pack a NumPy array as an extension type, a NumPy scalar as a plain value."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
-    raise TypeError(f"a lesson can't hold a {type(value).__name__}: plain values, bytes and arrays only")
+    raise TypeError(f"a lesson can't hold a {type(value).__name__}, only plain values, bytes and arrays")
 
 
 def _unpacked(code: int, blob: bytes) -> Any:
     if code != _ARRAY:
-        raise ValueError(f"no value has the code {code}")
+        raise ValueError(f"unknown extension type {code}")
     dtype, shape, values = msgpack.unpackb(blob)
-    if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):  # numpy would run others through Python's parser
-        raise ValueError(f"there is no array of {str(dtype)[:40]!a}")
+    if not isinstance(dtype, str) or not _DTYPE.fullmatch(
+        dtype
+    ):  # NumPy evaluates some dtype strings with Python's parser
+        raise ValueError(f"unsupported array dtype {str(dtype)[:40]!a}")
     return np.frombuffer(values, dtype).reshape(shape)
 
 
 def _deltas(ids: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> bytes:
-    """Sorted ids as differences: small numbers, which compress."""
+    """Encode sorted ids as differences, which are small and compress better."""
     if not len(ids):
         return b""
     deltas = np.empty_like(ids)

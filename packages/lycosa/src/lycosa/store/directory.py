@@ -1,6 +1,4 @@
-"""A crawl's directory: `crawl.toml`, the log, `archive/*.warc.gz`, copies of the files it goes by (model, rules ...),
-and a lock while someone writes.
-"""
+"""Directory of a crawl: crawl.toml, event log, WARC archive, copies of the files its options name, and a lock."""
 
 from __future__ import annotations
 
@@ -19,11 +17,11 @@ from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
 
-SHARDS = "shards"  # directory of the shards of a crawl on a cluster
+SHARDS = "shards"  # subdirectory with the shards of a cluster crawl
 SHARD = re.compile(r"\d{3}")
 
-# copies of the files that options name
-KEPT = {
+# names of the copies of the files that options name
+COPIED_FILES = {
     "model": "topic.model",
     "background": "background.tsv.zst",
     "ontology": "ontology",
@@ -31,43 +29,47 @@ KEPT = {
 }
 
 
-def whole_of(path: Path) -> Path | None:
-    """The directory of the crawl whose shard is in this one; None if it is no shard."""
+def crawl_of_shard(path: Path) -> Path | None:
+    """Return the directory of the crawl that a shard directory belongs to, None if it is not a shard."""
     place = path.resolve()
-    whole, named = place.parent.parent, path.parent.parent
-    if place.parent.name != SHARDS or not SHARD.fullmatch(place.name) or not (whole / CONFIG).is_file():
+    crawl, named = place.parent.parent, path.parent.parent
+    if place.parent.name != SHARDS or not SHARD.fullmatch(place.name) or not (crawl / CONFIG).is_file():
         return None
-    return named if named.name and named.resolve() == whole else whole  # as it was named, if it was
+    return named if named.name and named.resolve() == crawl else crawl  # keep a relative path relative
 
 
-def shards_of(directory: Path) -> list[Path]:
-    """The directories of a crawl's shards, if it runs on a cluster."""
+def shard_directories(directory: Path) -> list[Path]:
+    """Return the shard directories of a cluster crawl, empty for others."""
     return sorted((directory / SHARDS).glob("[0-9][0-9][0-9]"))
 
 
 class Directory:
-    """The right to write in a crawl's directory. Make a new one with `create`, go on in one with `open`."""
+    """A crawl's directory, locked for writing. Make one with `create`, reopen one with `open`."""
 
     def __init__(self, path: Path, options: Options, lock: Lock) -> None:
         self.path = path
         self.options = options
-        self.moved: list[str] = []  # what `recover` found beyond the log and moved aside
+        self.moved: list[str] = []  # archive parts beyond the log that `recover` moved aside
         self._lock = lock
         self._copied: list[Path] = []
 
     @classmethod
     def create(cls, path: Path, options: Options) -> Directory:
-        """Start a directory; it must not hold a crawl yet."""
+        """Create a crawl's directory; raise InputError if it already holds a crawl."""
         if (path / CONFIG).exists() or (path / NAME).exists():
             raise InputError(
-                f"{path} already holds a crawl: continue with it by 'lycosa resume {path}', "
-                "or choose another directory with --out"
+                "crawl-exists",
+                f"{path} already holds a crawl: continue it with 'lycosa resume {path}', "
+                "or choose another directory with --out",
             )
         new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot create {path}: {error.strerror}; choose another directory with --out") from error
+            raise InputError(
+                "cannot-create-directory",
+                f"cannot create {path}: {error.strerror}; choose another directory with --out",
+            ) from error
         lock = Lock(path)
         directory = cls(path, options, lock)
         try:
@@ -84,34 +86,36 @@ class Directory:
 
     @classmethod
     def open(cls, path: Path, *, shard: bool = False) -> Directory:
-        """Take over a directory that holds a crawl. One of a cluster's `shard` is no crawl by itself."""
+        """Lock and open the directory of a crawl; raise InputError for a shard's directory unless `shard` is set."""
         options = cls.read_options(path)
-        if not shard and (whole := whole_of(path)) is not None:
-            raise InputError(f"{path} is a shard of the crawl in {whole}: name that directory")
+        if not shard and (crawl := crawl_of_shard(path)) is not None:
+            raise InputError("shard-directory", f"{path} is a shard of the crawl in {crawl}: name that directory")
         return cls(path, options, Lock(path))
 
     @staticmethod
     def read_options(path: Path) -> Options:
-        """The options of the crawl in a directory."""
+        """Return the options of the crawl in a directory."""
         if not (path / CONFIG).is_file():
             raise InputError(
-                f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
+                "no-crawl",
+                f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made",
             )
         options = Options.load(path / CONFIG)
-        options.strategy = options.strategy or STRATEGY  # a space or a file may name none
+        options.strategy = options.strategy or STRATEGY  # an empty strategy means the default
         return options
 
     def _keep_files(self) -> None:
-        """Copy the files that the crawl goes by, so that the directory stands on its own: it may be moved, they may
-        change or be lost.
+        """Copy the files that options name into the directory, so that it stays complete when it is moved or they
+        change.
         """
         for option, name in self.options.files().items():
-            place = self.path / KEPT[option]
+            place = self.path / COPIED_FILES[option]
             if place.exists():
                 if Path(name).is_file() and filecmp.cmp(name, place, shallow=False):
-                    continue  # itself, or what a start that was killed has left
+                    continue  # the copy itself, or left by a killed start
                 raise InputError(
-                    f"{place} is in the way of a copy of {name}: move it, or choose another directory with --out"
+                    "file-exists",
+                    f"{place} is in the way of a copy of {name}: move it, or choose another directory with --out",
                 )
             try:
                 with open(name, "rb") as source, replacing(place) as copy:
@@ -119,34 +123,35 @@ class Directory:
                 self._copied.append(place)
             except OSError as error:
                 raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; free some space") from error
-        self.options = self.options.with_files({option: KEPT[option] for option in self.options.files()})
+        self.options = self.options.with_files({option: COPIED_FILES[option] for option in self.options.files()})
 
     def keep_model(self, options: Options, model: Path) -> Options:
-        """Copy another model in the place of the one that the crawl went by; the options with the copy's name."""
+        """Replace the crawl's copy of its model, and return the options with the name of the copy."""
         try:
-            with open(model, "rb") as source, replacing(self.path / KEPT["model"]) as copy:
+            with open(model, "rb") as source, replacing(self.path / COPIED_FILES["model"]) as copy:
                 shutil.copyfileobj(source, copy)
         except OSError as error:
             raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; free some space") from error
-        return options.with_files({"model": KEPT["model"]})
+        return options.with_files({"model": COPIED_FILES["model"]})
 
     def save(self) -> None:
-        """Write crawl.toml, all of it or nothing."""
-        # A header or an address that is written out is a secret, and no part of a directory that is passed on.
+        """Write crawl.toml atomically."""
+        # Literal headers and notification addresses may be secrets; only references to environment variables are saved.
         headers, notify = self.options.headers, self.options.notify
         kept = with_changes(self.options, headers=_of_environment(headers), notify=_of_environment(notify))
         try:
             with replacing(self.path / CONFIG) as file:
                 file.write(kept.to_toml().encode())
         except UnicodeEncodeError as error:
-            raise InputError(f"an option is not valid text ({error.object[error.start : error.end]!r})") from error
+            raise InputError(
+                "invalid-text", f"an option is not valid text ({error.object[error.start : error.end]!r})"
+            ) from error
         except OSError as error:
             raise StoreError(
                 f"cannot write {self.path / CONFIG}: {error.strerror}; free some space or choose --out"
             ) from error
 
     def log(self) -> SqliteLog:
-        """The log, for writing."""
         return SqliteLog(self.path / NAME)
 
     def archive(
@@ -156,7 +161,7 @@ class Directory:
         rotate: int,
         user_agent: str = "",
     ) -> WarcArchive:
-        """The archive, brought to where the log ends."""
+        """Return the archive, truncated to the offsets in the log."""
         options = self.options
         about = {
             "software": software,
@@ -172,12 +177,12 @@ class Directory:
         return archive
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         self._lock.release()
 
 
 def is_running(directory: Path) -> bool:
-    """Whether someone is crawling in the directory."""
+    """Return whether a process is crawling in the directory."""
     if not (directory / "lock").exists():
         return False
     try:
@@ -187,8 +192,8 @@ def is_running(directory: Path) -> bool:
     return False
 
 
-def located(options: Options, path: Path) -> Options:
-    """A crawl's options with whole paths: what it goes by lies in its directory, and is named as seen from there."""
+def with_resolved_files(options: Options, path: Path) -> Options:
+    """Return a crawl's options with relative file paths resolved against its directory."""
     return options.with_files(
         {
             option: str(path / name)
@@ -199,5 +204,5 @@ def located(options: Options, path: Path) -> Options:
 
 
 def _of_environment(values: list[str]) -> list[str]:
-    """Those that name an environment variable."""
+    """Return the values that refer to an environment variable."""
     return [value for value in values if re.search(r"\$\{?\w", value)]

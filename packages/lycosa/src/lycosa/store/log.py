@@ -1,8 +1,9 @@
-"""The log is the crawl: events in order, one row each, in SQLite; one commit each, or for several together.
+"""The event log of a crawl: one SQLite row per event, in order.
 
-WAL with `synchronous=NORMAL`: a commit costs 0.03 ms and survives the death of the process at any moment (power loss
-may cost the last commits, never consistency). Readers (`lycosa show`) work beside a running crawl. Who writes holds
-a lock on the directory, so that two crawls can't share one log.
+Each event is committed on its own, or several in one `batch()`. WAL with `synchronous=NORMAL`: a commit costs 0.03 ms
+and survives a kill of the process at any moment; a power loss may cost the last commits, but never consistency.
+Readers (`lycosa show`) work beside a running crawl. The writer holds a lock on the directory, so that two crawls
+cannot share a log.
 """
 
 from __future__ import annotations
@@ -29,14 +30,13 @@ if TYPE_CHECKING:
 
 NAME = "log.sqlite"
 
-PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL: `Visit.is_page`; FIRSTS: the first page with its content
-FIRSTS = f"{PAGES} AND same = ''"
-
-VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL: `Visit.is_version`
+PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
+UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without pages that repeat the content of an earlier one
+VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
 WORTH = "COALESCE(worth.worth, event.beta)"  # SQL: `Visit.worth`
-OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel")  # kinds of events that are no visits
-VISITS = f"kind NOT IN {OTHERS}"
-PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # names of archive files: none leads out of the archive's directory
+NON_VISIT_KINDS = ("seed", "label", "setting", "lesson", "inbound", "parcel")  # kinds of events that are not visits
+VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
+PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
 
 _SCHEMA = """
 CREATE TABLE event (
@@ -46,19 +46,19 @@ CREATE TABLE event (
     outcome TEXT NOT NULL,
     beta    REAL NOT NULL,
     same    TEXT NOT NULL,          -- the node whose content this one repeats
-    file    TEXT NOT NULL,          -- where the archive keeps the bytes
+    file    TEXT NOT NULL,          -- archive file with its records
     start   INTEGER NOT NULL,
     length  INTEGER NOT NULL,
     body    BLOB NOT NULL
 );
 CREATE INDEX event_node ON event (node);
--- a table of its own, as an update of `event` would write the bodies again; it can be made from the events
+-- separate, since an update of `event` would rewrite the bodies; can be recomputed from the events
 CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);
 """
 
 
 class Lock:
-    """The right to write in a crawl's directory; goes with the process, however that ends."""
+    """Exclusive lock on a crawl's directory; the kernel releases it when the process ends."""
 
     def __init__(self, directory: Path, *, peek: bool = False) -> None:
         self.path = directory / "lock"
@@ -66,7 +66,7 @@ class Lock:
             self._file = open(self.path, "r" if peek else "a+")  # noqa: SIM115 - held open for as long as the lock is held
         except OSError as error:
             raise StoreError(
-                f"cannot write in {directory}: {error.strerror}; make it writable, or "
+                f"cannot write to {directory}: {error.strerror}; make it writable, or "
                 "choose another directory with --out"
             ) from error
         if not self._acquire(fcntl.LOCK_SH if peek else fcntl.LOCK_EX):
@@ -84,7 +84,7 @@ class Lock:
         self._file.flush()
 
     def _acquire(self, how: int) -> bool:
-        """Try for a moment: someone who only looks (`lycosa show`) holds the lock for an instant."""
+        """Try to lock for 0.2 s: readers such as `lycosa show` hold the lock for an instant."""
         for _ in range(10):
             try:
                 fcntl.flock(self._file, how | fcntl.LOCK_NB)
@@ -101,7 +101,7 @@ class Lock:
 
 
 class SqliteLog:
-    """Append events, iterate over them; `Log` for a crawl on disk."""
+    """Event log in an SQLite file."""
 
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
@@ -116,9 +116,7 @@ class SqliteLog:
             self._create()
         address = path.absolute().as_uri()
         if readonly and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
-            address += (
-                "?immutable=1"  # a backup, a medium that can't be written: SQLite wants files of its own beside it
-            )
+            address += "?immutable=1"  # SQLite creates files beside the log, which a read-only medium does not allow
         with self._explaining():
             self._db = sqlite3.connect(address, timeout=busy_seconds, isolation_level=None, uri=True)
         try:
@@ -128,7 +126,7 @@ class SqliteLog:
             raise
 
     def _create(self) -> None:
-        """An empty log, which nobody sees before it is whole: others may look for it at any moment."""
+        """Create an empty log under a temporary name, then rename it: readers never see an incomplete one."""
         new = self.path.with_name(f"{self.path.name}.new")
         with self._explaining():
             new.unlink(missing_ok=True)
@@ -138,7 +136,7 @@ class SqliteLog:
 
     @staticmethod
     def lay_out(db: sqlite3.Connection) -> None:
-        """Make an empty database a log."""
+        """Create the tables of a log in an empty database."""
         db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def _set_up(self, readonly: bool) -> None:
@@ -146,7 +144,9 @@ class SqliteLog:
             harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if version != codec.VERSION and not new:  # nothing has been changed so far: it may be someone else's
+            if (
+                version != codec.VERSION and not new
+            ):  # nothing is written before this check: it may be a foreign database
                 raise DamagedError(
                     f"{self.path} was not written by this release of Lycosa: its format is {version}, not "
                     f"{codec.VERSION}. Use the release that wrote it"
@@ -161,7 +161,7 @@ class SqliteLog:
                 self.lay_out(self._db)
 
     def append(self, event: Event) -> int:
-        """Add one event and commit it: when this returns it survives kill -9. Its number."""
+        """Append and commit an event, and return its sequence number. It then survives kill -9."""
         with self._explaining():
             seq = self._insert(_row_of(event))
         if isinstance(event, Visit) and self._versions is not None and event.is_version:
@@ -171,9 +171,9 @@ class SqliteLog:
         return seq
 
     def put(self, seq: int, event: Event, body: bytes, worth: float | None) -> None:
-        """Add an event under its number, with its bytes: for a log that is copied from another."""
+        """Insert an encoded event copied from another log under its sequence number."""
         with self._explaining():
-            row = (seq, *columns_of(event), body)
+            row = (seq, *row_columns(event), body)
             self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", row)
             if worth is not None:
                 self._db.execute("INSERT INTO worth VALUES (?, ?)", (seq, worth))
@@ -186,32 +186,32 @@ class SqliteLog:
         return done.lastrowid or 0
 
     def rate(self, worths: NDArray[Any]) -> None:
-        """Keep what each version of a page is worth by now, in the order of the log: one number for each."""
+        """Store the current relevance of every version of a page, in log order."""
         if self._versions is None:
             self._versions = [seq for (seq,) in self.rows("seq", VERSIONS)]
         seqs = self._versions
         if len(seqs) != len(worths):
-            raise StoreError(f"{self.path}: the judge rated {len(worths)} pages, the log has {len(seqs)}")
+            raise StoreError(f"{self.path}: relevance given for {len(worths)} pages, the log has {len(seqs)}")
         with self.together():
             self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", zip(seqs, worths.tolist(), strict=True))
 
     def forget_places(self, seqs: Sequence[int]) -> None:
-        """Take visits for not archived: their records cannot be read."""
+        """Clear the archive places of visits whose records cannot be read."""
         with self.together():
             self._db.executemany(
                 "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
             )
 
     def settle(self, worths: Sequence[tuple[int, float]]) -> None:
-        """Keep what some pages are worth by now, each by its number: for a log that is made from others."""
+        """Store the current relevance of some pages, given as pairs of sequence number and relevance."""
         with self.together():
             self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", worths)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What is appended inside is committed all at once, or not at all."""
-        inner = self._db.in_transaction
-        if inner:  # part of what others do together
+        """Commit everything appended inside the block at once, or nothing if it raises."""
+        is_nested = self._db.in_transaction
+        if is_nested:  # the outermost batch commits
             yield
             return
         with self._explaining():
@@ -221,7 +221,7 @@ class SqliteLog:
             except BaseException:
                 if self._db.in_transaction:  # a full disk makes SQLite roll back by itself
                     self._db.execute("ROLLBACK")
-                self._versions = None  # some may be none
+                self._versions = None  # may hold rows that were rolled back
                 raise
             self._db.execute("COMMIT")
 
@@ -229,91 +229,93 @@ class SqliteLog:
         return self.events()
 
     def events(self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Event]:
-        """Events, all in their order or a selection; streams."""
+        """Iterate over all events in order, or over a selection given as SQL, without loading them all."""
         return (event for _, event in self.numbered(where, order, given))
 
     def visits(self, where: str, order: str = "seq", given: tuple[object, ...] = ()) -> Iterator[Visit]:
-        """The visits among some events."""
+        """Iterate over the visits among the selected events."""
         return (event for event in self.events(where, order, given) if isinstance(event, Visit))
 
     def visit(self, seq: int) -> Visit:
-        """A visit by its number."""
+        """Return the visit with a sequence number."""
         return next(self.visits("seq = ?", given=(seq,)))
 
     def numbered(
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
-        """The same, each with its number in the log."""
+        """Iterate over the selected events as pairs of sequence number and event."""
         for seq, kind, file, start, length, body, worth, *columns in self.rows(
             "seq, kind, file, start, length, body, worth.worth, node, outcome, beta, same", where, order, given
         ):
             yield seq, self._event(seq, kind, Place(file, start, length), body, worth, columns)
 
     def _event(self, seq: int, kind: str, place: Place, body: bytes, worth: float | None, columns: list[Any]) -> Event:
-        """An event from its row, if both say the same."""
+        """Decode an event; raise DamagedError if it contradicts the columns of its row."""
         try:
-            if kind in OTHERS:
+            if kind in NON_VISIT_KINDS:
                 event = codec.decode_other(kind, body)
-                recorded = [name_of(event), "", 0.0, ""]
+                recorded = [node_column(event), "", 0.0, ""]
             else:
                 event = visit = codec.decode_visit(body, place)
                 visit.rated = worth
-                recorded = [visit.node, visit.outcome, visit.beta, visit.same_as]
-                if kind != visit.kind or not is_place(place):
-                    raise ValueError("its kind, or where its bytes are kept, is another")
+                recorded = [visit.node, visit.outcome, visit.relevance, visit.same_as]
+                if kind != visit.kind or not is_valid_place(place):
+                    raise ValueError("its kind or archive place differs from its columns")
             if recorded != columns:
-                raise ValueError("its columns are not what was recorded")
-        except codec.ERRORS as error:
+                raise ValueError("its columns differ from its body")
+        except codec.DECODE_ERRORS as error:
             raise self._damaged(f"event {seq}, a {str(kind)[:40]!a}, can't be read: {_brief(error)}") from error
         return event
 
     def check(self, after: int = 0) -> None:
-        """Whether this is a log, and all of it: what can be seen without reading what events say. Quick, and to be
-        asked of one that may have come from anywhere: `DamagedError` says what is wrong first. Events up to `after` are
-        believed.
+        """Raise DamagedError for the first defect found without decoding events.
+
+        Fast, and safe for files from an untrusted source. Events up to `after` are not checked.
         """
         with self._explaining():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
-            for kind, name, of in schema:
-                if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
-                    raise DamagedError(f"{self.path} is not a log of Lycosa: it has a {kind} {str(name)[:60]!a}")
+            for kind, name, table in schema:
+                if (kind, name, table) not in _SCHEMA_OBJECTS and not (
+                    kind == "table" and str(name).startswith("sqlite_stat")
+                ):
+                    raise DamagedError(f"{self.path} is not a Lycosa log: it contains a {kind} {str(name)[:60]!a}")
             if not schema:
                 return
             if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
-                raise DamagedError(f"{self.path} is not a log of Lycosa: it has other columns")
-            # As bytes: SQLite would not give what is no text.
+                raise DamagedError(f"{self.path} is not a Lycosa log: its columns differ")
+            # As bytes: sqlite3 raises for TEXT that is not UTF-8.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, beta, start, length, typeof(body)"
             for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
                 if why := _wrong(*row):
                     raise self._damaged(f"event {seq}: {why}")
-            # A node is kept twice, in the table and in its index.
+            # Compare the node in the table with the copy in its index.
             lost = self._db.execute(
                 "SELECT seq FROM event WHERE seq > ? AND NOT EXISTS "
                 "(SELECT 1 FROM event AS same WHERE same.node = event.node AND same.seq = event.seq)",
                 (after,),
             ).fetchone()
         if lost:
-            raise self._damaged(f"event {lost[0]}: its node is not what was recorded")
+            raise self._damaged(f"event {lost[0]}: its node differs from the index")
 
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
-            f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then continue: "
+            f"{self.path} is damaged: {why}. Restore it from a backup, or keep the readable part with: "
             f"lycosa check {self.path.parent}"
         )
 
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[Any, ...]]:
-        """Some columns of some events; what a page is worth is `WORTH`."""
+        """Iterate over columns of the selected rows; the current relevance of a page is the SQL expression `WORTH`."""
         with self._explaining():
             yield from self._db.execute(
                 f"SELECT {columns} FROM event LEFT JOIN worth USING (seq) WHERE {where} ORDER BY {order}", given
             )
 
     def worths(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What pages are worth by now, where somebody has rated them: the numbers of events, in order, and worths."""
-        import numpy as np  # when it is needed: whoever asks for help does not wait for it
+        """Return the sequence numbers of rated pages up to an event, in order, and their current relevance."""
+        import numpy as np  # a slow import, not needed for `lycosa --help`
 
         with self._explaining():
             rows = self._db.execute("SELECT seq, worth FROM worth WHERE seq <= ? ORDER BY seq", (until,)).fetchall()
@@ -321,21 +323,22 @@ class SqliteLog:
         return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["worth"])
 
     def setting(self, key: str, default: Any) -> Any:
-        """The last value of a setting."""
+        """Return the last recorded value of a setting."""
         for event in self.events("kind = 'setting' AND node = ?", "seq DESC LIMIT 1", (key,)):
             if isinstance(event, Setting):
                 return event.value
         return default
 
     def end(self) -> int:
-        """The number of the last event."""
+        """Return the sequence number of the last event, 0 for an empty log."""
         with self._explaining():
             return int(self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM event").fetchone()[0])
 
     def chain(self, seq: int) -> str:
-        """A hash of all events up to this one: of each what its columns say, its number and how long its body is.
+        """Return a hash of all events up to a sequence number.
 
-        What people said is taken as it is: a yes is as long as a no.
+        It covers each event's columns and number, the bodies of seeds, labels and settings (a changed label keeps its
+        length), and the lengths of all other bodies.
         """
         at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
         said = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
@@ -349,16 +352,16 @@ class SqliteLog:
         return hashed.hex()
 
     def last(self) -> Event | None:
-        """The last event of the crawl itself: when it is over it may be labelled and judged anew."""
+        """Return the last event of the crawl itself, not counting labels and judge updates made after its end."""
         later = "kind IN ('label', 'lesson') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
         return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:
-        """For each file of the archive, the byte after the last one that the log knows of."""
+        """Return the end offset of the last recorded visit in each archive file."""
         ends = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
         for file, end in ends.items():
-            if not is_place(Place(file, 0, end)):
-                raise self._damaged(f"{str(file)[:60]!a} is not a file of the archive")
+            if not is_valid_place(Place(file, 0, end)):
+                raise self._damaged(f"{str(file)[:60]!a} is not a valid archive file name")
         return ends
 
     def close(self) -> None:
@@ -366,10 +369,10 @@ class SqliteLog:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """What SQLite complains of, told as something a person can act upon."""
+        """Raise SQLite errors as StoreError with advice for the user."""
         try:
             yield
-        except (sqlite3.Error, OSError, UnicodeError) as error:  # SQLite's own words of a damaged schema may be no text
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # UnicodeError: messages on a damaged schema
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> StoreError:
@@ -391,54 +394,54 @@ class SqliteLog:
 
 
 def harden(db: sqlite3.Connection) -> None:
-    """For a database that may have come from anywhere: what is written in its schema can do nothing but keep rows."""
+    """Harden a connection to an untrusted database: its schema cannot call functions with side effects."""
     db.execute("PRAGMA trusted_schema=OFF")
     db.execute("PRAGMA cell_size_check=ON")
 
 
-_OURS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "worth", "worth")}
+_SCHEMA_OBJECTS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "worth", "worth")}
 _COLUMNS = ["seq", "kind", "node", "outcome", "beta", "same", "file", "start", "length", "body"]
 
 
 def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
-    """What is wrong with an event's columns; empty if nothing is. Texts are given as bytes."""
-    beta, start, length, body = rest
+    """Return the first defect of an event's columns, empty if there is none. Texts are given as bytes."""
+    relevance, start, length, body = rest
     try:
         (kind_text, _, outcome_text, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
     except (UnicodeDecodeError, AttributeError):
         return "a column is not text"
-    if kind_text not in OTHERS and kind_text not in codec.KINDS:
-        return f"there is no kind {kind_text[:40]!a}"
-    if outcome_text not in codec.OUTCOMES and (outcome_text or kind_text not in OTHERS):
-        return f"there is no outcome {outcome_text[:40]!a}"
-    if not isinstance(beta, float | int) or not math.isfinite(beta):
-        return "its score is not a number"
-    if type(start) is not int or type(length) is not int or not is_place(Place(name, start, length)):
+    if kind_text not in NON_VISIT_KINDS and kind_text not in codec.KINDS:
+        return f"unknown kind {kind_text[:40]!a}"
+    if outcome_text not in codec.OUTCOMES and (outcome_text or kind_text not in NON_VISIT_KINDS):
+        return f"unknown outcome {outcome_text[:40]!a}"
+    if not isinstance(relevance, float | int) or not math.isfinite(relevance):
+        return "its relevance is not a number"
+    if type(start) is not int or type(length) is not int or not is_valid_place(Place(name, start, length)):
         return f"{name[:60]!a} is not a place in the archive"
     return "" if body == "blob" else "it has no body"
 
 
-def is_place(place: Place) -> bool:
-    """Whether the archive can have such a place."""
+def is_valid_place(place: Place) -> bool:
+    """Return whether file name, offset and length are valid for an archive."""
     fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)
 
 
 def _row_of(event: Event) -> tuple[object, ...]:
     body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
-    return (*columns_of(event), body)
+    return (*row_columns(event), body)
 
 
-def columns_of(event: Event) -> tuple[object, ...]:
-    """Return what an event is found by: all columns but its number and its bytes."""
+def row_columns(event: Event) -> tuple[object, ...]:
+    """Return the columns of an event's row, without sequence number and body."""
     if not isinstance(event, Visit):
-        return type(event).__name__.lower(), name_of(event), "", 0.0, "", "", 0, 0
+        return type(event).__name__.lower(), node_column(event), "", 0.0, "", "", 0, 0
     place = event.place
-    return event.kind, event.node, event.outcome, event.beta, event.same_as, place.file, place.offset, place.length
+    return event.kind, event.node, event.outcome, event.relevance, event.same_as, place.file, place.offset, place.length
 
 
-def name_of(event: Event) -> str:
-    """What an event is found by."""
+def node_column(event: Event) -> str:
+    """Return the value of the `node` column of an event."""
     match event:
         case Setting():
             return event.key
@@ -455,7 +458,7 @@ def _brief(error: Exception) -> str:
 
 
 class MemoryLog:
-    """A log that dies with the process: experiments and tests."""
+    """Event log in memory, for experiments and tests."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -465,41 +468,40 @@ class MemoryLog:
         return len(self.events)
 
     def rate(self, worths: NDArray[Any]) -> None:
-        """Say what each version of a page is worth by now."""
+        """Store the current relevance of every version of a page, in log order."""
         versions = [event for event in self.events if isinstance(event, Visit) and event.is_version]
         for visit, worth in zip(versions, worths.tolist(), strict=True):
             visit.rated = worth
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """As one."""
+        """Do nothing: appends to memory need no transaction."""
         yield
 
     def __iter__(self) -> Iterator[Event]:
         return iter(list(self.events))
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
 class NullLog(MemoryLog):
-    """Keeps nothing: for a crawl whose visits are only looked at as they come."""
+    """Event log that discards everything, for crawls whose visits are consumed as they come."""
 
     def append(self, event: Event) -> int:
-        """Forget it."""
         return 0
 
     def rate(self, worths: NDArray[Any]) -> None:
-        """Forget them."""
+        pass
 
 
 # -- labels ------------------------------------------------------------------------------------------------
 
-# A person's word on pages, as a crawl's log keeps it: events that are only ever added, of which the last counts.
+# Labels are events that are only ever appended; the last one of a page counts.
 
 
-def labels_in(log: SqliteLog) -> dict[str, bool]:
-    """The labels that stand, by page, in the order in which they were given."""
+def current_labels(log: SqliteLog) -> dict[str, bool]:
+    """Return the current label of each page, in the order in which they were set."""
     labels: dict[str, bool] = {}
     for event in log.events("kind = 'label'"):
         assert isinstance(event, Label)
@@ -510,13 +512,13 @@ def labels_in(log: SqliteLog) -> dict[str, bool]:
 
 
 def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
-    """Those of some labels that the log lacks: after a crash some may be given again."""
-    had = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
-    return [label for label in labels if (label.node, label.at, label.by) not in had]
+    """Return the labels that the log lacks; after a crash, some may be submitted again."""
+    known = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
+    return [label for label in labels if (label.node, label.at, label.by) not in known]
 
 
 def append_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
-    """Append the labels that the log lacks, and return them."""
+    """Append and return the labels that the log lacks."""
     missing = missing_labels(log, labels)
     with log.together():
         for label in missing:

@@ -1,7 +1,7 @@
-"""How the files of an archive are called: PREFIX-DATE-SERIAL-HOST-TOKEN.warc.gz, as WARC's standard recommends.
+"""Names of archive files: PREFIX-DATE-SERIAL-HOST-TOKEN.warc.gz, as the WARC standard recommends.
 
-The date is that of the file's beginning, to the millisecond, in UTC; the serial number counts the files of a crawl. The
-token is drawn for each file, so that archives of many crawls may lie in one directory or bucket.
+The date is the file's creation time in UTC, to the millisecond; the serial number counts the files of a crawl. The
+token is random, so that archives of many crawls can share a directory or bucket.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SERIAL = re.compile(r".*-\d{17}-(\d{5,18})-.*", re.ASCII)
 
 
 def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = "", token: str = "") -> str:
-    """The name of a new file.
+    """Return the name of a new archive file.
 
     >>> file_name("reefs", 7, datetime(2026, 11, 17, 15, 13, 36, 5000, UTC), "crawler.example.org", "3f9c2a1b")
     'reefs-20261117151336005-00007-crawler.example.org-3f9c2a1b.warc.gz'
@@ -29,10 +29,10 @@ def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = 
     return f"{prefix or WARC_PREFIX}-{date}-{serial:05d}-{host or host_name()}-{token or os.urandom(4).hex()}{ENDING}"
 
 
-def serial_of(name: str) -> int:
-    """The serial number in a file's name; 0 for a file that isn't ours.
+def serial_number(name: str) -> int:
+    """Return the serial number in a file's name, 0 for a file that Lycosa did not name.
 
-    >>> [serial_of(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "x")]
+    >>> [serial_number(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "x")]
     [7, 0]
     """
     match = _SERIAL.fullmatch(name.removesuffix(ENDING))
@@ -40,6 +40,6 @@ def serial_of(name: str) -> int:
 
 
 def host_name() -> str:
-    """This machine's name, as far as a file's name can have it."""
+    """Return this machine's name, limited to characters and a length safe in file names."""
     plain = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname()).strip(".-")
     return plain[:40].strip(".-") or "localhost"

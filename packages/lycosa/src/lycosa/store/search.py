@@ -1,12 +1,12 @@
-"""The search index: which words stand on which page, how often, and where. One SQLite file beside the log.
+"""Full-text index of a crawl: one SQLite file beside the log.
 
-It is derived from log and archive, so it may be deleted at any time, and whatever is wrong with it is mended by making
-it anew. A batch of pages goes into both parts in one transaction, with the number of the last event:
+The index is derived from log and archive: it can be deleted at any time, and a damaged one is rebuilt. A batch of pages
+is added to both tables in one transaction, with the number of the last event:
 
-    place    FTS5, without a copy of the text: where each word stands, and how much that says of the page (BM25)
-    page     what filters ask for, of each page as it is now
+    place    FTS5 without a copy of the text: word positions, ranked by BM25
+    page     filter columns of each page's current version
 
-A page of which another version comes gets a new number. What FTS5 has of the old one counts for nobody any more.
+A new version of a page gets a new row id; FTS5 rows of older versions are ignored.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from lycosa.store.log import harden
 
 NAME = "search.sqlite"
 
-FORMAT = 4  # of the file; raised whenever an older index would answer otherwise, also when words are cut differently
-TITLE = 5  # a word in the title counts as so many in the text
+FORMAT = 4  # increase when results of older indexes would differ, also when the tokenizer changes
+TITLE = 5  # BM25 weight of the title; the text has 1
 PAGE = np.dtype([("id", "i8"), ("seq", "i8"), ("score", "f8"), ("unread", "?")])
 MATCH = np.dtype([("id", "i8"), ("weight", "f8")])
 
@@ -43,7 +43,7 @@ CREATE TABLE page (
 );
 CREATE VIRTUAL TABLE place USING fts5 (title, text, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE word USING fts5vocab (place, row);
--- A batch becomes one piece of FTS5's tree, not dozens that have to be merged: a third less time.
+-- One FTS5 segment per batch instead of dozens to merge: a third less time.
 INSERT INTO place (place, rank) VALUES ('hashsize', {64 << 20});
 """
 
@@ -51,16 +51,16 @@ _OURS = 0x4C796353  # application_id of our SQLite files
 
 
 class IndexDamaged(DamagedError):
-    """The index can't be used: begin anew. The log may be damaged, too, but that is another matter."""
+    """The index file is unusable and has to be rebuilt."""
 
 
 @contextmanager
-def building(
+def index_lock(
     directory: Path, waiting: Callable[[], None] = lambda: None, patience: float | None = None
 ) -> Iterator[bool]:
-    """The right to open, make and extend the index; `waiting` hears of it when someone else has it.
+    """Hold the lock for opening and changing the index, and yield whether it was acquired.
 
-    Whether one has got it: who has no more than some `patience` (seconds) may have to do without.
+    Waits for the lock, after calling `waiting`; with `patience`, gives up after that many seconds.
     """
     try:
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
@@ -82,7 +82,6 @@ def building(
 
 
 def _got(file: IO[str], patience: float) -> bool:
-    """Whether a lock was to be had in time."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
         time.sleep(0.02)
@@ -94,7 +93,7 @@ def _got(file: IO[str], patience: float) -> bool:
 
 @dataclass(slots=True)
 class IndexedPage:
-    """A page on its way into the index; title and text are words with blanks between them."""
+    """A page to add to the index; title and text are words separated by spaces."""
 
     seq: int
     url: str
@@ -104,16 +103,16 @@ class IndexedPage:
     language: str = ""
     fetched: float = 0.0
     score: float = 0.0
-    copy: bool = False  # it repeats another page's content
-    unread: bool = False  # it could not be read out of the archive
-    changed: float = 0.0  # when it last changed in what matters; 0: never
+    copy: bool = False  # repeats another page's content
+    unread: bool = False  # could not be read from the archive
+    changed: float = 0.0  # Unix time of the last significant change, 0 for none
 
 
-class Index:
-    """Pages, numbered from 1 in the order in which they come. The file is made if there is none, and made anew if it is
-    another; it holds nothing that could not be made again, so nothing in here is careful with it.
+class SearchIndex:
+    """Search index of a crawl's pages, with row ids from 1 in order of addition.
 
-    Whoever opens or clears it holds the right of `building`; without it an index that is there can be read (`mine`).
+    A missing, damaged or outdated file is replaced by an empty one, which requires the lock of `index_lock`; without the
+    lock, pass `mine=False` to read an existing index.
     """
 
     def __init__(self, path: Path, *, mine: bool = True) -> None:
@@ -152,7 +151,7 @@ class Index:
         return db
 
     def clear(self) -> None:
-        """Begin anew with an empty file. Who is still reading the old one may go on."""
+        """Replace the file by an empty one; open readers keep the old file."""
         self._db.close()
         self._delete()
         self._start()
@@ -162,15 +161,15 @@ class Index:
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.path} is not an index, and can't be deleted: {error.strerror}") from error
+            raise StoreError(f"{self.path} is not a search index and can't be deleted: {error.strerror}") from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._db.close()
 
     @property
     def replaced(self) -> bool:
-        """Whether the file was deleted or exchanged since it was opened."""
+        """Return whether the file was deleted or replaced since it was opened."""
         try:
             return os.stat(self.path).st_ino != self._file
         except OSError:
@@ -178,15 +177,13 @@ class Index:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """What SQLite complains of: the disk, another program, or else an index that can't be used any more."""
+        """Raise SQLite errors as StoreError, LockedError or IndexDamaged."""
         try:
             yield
         except sqlite3.Error as error:
             text = str(error)
             if "locked" in text or "busy" in text:
-                raise LockedError(
-                    f"{self.path} is held by another program: close that one, then search again"
-                ) from error
+                raise LockedError(f"{self.path} is locked by another program: close it, then search again") from error
             if any(word in text for word in ("full", "disk I/O", "readonly", "unable to open")):
                 raise StoreError(
                     f"cannot write {self.path}: {text}. Free some space or give access, then search again; "
@@ -194,10 +191,10 @@ class Index:
                 ) from error
             raise IndexDamaged(f"{self.path} is damaged ({text}): delete it; it will be rebuilt") from error
 
-    # -- what it holds -----------------------------------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[IndexedPage], mark: str) -> None:
-        """Take in pages, all of them or none; `mark` tells the last one's event from others of its number."""
+        """Add pages in one transaction; `mark` is the log's chain hash at the last page's event."""
         with self._explaining():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -224,7 +221,7 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What is read inside is of one moment, whatever is added meanwhile."""
+        """Run all reads inside the block on one database snapshot."""
         with self._explaining():
             self._db.execute("BEGIN")
             try:
@@ -234,34 +231,34 @@ class Index:
                     self._db.execute("ROLLBACK")
 
     def last(self) -> tuple[int, str]:
-        """The number of the last event taken in, and its mark."""
+        """Return the number of the last indexed event, and its mark."""
         with self._explaining():
             seq, mark = self._db.execute("SELECT last, mark FROM state").fetchone()
         return seq, mark
 
     def size(self) -> int:
-        """How many pages have come, with those of which there is another version by now."""
+        """Return the number of added pages, including outdated versions."""
         with self._explaining():
             size: int = self._db.execute("SELECT size FROM state").fetchone()[0]
         return size
 
     def mostly_dead(self) -> bool:
-        """Whether so many pages have a later version that beginning anew is worth it."""
+        """Return whether more than half of the rows are outdated, so that a rebuild pays off."""
         return self.size() > max(1_000, 2 * len(self.pages()))
 
     def pages(self, where: str = "TRUE", values: Sequence[object] = ()) -> NDArray[np.void]:
-        """The pages as they are now, or a selection of them: number, event, score, whether it could be read."""
+        """Return id, event number, score and unread flag of the current pages, or of a selection given as SQL."""
         with self._explaining():
             rows = self._db.execute(f"SELECT id, seq, score, unread FROM page WHERE {where} ORDER BY id", values)
             return np.array(rows.fetchall(), PAGE)
 
     def names(self, column: str) -> list[str]:
-        """Every host, or every language."""
+        """Return the distinct values of a column of `page`."""
         with self._explaining():
             return [name for (name,) in self._db.execute(f"SELECT DISTINCT {column} FROM page")]
 
     def words(self, prefix: str) -> list[str]:
-        """Every word that begins so."""
+        """Return all indexed words with a prefix."""
         with self._explaining():
             words = self._db.execute(
                 "SELECT term FROM word WHERE term >= ? AND term < ?", (prefix, prefix + "\U0010ffff")
@@ -269,7 +266,9 @@ class Index:
             return [word for (word,) in words]
 
     def matches(self, words: Sequence[str], *, prefix: bool = False) -> NDArray[np.void]:
-        """The pages that hold the words side by side, and what BM25 says of them; the last may be a beginning."""
+        """Return ids and BM25 weights of pages with the words as a phrase; with `prefix`, the last word may be
+        incomplete.
+        """
         match = f'"{" ".join(words)}"' + "*" * prefix
         with self._explaining():
             rows = self._db.execute(
@@ -277,5 +276,5 @@ class Index:
             ).fetchall()
         matches = np.array(rows, MATCH)
         if len(matches) and matches["id"].max() > self.size():
-            raise IndexDamaged(f"{self.path} is damaged: it has words of pages that it does not know")
+            raise IndexDamaged(f"{self.path} is damaged: it has words of missing pages")
         return matches

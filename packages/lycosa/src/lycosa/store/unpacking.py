@@ -1,6 +1,6 @@
-"""Read plain files of a tar archive that may lie about everything.
+"""Safe reading of untrusted tar archives.
 
-Nothing is written under the names in it, links and devices are skipped, and the unpacked size is limited.
+Nothing is written under the names in the archive, links and devices are skipped, and the unpacked size is limited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import IO, Any
 from lycosa import zstd
 
 # raised by readers of damaged archives
-DAMAGE = (
+ARCHIVE_ERRORS = (
     tarfile.TarError,
     EOFError,
     OSError,
@@ -30,26 +30,26 @@ DAMAGE = (
 )
 
 
-class BadArchive(Exception):
-    """An archive that is too large."""
+class ArchiveTooLarge(Exception):
+    """An archive with too many files or too many bytes."""
 
 
-def plain_files(stream: IO[bytes], largest: int, most: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
-    """Yield the plain files of a tar archive; raise BadArchive above `largest` bytes or `most` members."""
+def iter_files(stream: IO[bytes], largest: int, most: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    """Yield the regular files of a tar archive; raise BadArchive above `largest` bytes or `most` members."""
     limited: Any = _Limited(stream, largest)
     with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
         for number, member in enumerate(archive, 1):
             if number > most:
-                raise BadArchive(f"it holds more than {most:,} files")
-            # What is sparse may be of any size.
+                raise ArchiveTooLarge(f"the archive has more than {most:,} files")
+            # A sparse file can claim any size.
             content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
             if content is not None:
                 yield PurePosixPath(member.name), content
-            archive.members = []  # type: ignore[attr-defined]  # a stream does not go back: let them go
+            archive.members = []  # type: ignore[attr-defined]  # tarfile keeps every member; free them, a stream can't seek back
 
 
 class _Limited:
-    """A stream that raises BadArchive where a bomb would go on."""
+    """Readable stream that raises BadArchive once more than `largest` bytes were read."""
 
     def __init__(self, stream: IO[bytes], largest: int) -> None:
         self._stream, self._largest, self._left = stream, largest, largest
@@ -58,5 +58,5 @@ class _Limited:
         content = self._stream.read(size)
         self._left -= len(content)
         if self._left < 0:
-            raise BadArchive(f"it holds more than {self._largest:,} bytes")
+            raise ArchiveTooLarge(f"the archive has more than {self._largest:,} bytes")
         return content

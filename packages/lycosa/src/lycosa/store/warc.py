@@ -1,11 +1,11 @@
-"""The archive: WARC 1.1, one gzip member per record, files rotated at a size.
+"""WARC 1.1 archive: one gzip member per record, files rotated by size.
 
-Each visit is a response record and the request that brought it, written with one `write`; a payload that was archived
-before, and an answer that says "not modified", become revisit records. Bodies are kept as received (dechunked; the
-header that says otherwise is renamed). Beside each file lies its index (cdxj.py), written when the file is full or a
-run ends.
-The log knows the last byte of every file that counts: what lies beyond (a torn write, a record whose commit did not
-happen, the tail behind a restored older log) is moved aside when the archive is opened again, never deleted.
+Each visit becomes a response record and a request record, written with one `write`. A payload archived before and a
+304 response become revisit records. Bodies are stored as received (dechunked; Transfer-Encoding is renamed). Each
+file has an index (cdxj.py), written when the file is full or a run ends.
+
+The log holds the last valid offset of every file. Data beyond it (a torn write, a record whose commit did not happen,
+the tail behind an older log restored from a backup) is moved aside when the archive is opened again, never deleted.
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.files import sync
 from lycosa.core.nodes import Fingerprints, Nodes
 from lycosa.core.options import WARC_PREFIX
-from lycosa.core.state import State, Untold
+from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Exchange, Place, Visit
 from lycosa.store import cdxj
-from lycosa.store.naming import file_name, serial_of
+from lycosa.store.naming import file_name, serial_number
 
-LARGEST = 1 << 30  # bytes of a record, inflated: a larger one is a bomb
-UNINDEXED = 10_000  # records that the index of a file may lack while the file is written
-_STORED_BLOCK = 65535
+MAX_RECORD_BYTES = 1 << 30  # decompressed
+_STORED_BLOCK = 65535  # largest stored block of deflate
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-_PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
+_COMPRESSED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
 
 
 class _Noted(NamedTuple):
-    """A record that is to be in the index. Keys and dates of many are made at once, when the index is written: in a
-    row that takes a fifth of what it takes in between everything else that is done for a page."""
+    """Record waiting for its index entry.
+
+    Keys and dates are computed for many records at once when the index is written: a fifth of the cost of computing
+    them between the other work for a page.
+    """
 
     url: str
     started: float
@@ -55,18 +57,18 @@ class _Noted(NamedTuple):
     offset: int
     length: int
 
-    def entry(self, name: str) -> cdxj.Entry:
-        """The same as it stands in the index of a file."""
-        date, digest = cdxj.date_of(self.started), cdxj.digest_of(self.digest)
-        key = cdxj.key_of(self.url)
-        return cdxj.Entry(key, date, self.url, self.mime, self.status, digest, self.offset, self.length, name)
+    def entry(self, name: str) -> cdxj.CdxjEntry:
+        """Return the index entry of the record."""
+        date, digest = cdxj.format_date(self.started), cdxj.format_digest(self.digest)
+        key = cdxj.surt_key(self.url)
+        return cdxj.CdxjEntry(key, date, self.url, self.mime, self.status, digest, self.offset, self.length, name)
 
 
 class WarcArchive:
-    """Append records to files in a directory; naming.py says how they are called.
+    """Append-only archive of WARC files in a directory.
 
-    Lifecycle: `recover` once with what the log knows, then `append`, then `close`. Invariant: every file is a valid
-    WARC whenever no `append` is running.
+    Lifecycle: `recover` once with the archived offsets of the log, then `append`, then `close`. Invariant: every file
+    is valid WARC whenever no `append` is running.
     """
 
     def __init__(
@@ -78,21 +80,21 @@ class WarcArchive:
         about: Mapping[str, str] | None = None,
     ) -> None:
         self.directory = directory
-        self.command = "resume"  # continues the crawl when there is room again: for messages
+        self.command = "resume"  # subcommand suggested in error messages
         self.rotate = rotate
         self.prefix = prefix
-        self.about = {"software": "Lycosa", **(about or {})}  # written into each file: software, operator, ...
+        self.about = {"software": "Lycosa", **(about or {})}  # fields of the warcinfo records
         self._number = 0
         self._file = -1
         self._size = 0
         self._name = ""
         self._info_id = ""
         self._seen = Payloads()
-        self._fresh: list[cdxj.Entry | _Noted] = []  # what the index of the present file lacks
-        self._unindexed: dict[str, int] = {}  # files that are full and have no index, and where they end
+        self._fresh: list[cdxj.CdxjEntry | _Noted] = []  # records of the current file that are not in its index yet
+        self._unindexed: dict[str, int] = {}  # end offset of each full file without an index
 
     def recover(self, archived: Mapping[str, int]) -> list[str]:
-        """Bring the files to where the log ends; says what was moved aside."""
+        """Truncate the files to the offsets in the log, and return descriptions of the parts moved aside."""
         moved: list[str] = []
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -101,8 +103,8 @@ class WarcArchive:
                 size = on_disk[name].stat().st_size if name in on_disk else 0
                 if size < end:
                     raise DamagedError(
-                        f"{self.directory / name} holds {size} bytes, but the log knows of {end}: restore the file "
-                        "from a backup, or restore a log that is as old as the file"
+                        f"{self.directory / name} has {size} bytes, but the log recorded {end}: restore the file "
+                        "from a backup, or restore a log of the same age"
                     )
             for name, path in on_disk.items():
                 end = archived.get(name, 0)
@@ -110,23 +112,23 @@ class WarcArchive:
                     path.unlink()
                 elif path.stat().st_size > end:
                     moved.append(self._set_aside(path, end))
-            self._number = max(map(serial_of, (*on_disk, *archived)), default=0)
+            self._number = max(map(serial_number, (*on_disk, *archived)), default=0)
             self._take_up(archived)
         except OSError as error:
             raise self._explained(error) from error
         return moved
 
     def _take_up(self, archived: Mapping[str, int]) -> None:
-        """Continue the last file; note which of the full ones lack an index."""
-        last = max(archived, key=serial_of, default="")
-        if last and serial_of(last) == self._number:
+        """Reopen the last file for appending, and collect the full files without an index."""
+        last = max(archived, key=serial_number, default="")
+        if last and serial_number(last) == self._number:
             self._open(last)
         for name, end in archived.items():
-            if name != self._name and not cdxj.index_of(self.directory / name).exists():
+            if name != self._name and not cdxj.index_path(self.directory / name).exists():
                 self._unindexed[name] = end
 
     def remember(self, visit: Visit) -> None:
-        """A recorded visit, so that its payload is known when it comes again."""
+        """Register the payload of a recorded visit, so that repetitions become revisit records."""
         if visit.place.file and visit.digest:
             self._seen.add(visit.digest, visit.node, visit.started)
 
@@ -134,26 +136,22 @@ class WarcArchive:
         return self._seen.state()
 
     def restore(self, state: State) -> None:
-        """Know of them; unchanged if the state does not fit."""
         seen = type(self._seen)()
         seen.restore(state)
         self._seen = seen
 
     def append(self, visit: Visit, exchange: Exchange) -> Place:
-        """Write the records of one visit; returns where the response is. All of it or nothing."""
+        """Append the records of a visit and return their place. On failure, the file is left unchanged."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
         if exchange.received is not None:
             return self._append_rendered(visit, exchange, exchange.received)
         date, unmodified = _date(visit.started), visit.status == 304 and visit.outcome == "unchanged"
         response_id = _record_id()
-        packed = any(
-            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
-        )
-        head = http_head(exchange)
+        is_compressed, head = _is_compressed(exchange), http_head(exchange)
         common = (
             f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            + ("" if unmodified else f"WARC-Payload-Digest: {cdxj.digest_of(exchange.digest)}\r\n")
+            + ("" if unmodified else f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n")
             + (f"WARC-IP-Address: {visit.address}\r\n" if visit.address else "")
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
@@ -168,9 +166,11 @@ class WarcArchive:
                 f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
                 f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
             )
-            response = _member(response_id, fields + common, "response", head, b"", packed)
+            response = _member(response_id, fields + common, "response", head, b"", is_compressed)
         else:
-            response = _member(response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed)
+            response = _member(
+                response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, is_compressed
+            )
         request = _member(
             _record_id(),
             f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
@@ -178,7 +178,6 @@ class WarcArchive:
             "request",
             exchange.request,
             b"",
-            False,
         )
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
@@ -188,17 +187,17 @@ class WarcArchive:
         return place
 
     def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> Place:
-        """The final DOM, then the answer as it was received, then what the browser fetched: one place for all.
+        """Append the records of a rendered page: final DOM, response as received, and the resources the browser loaded.
 
-        The DOM is a record of the type `resource` under `urn:dom:URL`: nobody should take it for what the server said.
+        The DOM is a `resource` record under `urn:dom:URL`, so that it is never mistaken for the server's response.
         """
         url, response_id = visit.node.partition("#")[0], _record_id()
         about = (
             f"WARC-Type: resource\r\nWARC-Target-URI: urn:dom:{visit.node}\r\nWARC-Date: {_date(visit.ended)}\r\n"
-            f"WARC-Payload-Digest: {cdxj.digest_of(dom.digest)}\r\nWARC-Concurrent-To: {response_id}\r\n"
+            f"WARC-Payload-Digest: {cdxj.format_digest(dom.digest)}\r\nWARC-Concurrent-To: {response_id}\r\n"
             f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        parts = [_member(_record_id(), about, "", b"", dom.body, False, dom.header("content-type"))]
+        parts = [_member(_record_id(), about, "", b"", dom.body, content_type=dom.header("content-type"))]
         parts += self._pair(url, visit.started, visit.address, received, response_id)
         for one in dom.resources:
             parts += self._pair(one.url, one.started, one.address, one.exchange, _record_id())
@@ -206,40 +205,37 @@ class WarcArchive:
         place = Place(self._name, self._size, len(records))
         self._write(records)
         self._fresh += cdxj.entries_in(records, place.offset, self._name)
-        if len(self._fresh) >= UNINDEXED:
+        if len(self._fresh) >= 10_000:
             self._index()
         return place
 
     def _pair(
         self, url: str, started: float, address: str, exchange: Exchange, response_id: str
     ) -> tuple[bytes, bytes]:
-        """A response in full, and its request."""
-        packed = any(
-            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
-        )
+        """Return a full response record and its request record."""
         common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
-        told = (
-            f"WARC-Payload-Digest: {cdxj.digest_of(exchange.digest)}\r\n"
+        fields = (
+            f"WARC-Payload-Digest: {cdxj.format_digest(exchange.digest)}\r\n"
             + (f"WARC-IP-Address: {address}\r\n" if address else "")
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
         )
         info = f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         response = _member(
             response_id,
-            f"WARC-Type: response\r\n{common}{told}{info}",
+            f"WARC-Type: response\r\n{common}{fields}{info}",
             "response",
             http_head(exchange),
             exchange.body,
-            packed,
+            _is_compressed(exchange),
         )
-        asked = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
-        return response, _member(_record_id(), asked, "request", exchange.request, b"", False)
+        request_fields = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
+        return response, _member(_record_id(), request_fields, "request", exchange.request, b"")
 
     def close(self) -> None:
-        """End the present file, and index what is not indexed yet."""
+        """Close the current file, and write missing indexes for at most 30 seconds."""
         self._end_file()
-        until = time.monotonic() + 30.0  # seconds that a run may take at its end to make missing indexes
-        while self._unindexed and time.monotonic() < until:  # what is left is made when a later run ends
+        deadline = time.monotonic() + 30.0
+        while self._unindexed and time.monotonic() < deadline:  # a later run writes the others
             name, end = self._unindexed.popitem()
             self._make_index(name, end)
 
@@ -251,30 +247,30 @@ class WarcArchive:
         self._file = -1
         self._index()
 
-    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, told: bool) -> None:
+    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, has_head: bool) -> None:
         kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
-        status = str(visit.status) if told else ""
+        status = str(visit.status) if has_head else ""
         self._fresh.append(_Noted(visit.node, visit.started, kind, status, exchange.digest, offset, length))
-        if len(self._fresh) >= UNINDEXED:
+        if len(self._fresh) >= 10_000:
             self._index()
 
     def _index(self) -> None:
-        """Write the index of the present file. Without one it is made anew when it is asked for: no reason to fail."""
+        """Write the index of the current file. Failure is ignored: readers rebuild a missing index."""
         name = self._name
-        fresh = [each if isinstance(each, cdxj.Entry) else each.entry(name) for each in self._fresh]
+        fresh = [each if isinstance(each, cdxj.CdxjEntry) else each.entry(name) for each in self._fresh]
         self._make_index(name, self._size, fresh)
         self._fresh = []
 
-    def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.Entry] = ()) -> None:
+    def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.CdxjEntry] = ()) -> None:
         path = self.directory / name
         with suppress(OSError, StoreError):
-            cdxj.extend(path, end, fresh)
+            cdxj.update_index(path, end, fresh)
 
     def _write(self, data: bytes) -> None:
-        """Append all of it, or leave the file as it was and say why."""
+        """Append the data, or restore the file and raise StoreError."""
         if not os.fstat(self._file).st_nlink:
             raise StoreError(
-                f"{self.directory / self._name} was deleted while the crawl ran: what it held is lost; "
+                f"{self.directory / self._name} was deleted while the crawl ran, and its records are lost; "
                 "restore it, or start a new crawl"
             )
         try:
@@ -299,7 +295,7 @@ class WarcArchive:
         except StoreError:
             os.close(self._file)
             self._file = -1
-            (self.directory / name).unlink()  # an empty file is not a WARC
+            (self.directory / name).unlink()  # an empty file is not valid WARC
             raise
 
     def _open(self, name: str) -> None:
@@ -309,8 +305,8 @@ class WarcArchive:
         self._info_id = _first_id(self.directory / name) if self._size else _record_id()
 
     def _set_aside(self, path: Path, end: int) -> str:
-        """Move what lies beyond `end` into `aside/`, then cut the file; a file the log does not know goes whole."""
-        cdxj.index_of(path).unlink(missing_ok=True)
+        """Move data beyond `end` into `aside/` and truncate the file; a file unknown to the log is moved entirely."""
+        cdxj.index_path(path).unlink(missing_ok=True)
         aside = self.directory / "aside"
         aside.mkdir(exist_ok=True)
         target = aside / f"{path.name}.from-{end}"
@@ -339,32 +335,32 @@ class WarcArchive:
 
 
 def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
-    """The first record at a place, unpacked; the same as it is stored; and what is stored behind it."""
+    """Return the first record at a place, decompressed and as stored, and the stored bytes behind it."""
     try:
         with open(path, "rb") as file:
             file.seek(place.offset)
-            packed = file.read(min(place.length, LARGEST))
+            stored = file.read(min(place.length, MAX_RECORD_BYTES))
         member = zlib.decompressobj(31)
-        record = member.decompress(packed, LARGEST)
+        record = member.decompress(stored, MAX_RECORD_BYTES)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
-    except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception
+    except zlib.error as error:  # type: ignore[misc]  # not declared as an exception in its stubs
         raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
     if member.unconsumed_tail:
-        raise DamagedError(f"{path}: the record at byte {place.offset} has more than {LARGEST:,} bytes")
+        raise DamagedError(f"{path}: the record at byte {place.offset} has more than {MAX_RECORD_BYTES:,} bytes")
     if not member.eof:
         raise DamagedError(f"{path}: no whole record at byte {place.offset}; restore the file from a backup")
-    return record, packed[: len(packed) - len(member.unused_data)], member.unused_data
+    return record, stored[: len(stored) - len(member.unused_data)], member.unused_data
 
 
 def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
-    """The response that `append` wrote there, and, if it is a revisit, the URL whose body it shares."""
+    """Return the archived response at a place and, for a revisit record, the URL whose body it shares, else ""."""
     record, _, _ = read_record(path, place)
     try:
         fields, _, content = record.partition(b"\r\n\r\n")
         content = content.removesuffix(b"\r\n\r\n")
         named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
-        if named.get(b"WARC-Type") == b"resource":  # the final DOM of a page that was rendered
+        if named.get(b"WARC-Type") == b"resource":  # the final DOM of a rendered page
             content = b"HTTP/1.1 200 OK\r\nContent-Type: " + named[b"Content-Type"] + b"\r\n\r\n" + content
         head, _, body = content.partition(b"\r\n\r\n")
         status_line, *lines = head.split(b"\r\n")
@@ -372,60 +368,72 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
         digest = base64.b32decode(named.get(b"WARC-Payload-Digest", b"").partition(b":")[2])
         truncated = named.get(b"WARC-Truncated", b"").decode()
         refers_to = named.get(b"WARC-Refers-To-Target-URI", b"").decode()
-    except ValueError as error:  # the digest and the texts, too
+    except ValueError as error:  # also raised for an invalid digest and invalid UTF-8
         raise DamagedError(f"{path}: no record at byte {place.offset} ({error}); restore it from a backup") from error
     return Exchange(b"", status_line, headers, body, digest, truncated), refers_to
 
 
 def warcinfo(name: str, about: Mapping[str, str], record_id: str = "") -> bytes:
-    """The record with which a file begins: who made it, with what, how and from where."""
-    told = {
+    """Return the warcinfo record at the beginning of a file."""
+    fields = {
         **about,
         "robots": about.get("robots", "obey"),
         "format": "WARC File Format 1.1",
         "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
     }
-    fields = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in told.items() if value)
+    block = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in fields.items() if value)
     head = f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
     head += f"WARC-Filename: {name}\r\n" if name else ""
-    return _member(record_id or _record_id(), head, "", fields.encode("utf-8", "replace"), b"", False)
+    return _member(record_id or _record_id(), head, "", block.encode("utf-8", "replace"), b"")
 
 
 def _member(
-    record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool, content_type: str = ""
+    record_id: str,
+    fields: str,
+    http: str,
+    head: bytes,
+    body: bytes,
+    is_compressed: bool = False,
+    content_type: str = "",
 ) -> bytes:
-    """One record as one gzip member. A body that is compressed already is stored, not compressed again."""
+    """Return a record as one gzip member. Compressed bodies are stored instead of deflated a second time."""
     content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
     kind = f"Content-Type: {content_type}\r\n"
     if not head and not body:
         kind = ""
     hashed = hashlib.sha256(head)
     hashed.update(body)
-    digest = cdxj.digest_of(hashed.digest())
-    told = f"{fields}{kind}" + (f"WARC-Block-Digest: {digest}\r\n" if head or body else "")
+    digest = cdxj.format_digest(hashed.digest())
+    fields = f"{fields}{kind}" + (f"WARC-Block-Digest: {digest}\r\n" if head or body else "")
     length = len(head) + len(body)
-    front = f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{told}Content-Length: {length}\r\n\r\n".encode() + head
-    compressor = zlib.compressobj(1 if body else 9, zlib.DEFLATED, -15)  # heads alone are short, and all alike
-    if packed and len(body) > 512:
+    front = f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}Content-Length: {length}\r\n\r\n".encode() + head
+    compressor = zlib.compressobj(1 if body else 9, zlib.DEFLATED, -15)  # headers are short and repetitive
+    if is_compressed and len(body) > 512:
         parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
         for start in range(0, len(body), _STORED_BLOCK):
             block = body[start : start + _STORED_BLOCK]
             parts += [struct.pack("<BHH", 0, len(block), 0xFFFF ^ len(block)), block]
         last = b"\r\n\r\n"
         parts += [struct.pack("<BHH", 1, len(last), 0xFFFF ^ len(last)), last]
-        whole = (front, body, last)
+        content = (front, body, last)
     else:
         parts = [_GZIP_HEAD, compressor.compress(front + body + b"\r\n\r\n"), compressor.flush()]
-        whole = (front, body, b"\r\n\r\n")
+        content = (front, body, b"\r\n\r\n")
     crc = 0
-    for part in whole:
+    for part in content:
         crc = zlib.crc32(part, crc)
-    parts.append(struct.pack("<II", crc, sum(map(len, whole)) & 0xFFFFFFFF))
+    parts.append(struct.pack("<II", crc, sum(map(len, content)) & 0xFFFFFFFF))
     return b"".join(parts)
 
 
+def _is_compressed(exchange: Exchange) -> bool:
+    return any(
+        key.lower() == b"content-encoding" and value.strip().lower() in _COMPRESSED for key, value in exchange.headers
+    )
+
+
 def http_head(exchange: Exchange) -> bytes:
-    """Status line and headers, true of the body as it is kept."""
+    """Return status line and headers, changed where they would contradict the stored body."""
     lines = [exchange.status_line]
     for key, value in exchange.headers:
         lower = key.lower()
@@ -433,7 +441,7 @@ def http_head(exchange: Exchange) -> bytes:
             key = b"X-Archive-Orig-Transfer-Encoding"
         elif lower == b"content-length" and exchange.truncated:
             key = b"X-Archive-Orig-Content-Length"
-        # A stray line break in a header would end it early in the archive.
+        # A line break in a value would end the header in the archive.
         lines.append(key + b": " + value.replace(b"\r", b" ").replace(b"\n", b" "))
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
@@ -445,7 +453,7 @@ def _record_id() -> str:
 
 
 def _first_id(path: Path) -> str:
-    """The id of a file's first record, its warcinfo."""
+    """Return the record id of a file's warcinfo record."""
     with open(path, "rb") as file:
         head = zlib.decompressobj(31).decompress(file.read(4096), 4096)
     match = re.search(rb"WARC-Record-ID: (<[^>]+>)", head)
@@ -459,19 +467,17 @@ def _date(at: float) -> str:
 
 @lru_cache(maxsize=64)
 def _second(seconds: int) -> str:
-    # Many pages arrive in one second, and strftime is slow.
+    # Cached: strftime is slow, and many pages arrive in one second.
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-# -- which record has a payload ----------------------------------------------------------------------------
+# -- archived payloads -------------------------------------------------------------------------------------
 
-# Which record of an archive has a payload: an array for each column, as a large crawl has hundreds of thousands.
-
-DIGEST = 32  # bytes of a digest: SHA-256
+_DIGEST_BYTES = 32  # SHA-256
 
 
 class Payloads:
-    """The address and the moment of the first record with a payload, by its digest.
+    """URL and time of the first record of each payload, by digest; columns, since a crawl has hundreds of thousands.
 
     >>> some = Payloads(); some.add(b"1" * 32, "http://a.test/", 5.0); some.add(b"1" * 32, "http://b.test/", 6.0)
     >>> some.get(b"1" * 32), some.get(b"2" * 32), len(some)
@@ -480,7 +486,7 @@ class Payloads:
 
     def __init__(self) -> None:
         self._row = Fingerprints()
-        self._digests = np.zeros((0, DIGEST), np.uint8)
+        self._digests = np.zeros((0, _DIGEST_BYTES), np.uint8)
         self._nodes = Nodes()
         self._started = np.zeros(0)
 
@@ -488,9 +494,9 @@ class Payloads:
         return len(self._nodes)
 
     def add(self, digest: bytes, node: str, started: float) -> None:
-        """One more, unless the payload is known. Of two that begin alike only the first is: the other is kept twice."""
+        """Add a payload unless it is known. Of digests that share their first 8 bytes, only the first is added."""
         row, key = len(self), _key(digest)
-        if len(digest) != DIGEST or self._row.one(key) >= 0:
+        if len(digest) != _DIGEST_BYTES or self._row.one(key) >= 0:
             return
         self._digests, self._started = fit(self._digests, row + 1), fit(self._started, row + 1)
         self._digests[row], self._started[row] = np.frombuffer(digest, np.uint8), started
@@ -498,7 +504,7 @@ class Payloads:
         self._row.put(key, row)
 
     def get(self, digest: bytes) -> tuple[str, float] | None:
-        """Where it is."""
+        """Return URL and time of the first record with a payload, None for an unknown one."""
         row = self._row.one(_key(digest))
         if row < 0 or self._digests[row].tobytes() != digest:
             return None
@@ -509,16 +515,15 @@ class Payloads:
         return {"digests": self._digests[:count], "nodes": self._nodes.state(), "started": self._started[:count]}
 
     def restore(self, state: State) -> None:
-        """Know those."""
         self._nodes.restore(state["nodes"])
         digests, started = state["digests"], state["started"]
-        if digests.shape != (len(self), DIGEST) or digests.dtype != np.uint8 or started.shape != (len(self),):
-            raise Untold("payloads do not fit")
+        if digests.shape != (len(self), _DIGEST_BYTES) or digests.dtype != np.uint8 or started.shape != (len(self),):
+            raise StateMismatch("the columns of archived payloads have the wrong shape or type")
         self._digests, self._started = digests, started
         keys = np.ascontiguousarray(digests[:, :8]).view("<u8").ravel()
         self._row.put_all(keys.astype(np.uint64), np.arange(len(self), dtype=np.int32))
 
 
 def _key(digest: bytes) -> int:
-    """How a digest is looked up: nobody can aim at its first bytes."""
+    """Return the lookup key of a digest: its first 8 bytes."""
     return int.from_bytes(digest[:8], "little")

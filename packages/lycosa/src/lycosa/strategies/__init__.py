@@ -1,13 +1,15 @@
-"""What to fetch next. One algorithm, one class, its paper in the docstring.
+"""Strategies: which link to fetch next. One class per algorithm, with its paper in the docstring.
 
-`STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
-`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these six of all but bandits:
+`STRATEGIES` is the registry behind `--strategy`: module, class, fixed arguments, requirements and source of each.
+`strategy("best-first,merge=sum")` builds one. A specification takes the fields of the class as parameters and, except
+for bandits, these six:
 
-    batch=N        see the scores of N pages ago: rank again after every N pages only (1)
-    dry=random     when a batch has used up what is ranked: what was found since in any order, as the paper has it
-    q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
-    ties=random    among equal scores not the first discovered, but any
-    spread=S       new sites first: scores are divided by (1 + pages of the link's host) to the power of S (0)
+    batch=N        rank the frontier again only after every N pages (default 1)
+    dry=random     when a batch runs out of ranked links, pick at random among the links found since, as in the paper
+    q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (defaults 1 and 0)
+    ties=random    break ties at random instead of by order of discovery
+    spread=S       prefer new sites: divide scores by (1 + pages fetched from the link's host) to the power of S
+    (default 0)
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.spec import Entry, Registry, build, check_parts, parse, spell
+from lycosa.core.spec import Registry, RegistryEntry, build, check_parts, parse, spell
 from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"
@@ -33,256 +35,256 @@ KEYWORDS = "topic in words"
 WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 
 ENTRIES = {
-    "scent": Entry(
+    "scent": RegistryEntry(
         "scent", "Scent",
         "learns from every page which link texts, places and neighbours lead to relevant pages; needs no training",
         "ours", TOPIC,
     ),
-    "best-first": Entry(
+    "best-first": RegistryEntry(
         "best_first", "BestFirst",
         "ranks links by the mean relevance of the linking page and the link text",
         f"{BATSAKIS}, eq. 7", TOPIC, arguments={"page": 0.5, "anchor": 0.5},
     ),
-    "best-first-page": Entry(
+    "best-first-page": RegistryEntry(
         "best_first", "BestFirst",
         "ranks links by the relevance of the linking page", f"{BATSAKIS}, 3.2.1", TOPIC,
         arguments={"page": 1.0, "anchor": 0.0},
     ),
-    "best-first-anchor": Entry(
+    "best-first-anchor": RegistryEntry(
         "best_first", "BestFirst",
         "ranks links by the relevance of the link text", f"{BATSAKIS}, 3.2.2", TOPIC,
         arguments={"page": 0.0, "anchor": 1.0},
     ),
-    "n-best-first": Entry(
+    "n-best-first": RegistryEntry(
         "best_first", "NBestFirst",
         "best-first in batches: fetches n pages before ranking again", f"{BATSAKIS}, 2.3", TOPIC,
     ),
-    "link-context": Entry(
+    "link-context": RegistryEntry(
         "otie", "LinkContext",
         "weighs the page's relevance by 1/4, that of the 20 words around the link by 3/4", f"{OTIE}, eq. 4", TOPIC,
     ),
-    "ehrig": Entry(
-        "anchors", "Ehrig", "ranks links by how close their text is in meaning to the topic, by WordNet paths",
+    "ehrig": RegistryEntry(
+        "anchors", "EhrigStrategy", "ranks links by how close their text is in meaning to the topic, by WordNet paths",
         f"{BATSAKIS}, eq. 3, 8", WORDS,
     ),
-    "ssrm": Entry(
-        "anchors", "Ssrm", "like ehrig, as a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
+    "ssrm": RegistryEntry(
+        "anchors", "SsrmStrategy", "like ehrig, as a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
-    "synset-expansion": Entry(
-        "anchors", "SynsetExpansion",
+    "synset-expansion": RegistryEntry(
+        "anchors", "SynsetExpansionStrategy",
         "best-first with synonyms of the topic and the link text added", f"{BATSAKIS}, eq. 10", WORDS,
     ),
-    "hmm": Entry(
+    "hmm": RegistryEntry(
         "hmm", "Hmm",
         "learns from recorded browsing how likely a path through similar pages leads to a relevant one",
         f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING, arguments={"clusters": "kmeans"},
     ),
-    "hmm-xmeans": Entry(
+    "hmm-xmeans": RegistryEntry(
         "hmm", "Hmm", "like hmm, with the number of clusters chosen automatically",
         f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING, arguments={"clusters": "xmeans"},
     ),
-    "hybrid": Entry(
+    "hybrid": RegistryEntry(
         "hmm", "Hybrid", "mean of hmm and the page's similarity to relevant pages that were browsed",
         f"{BATSAKIS}, eq. 11", BROWSING, arguments={"anchors": False},
     ),
-    "hybrid-anchor": Entry(
+    "hybrid-anchor": RegistryEntry(
         "hmm", "Hybrid", "hybrid plus the similarity of the link text", f"{BATSAKIS}, eq. 12",
         BROWSING, arguments={"anchors": True},
     ),
-    "context-graph": Entry(
+    "context-graph": RegistryEntry(
         "context_graph", "ContextGraph",
         "classifies pages by their distance from relevant ones and follows the nearest first",
         f"{BATSAKIS}, 2.5; Diligenti et al. 2000", BROWSING,
     ),
-    "fish-search": Entry(
+    "fish-search": RegistryEntry(
         "fish_search", "FishSearch",
         "follows links from relevant pages and gives up a few links after an irrelevant one",
         "De Bra et al. 1994", TOPIC,
     ),
-    "shark-search": Entry(
+    "shark-search": RegistryEntry(
         "fish_search", "SharkSearch",
         "fish-search with graded scores: inherited relevance, link text and context", "Hersovici et al. 1998", TOPIC,
     ),
-    "breadth-first": Entry(
+    "breadth-first": RegistryEntry(
         "baselines", "BreadthFirst", "follows links in the order they were discovered; ignores the topic",
         f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
-    "random": Entry("baselines", "Random", "follows links in random order; ignores the topic"),
-    "backlink": Entry(
+    "random": RegistryEntry("baselines", "Random", "follows links in random order; ignores the topic"),
+    "backlink": RegistryEntry(
         "baselines", "Backlink", "ranks pages by how many known pages link to them",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
-    "pagerank": Entry(
+    "pagerank": RegistryEntry(
         "ranks", "PageRank", "ranks pages by PageRank over the links seen so far",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
-    "url-depth": Entry(
+    "url-depth": RegistryEntry(
         "baselines", "UrlDepth", "ranks pages by how few slashes their addresses have", f"{BATSAKIS}, 2.2",
     ),
-    "out-links": Entry(
+    "out-links": RegistryEntry(
         "baselines", "OutLinks", "ranks links by the number of links on their page", f"{BATSAKIS}, 2.2",
     ),
-    "hard-focus": Entry(
+    "hard-focus": RegistryEntry(
         "focus", "HardFocus", "follows links of relevant pages only",
         f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
-    "soft-focus": Entry(
+    "soft-focus": RegistryEntry(
         "focus", "SoftFocus",
         "ranks links by the classifier's score of their page; optionally with a hub distiller or an apprentice",
         f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
     ),
-    "rules": Entry(
-        "rules", "Rules",
+    "rules": RegistryEntry(
+        "interclass_rules", "InterclassRules",
         "ranks links by how likely pages of this class lead to the target class within a few links", f"{RULES}, fig. 4",
         TAXONOMY,
     ),
-    "opic": Entry(
+    "opic": RegistryEntry(
         "cash", "Opic", "OPIC: each page shares its cash equally among its links; the richest page is fetched first",
         f"{OTIE}; Abiteboul et al. 2003",
     ),
-    "opic-original": Entry(
+    "opic-original": RegistryEntry(
         "opic_alpha", "OpicOriginal", "OPIC as published: every page brings its own cash and counts its history",
         f"{GOURITEN}, 7.1 and 8.2; Abiteboul et al. 2003",
     ),
-    "opic-alpha": Entry(
+    "opic-alpha": RegistryEntry(
         "opic_alpha", "OpicAlpha", "OPIC with cash shared by how promising links look", f"{GOURITEN}, estimator 3",
         TOPIC,
     ),
-    "otie": Entry(
+    "otie": RegistryEntry(
         "otie", "Otie", "OPIC with cash shared by link context and corrected by the page's actual relevance",
         f"{OTIE}, eq. 1-4", TOPIC,
     ),
-    "fl_deg": Entry(
+    "fl_deg": RegistryEntry(
         "first_level", "FirstLevel", "number of pages that link to it", f"{GOURITEN}, estimator 4",
         arguments={"kind": "deg"},
     ),
-    "fl_n": Entry(
+    "fl_n": RegistryEntry(
         "first_level", "FirstLevel", "total relevance of the pages that link to it", f"{GOURITEN}, estimator 4", TOPIC,
         arguments={"kind": "n"},
     ),
-    "fl_e": Entry(
+    "fl_e": RegistryEntry(
         "first_level", "FirstLevel", "total score of the links to it", f"{GOURITEN}, estimator 4", TOPIC,
         arguments={"kind": "e"},
     ),
-    "fl_ne": Entry(
+    "fl_ne": RegistryEntry(
         "first_level", "FirstLevel", "total of page relevance times link score", f"{GOURITEN}, estimator 4",
         TOPIC, arguments={"kind": "ne"},
     ),
-    "sl_n": Entry(
+    "sl_n": RegistryEntry(
         "first_level", "SecondLevel", "total relevance of pages linked from the same pages", f"{GOURITEN}, estimator 4",
         TOPIC, arguments={"kind": "n"},
     ),
-    "sl_e": Entry(
+    "sl_e": RegistryEntry(
         "first_level", "SecondLevel", "total score of the links to pages linked from the same pages",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "e"},
     ),
-    "sl_ne": Entry(
+    "sl_ne": RegistryEntry(
         "first_level", "SecondLevel", "total of relevance times link score over pages linked from the same pages",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "ne"},
     ),
-    "lr_fl": Entry(
+    "lr_fl": RegistryEntry(
         "regression", "Regression",
         "linear regression on the four fl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
         arguments={"level": "fl"},
     ),
-    "lr_sl": Entry(
+    "lr_sl": RegistryEntry(
         "regression", "Regression",
         "linear regression on the fl_ and sl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
         arguments={"level": "sl"},
     ),
-    "mab_epsilon": Entry(
+    "mab_epsilon": RegistryEntry(
         "bandit", "Bandit",
         "bandit: mostly uses the strategy with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
         arguments={"policy": "epsilon"},
     ),
-    "mab_first": Entry(
+    "mab_first": RegistryEntry(
         "bandit", "Bandit",
         "bandit: tries all strategies first, then keeps the best",
         f"{GOURITEN}, estimator 7", TOPIC, arguments={"policy": "first"},
     ),
-    "mab_reset": Entry(
+    "mab_reset": RegistryEntry(
         "bandit", "Bandit", "mab_first, restarted at regular intervals", f"{GOURITEN}, 7.4",
         TOPIC, arguments={"policy": "reset"},
     ),
-    "mab_var": Entry(
+    "mab_var": RegistryEntry(
         "bandit", "Bandit",
         "mab_first, restarted less often the longer one strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
         arguments={"policy": "var"},
     ),
-    "mab_window": Entry(
+    "mab_window": RegistryEntry(
         "bandit", "Bandit", "mab_epsilon over the most recent pages only", f"{GOURITEN}, 7.4",
         TOPIC, arguments={"policy": "window"},
     ),
-    "mab_discounted": Entry(
+    "mab_discounted": RegistryEntry(
         "bandit", "Bandit",
         "bandit over strong strategies, with recent pages weighted more",
         "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
-    "nr": Entry(
+    "nr": RegistryEntry(
         "ranks", "NavigationalRank",
         "spreads relevance from pages to those that link to them, then to those they link to",
         f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
     ),
-    "oracle": Entry(
+    "oracle": RegistryEntry(
         "oracle", "Oracle", "knows every score in advance: the upper bound, for graphs and recorded crawls",
         f"{GOURITEN}, 6", TRUTH,
     ),
-    "link-score": Entry(
+    "link-score": RegistryEntry(
         "personalised", "LinkScore", "sum of address, link text, number of linking pages and their relevance",
         PERSONALISED, TOPIC,
     ),
-    "url-optimisation": Entry(
+    "url-optimisation": RegistryEntry(
         "personalised", "LinkScore", "link-score, dropping links below a threshold",
         PERSONALISED, TOPIC, arguments={"least": 1.1},
     ),
-    "nb-links": Entry(
+    "nb-links": RegistryEntry(
         "nb_links", "NaiveBayesLinks",
         "Naive Bayes on the words of address and link text, updated with every page", PERSONALISED, TOPIC,
     ),
-    "personalised": Entry(
+    "personalised": RegistryEntry(
         "personalised", "Personalised",
         "breadth-first through pages that contain the search string", PERSONALISED, TOPIC,
     ),
-    "disco": Entry(
+    "disco": RegistryEntry(
         "disco", "Disco",
         "bandit between links of pages most similar to the first relevant ones and links of their parents",
         "Pham, Santos, Freire 2019", TOPIC,
     ),
-    "crawl4ai": Entry(
+    "crawl4ai": RegistryEntry(
         "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their address, ten at a time",
         "crawl4ai 2025", KEYWORDS,
     ),
-    "qfirst": Entry(
+    "qfirst": RegistryEntry(
         "page_quality", "PageQuality", "ranks links by the score of the first page that has them",
         PEZZUTI, TOPIC, arguments={"kind": "first"},
     ),
-    "qmin": Entry(
+    "qmin": RegistryEntry(
         "page_quality", "PageQuality", "ranks links by the score of the worst page that has them",
         PEZZUTI, TOPIC, arguments={"kind": "min"},
     ),
-    "craw4llm": Entry(
+    "craw4llm": RegistryEntry(
         "oracle", "Craw4Llm",
         "ranks pages by the score they will get: an oracle, for recorded crawls",
         "Yu, Liu, Xiong 2025", TRUTH,
     ),
-    "sb-classifier": Entry(
+    "sb-classifier": RegistryEntry(
         "sleeping_bandit", "SleepingBandit",
         "bandit over groups of links in similar places on their pages, with a classifier of addresses",
         "Gauquier, Manolescu, Senellart 2026", TOPIC,
     ),
-    "deep-deep": Entry(
+    "deep-deep": RegistryEntry(
         "deep_deep", "DeepDeep",
         "Q-learning on the letters of link text and address, updated as the crawl goes",
         "TeamHG-Memex 2016", TOPIC,
     ),
-    "tres": Entry(
+    "tres": RegistryEntry(
         "tres", "Tres",
         "sorts links in a tree and chooses among its leaves with a network trained as the crawl goes",
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
 STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa list strategies", "strategies")
-# As `lycosa list strategies` lists them, the default first.
+# Sections of `lycosa list strategies`, with the default strategy first.
 GROUPS = {
     "Recommended": ("scent", "best-first", "breadth-first"),
     "Relevance of pages and link texts": (
@@ -303,19 +305,19 @@ GROUPS = {
     ),
     "Baselines and upper bounds": ("random", "oracle", "craw4llm"),
 }  # fmt: skip
-PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")  # arms of a bandit by default
-STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")  # arms of mab_discounted
-STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")  # parameters of strategies that are greedy over an estimator
-# Arguments that tell entries of one class apart: not to be typed.
+PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")  # default arms of a bandit
+STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")  # default arms of mab_discounted
+STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")  # parameters of every greedy strategy
+# Fields that select a variant of a class and are fixed by the strategy's name; users can't set them.
 _NAMED = ("kind", "level", "policy", "clusters", "anchors")
-_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")  # what the crawl passes
+_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")  # set by the crawl
 
 
 def estimator(text: str, **known: Any) -> Estimator:
-    """Make an estimator by its name and parameters, or one of your own as `module:Class`.
+    """Build an estimator from a specification such as `best-first,merge=sum` or `module:Class`.
 
-    `known` are facts of the crawl that it gets if it asks for them: seed, budget, threshold, probability, targets,
-    words, stems, ontology.
+    `known` holds facts of the crawl, passed to constructors that take them: seed, budget, threshold, probability,
+    targets, words, stems, ontology.
 
     >>> estimator("best-first,merge=sum")
     BestFirst(page=0.5, anchor=0.5, merge='sum')
@@ -326,7 +328,7 @@ def estimator(text: str, **known: Any) -> Estimator:
 
 
 def strategy(text: str, **known: Any) -> Strategy:
-    """Make the strategy that a name and parameters stand for: greedy over an estimator, unless told otherwise.
+    """Build a strategy from a specification: a bandit, or a greedy strategy over the estimator of that name.
 
     >>> strategy("fl_n,batch=32").name
     'fl_n,batch=32'
@@ -334,19 +336,22 @@ def strategy(text: str, **known: Any) -> Strategy:
     name, settings = parse(text)
     steering = {key: settings.pop(key) for key in STEERING if key in settings}
     guide = _make(name, settings, known)
-    if hasattr(guide, "pick"):  # a bandit, which steers by itself
+    if hasattr(guide, "pick"):  # a bandit
         if steering:
-            raise InputError(f"{name} has no parameter {next(iter(steering))!r}: it chooses among its arms by itself")
-        whole: Strategy = guide
-        return whole
+            raise InputError(
+                "unknown-option",
+                f"{name} has no parameter {next(iter(steering))!r}: a bandit picks by its own policy; set it on an arm",
+            )
+        bandit: Strategy = guide
+        return bandit
     shown = spell(name, {key: value for key, value in {**settings, **steering}.items() if key not in FILES})
     return build(steer, steering, name, estimator=guide, name=shown, seed=known.get("seed", 0))
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
-    """The parameters of a strategy by name, each with its type and its default."""
+    """Return the parameters a strategy accepts, each with its type and default."""
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
-    if "policy" in fixed:  # a bandit: not every parameter says something to every policy
+    if "policy" in fixed:  # each bandit policy uses only some of the parameters
         from lycosa.strategies.bandit import settings
 
         kinds = STRATEGIES.parameters(name)
@@ -359,9 +364,9 @@ def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     fixed = STRATEGIES[name].arguments if name in STRATEGIES else {}
     for key in _NAMED:
         if key in given and key in fixed:
-            raise InputError(f"{name} has no parameter {key!r}: the name says it already")
+            raise InputError("unknown-option", f"{name} has no parameter {key!r}: the strategy's name fixes it")
     made = STRATEGIES.make(name, given, **known)
     if name not in STRATEGIES:
-        whole = ("learn", "frontier", "admit", "wants", "proportional")
-        check_parts(made, whole if hasattr(made, "pick") else ("learn", "score"), name)
+        strategy_parts = ("learn", "frontier", "admit", "wants", "proportional")
+        check_parts(made, strategy_parts if hasattr(made, "pick") else ("learn", "score"), name)
     return made

@@ -1,4 +1,4 @@
-"""Strategies that score anchors by meaning: distance in an ontology, a cosine with likenesses, synonyms."""
+"""Strategies that rank links by the meaning of their anchors: ontology distance, semantic cosine, synonyms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.text import nearness
 from lycosa.text.background import Idf, Rarity
 from lycosa.text.expansion import Expansion
@@ -25,66 +25,66 @@ from lycosa.text.vocabulary import Vocabulary
 
 
 @dataclass(kw_only=True)
-class ByMeaning(SaidByParents):
-    """Base of strategies that go by what words mean: by words of their own, whoever judges the pages.
+class OntologyStrategy(PriorityFromParents):
+    """Base of strategies that rank links by word meaning, independently of the judge.
 
-    The topic has to be in words. A URL found on several pages takes the `max` over them, or what `merge` says.
+    They need a topic in words. `merge` combines the scores of a URL found on several pages.
     """
 
     merge: Merge = "max"
     words: str | Mapping[str, float] = ""
     ontology: str | Ontology = field(default="", repr=False)
-    priority_: Parents = learned()
+    priority_: MergedPriorities = learned()
     glossary_: Glossary = learned()
-    vocabulary_: Vocabulary = learned(Vocabulary)  # of the pages so far, for learned idf
+    vocabulary_: Vocabulary = learned(Vocabulary)  # of the pages so far; source of learned idf
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know before the crawl starts."""
         return self.glossary_.notes
 
     def set_up(self, name: str, measure: Measure, floor: float = 0.0, **parameters: float) -> None:
-        """Read the topic; an InputError that names the strategy if it has no words."""
+        """Parse the topic; raise InputError if it has no words."""
         if not self.words:
             raise InputError(
-                f"the strategy {name} uses word meanings, and this topic has no words: say what to look for in a few "
-                "words, or with --terms FILE"
+                "no-topic-words",
+                f"the strategy {name} uses word meanings, and this topic has no words: describe what to look for in a "
+                "few words, or with --terms FILE",
             )
         source = self.ontology if isinstance(self.ontology, Ontology) else ontology_at(self.ontology)
         self.glossary_ = Glossary(source, self.words, measure, floor, **parameters)
-        self.priority_ = Parents(self.merge)
+        self.priority_ = MergedPriorities(self.merge)
 
     def learn_words(self, step: Step, table: Table) -> None:
-        """Count the page's words, for idf."""
-        self.vocabulary_.follow(table.stems)  # probes, which it does not see, number words too
+        """Count the page's words for learned idf."""
+        self.vocabulary_.follow(table.stems)  # includes words of probes, which strategies are not shown
         self.vocabulary_.learn(step.visit)
 
-    def tell(self, step: Step, table: Table, anchors: Scores, page: float | None = None) -> Rows:
-        """Merge what the anchors of this page say, or its mean with what the page says, into what others said.
+    def update(self, step: Step, table: Table, anchors: Scores, page: float | None = None) -> Rows:
+        """Merge the anchor scores of a page, averaged with the page's own score if given, into the priorities of its
+        links.
 
-        For each child the most that an anchor of a link to it says counts; 0 where there are no anchors, as in a
-        redirect.
+        A link with several anchors gets the largest score; a link without anchors, such as a redirect, gets 0.
         """
         of_children = step.strongest(anchors) if len(step.of_link) else np.zeros(len(step.children))
-        return self.priority_.tell(step, table, of_children if page is None else (page + of_children) / 2)
+        return self.priority_.update(step, table, of_children if page is None else (page + of_children) / 2)
 
 
 def language_of(step: Step) -> str:
-    """The language of the page that was visited; English unless it says otherwise."""
+    """Return the language code of the visited page, English by default."""
     return code_of(step.visit.language, ENGLISH)
 
 
 @dataclass
-class Ehrig(ByMeaning):
+class EhrigStrategy(OntologyStrategy):
     """priority = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k.
 
-    sim is df to the power of the IS-A links between two terms, 1 for synonyms (`ehrig`, equation 3); 1 if any relation
-    connects them directly (`any-1`); or 1 if two IS-A links or fewer do (`is-a-2`). tf alone, not normalised: long
-    anchors score higher. The topic has to be in words: see ByMeaning.
+    sim is df to the power of the number of IS-A links between two terms, 1 for synonyms (`ehrig`, equation 3); 1 for
+    terms connected directly by any relation (`any-1`); or 1 for terms at most two IS-A links apart (`is-a-2`). tf is
+    the plain frequency, not normalised, so long anchors score higher. Needs a topic in words.
 
-    Likenesses below `floor` are left out; the paper leaves none out. All nouns of WordNet are a little alike, and long
-    anchors of such words come before a short one on the topic: 300 pages of embedded webs hold 43 on the topic, with
-    `floor=.5`, which leaves words that are one link away, 53 (benchmarks/hunts.py; by equal words alone 53, too).
+    Similarities below `floor` count as 0; the paper has no floor. All nouns of WordNet are slightly similar, so without
+    one, long anchors of unrelated words outrank a short anchor on the topic: 300 pages of embedded webs contain 43
+    relevant ones, with `floor=.5` (words one link apart) 53 (benchmarks/hunts.py; equal words alone also give 53).
 
     Paper: Batsakis 2007, section 3.3.1, equations 3 and 8; after Ehrig, Maedche 2003.
 
@@ -93,7 +93,7 @@ class Ehrig(ByMeaning):
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", anchors=["Reefs and atolls", "Home"]))
-    >>> best = Ehrig(words="reef", ontology=reefs)
+    >>> best = EhrigStrategy(words="reef", ontology=reefs)
     >>> best.score(best.learn(table.absorb(visit), table), table).tolist()              # .5^0 + .5^1
     [1.5, 0.0]
     """
@@ -106,24 +106,23 @@ class Ehrig(ByMeaning):
         self.set_up("ehrig", self.measure, self.floor, **nearness.settings(self.measure, 0, 0, self.df))
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Merge what the anchors of this page say into what others said."""
         words = self.glossary_.words(language_of(step))
-        return self.tell(step, table, nearness.ehrig(words.bags(step.visit.links.anchors), words))
+        return self.update(step, table, nearness.ehrig(words.bags(step.visit.links.anchors), words))
 
 
 @dataclass
-class Ssrm(ByMeaning):
+class SsrmStrategy(OntologyStrategy):
     """priority = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)), j in the anchor, k in
     the topic.
 
-    sim is `li`, exp(-a L) tanh(b H) with L the IS-A links between two terms and H the depth of what is above both
-    (equation 4); or `path`, `depth`, `ehrig` with `df` (see lycosa.text.similarity). w = tf idf: tf is how often a term
-    is there, idf `learned` from the pages so far, of the `background` that comes with the package, or `none`, as for
-    the judge `vector`. The topic has to be in words: see ByMeaning.
+    sim is `li`, exp(-a L) tanh(b H), with L the number of IS-A links between two terms and H the depth of their common
+    ancestor (equation 4); or `path`, `depth`, or `ehrig` with `df` (see lycosa.text.similarity). w = tf idf with plain
+    frequencies; idf is `learned` from the pages so far, taken from the bundled `background` statistics, or `none`, as
+    for the judge `vector`. Needs a topic in words.
 
-    Likenesses below `floor` are left out; the paper leaves none out. Nearly all nouns of WordNet are alike by .2 or so,
-    which drowns the few that matter: 300 pages of embedded webs hold 36 on the topic, with `floor=.8`, which leaves
-    words that are one link away, 54 (benchmarks/hunts.py; by equal words alone 53).
+    Similarities below `floor` count as 0; the paper has no floor. Nearly all nouns of WordNet have a similarity of
+    about .2, which drowns the few that matter: 300 pages of embedded webs contain 36 relevant ones, with `floor=.8`
+    (words one link apart) 54 (benchmarks/hunts.py; equal words alone give 53).
 
     Paper: Batsakis 2007, section 3.3.2, equations 4 and 9 (the norms are those of the two vectors); after Varelas et
     al. 2005.
@@ -134,7 +133,7 @@ class Ssrm(ByMeaning):
     ...     {"land": [], "reef": ["reef"], "atoll": ["atoll"]}, broader=[("reef", "land"), ("atoll", "reef")])
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", anchors=["Atolls", "Home"]))
-    >>> best = Ssrm(words="reef", ontology=reefs)
+    >>> best = SsrmStrategy(words="reef", ontology=reefs)
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # exp(-.2 * 1) * tanh(.6 * 1)
     [0.44, 0.0]
     """
@@ -152,26 +151,26 @@ class Ssrm(ByMeaning):
         self.rarity_ = Rarity(self.idf)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Merge what the anchors of this page say into what others said, by the idf of now."""
         self.learn_words(step, table)
         words = self.glossary_.words(language_of(step))
         bags = words.bags(step.visit.links.anchors)
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity_, self.vocabulary_, "raw")
-        return self.tell(step, table, nearness.ssrm(bags, words, weights, query))
+        return self.update(step, table, nearness.ssrm(bags, words, weights, query))
 
 
 @dataclass
-class SynsetExpansion(ByMeaning):
-    """priority = (cosine of the page and the widened topic + cosine of the widened anchor and the widened topic) / 2.
+class SynsetExpansionStrategy(OntologyStrategy):
+    """priority = (cosine of the page and the expanded topic + cosine of the expanded anchor and the expanded topic) /
+    2.
 
-    Topic and anchor are widened by the synonyms of their words and phrases, each with the weight of the term that it
-    came from; the page is not. w = (1 + log f) idf of a term that is there f times: idf is `learned` from the pages so
-    far, of the `background` that comes with the package, or `none`, as for the judge `vector`. See
-    lycosa.text.expansion for phrases. The topic has to be in words: see ByMeaning.
+    Topic and anchor are expanded with the synonyms of their words and phrases, each weighted like the term it came
+    from; the page is not expanded. w = (1 + log f) idf for a term with frequency f; idf is `learned` from the pages so
+    far, taken from the bundled `background` statistics, or `none`, as for the judge `vector`. See lycosa.text.expansion
+    for phrases. Needs a topic in words.
 
-    Paper: Batsakis 2007, section 3.3 (numbered 3.2.3), equation 10. Departure: the thesis weighs by f / max f (its
-    eq. 1) and idf from elsewhere, which is `literal=yes,idf=background`; plain frequencies let a word that a page
-    repeats drown the others (see the judge `vector` for what that costs).
+    Paper: Batsakis 2007, section 3.3 (numbered 3.2.3), equation 10. Departure: the thesis weighs by f / max f (its eq.
+    1) and precomputed idf; `literal=yes,idf=background` does the same. Plain frequencies let one repeated word dominate
+    a page (see the judge `vector` for the cost).
 
     >>> from lycosa.core.types import Links, Page, Visit
     >>> from lycosa.text.ontology import Ontology
@@ -181,7 +180,7 @@ class SynsetExpansion(ByMeaning):
     >>> terms = words.read(Page("ok", marked="an automobile")).terms
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=links, terms=terms)
-    >>> best = SynsetExpansion(words="car", ontology=cars)
+    >>> best = SynsetExpansionStrategy(words="car", ontology=cars)
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (1 / sqrt(2) + 1 or 0) / 2
     [0.854, 0.354]
     """
@@ -195,9 +194,8 @@ class SynsetExpansion(ByMeaning):
         self.expansion_ = Expansion(self.glossary_, Rarity(self.idf), self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Merge what this page and its anchors say into what others said, by the idf of now."""
         self.learn_words(step, table)
         language = language_of(step)
         page = self.expansion_.page(step.visit.terms, self.vocabulary_, language)
         anchors = self.expansion_.anchors(step.visit.links.anchors, self.vocabulary_, language)
-        return self.tell(step, table, anchors, page)
+        return self.update(step, table, anchors, page)

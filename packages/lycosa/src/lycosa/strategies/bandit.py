@@ -1,4 +1,4 @@
-"""Bandits: several estimators take turns, those that found good pages more often."""
+"""Multi-armed bandits: choose between several estimators by the rewards of their picks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from lycosa.core.table import Table
 
 Policy = Literal["epsilon", "first", "reset", "var", "window", "discounted"]
-HORIZON = 10_000  # pulls, where a crawl has no budget
 WINDOW = 1000
 RESET = {"reset": 1000, "var": 200}
 EPSILON = {"var": 0.2}
 # The policies that use each parameter.
-MEANS_TO = {
+USED_BY = {
     "epsilon": ("epsilon", "first", "reset", "var", "window"),
     "reset": ("reset", "var"),
     "window": ("window",),
@@ -38,33 +37,31 @@ MEANS_TO = {
 
 
 @dataclass
-class Discounted:
-    """What arms were worth of late, for a bandit whose best arm may be another one later.
-
-    With every new reward all older ones count a little less, and arms that were not pulled of late are uncertain.
+class DiscountedRewards:
+    """Discounted rewards of bandit arms, for arms whose quality changes during a crawl.
 
     With gamma = `discount`, and t the pulls of all arms so far, over the pulls s of arm i and their rewards X(s)
 
         N(i) = sum gamma^(t - s)          S(i) = sum gamma^(t - s) X(s)          m = sum over i of S / sum over i of N
 
-    Before each pick a value is drawn for each arm, and the largest is pulled:
+    Before each pick a value is drawn for each arm, and the arm with the largest value is pulled:
 
         value(i) = (S(i) / m + 1) / (N(i) + 1) + width * z(i) / sqrt(N(i) + 1),     z(i) normal, of (seed, pick number)
 
-    The first part is the arm's discounted mean in units of m, the mean reward of late, so that `width` means the same
-    whatever a judge's numbers look like. The 1 that is added on either side is one pull that was worth as much as any:
-    an arm of which little is known goes back to the mean, and its value is drawn from further apart. So every arm is
-    tried again sooner or later, the worse ones less often. While m is 0 the first part is 0 for all, and chance takes
-    the arms in turn. `discount=1` forgets nothing, `width=0` always pulls the best.
+    The first term is the arm's discounted mean in units of m, the recent mean reward, so `width` does not depend on the
+    judge's scale. The added 1 is a prior pull with an average reward: an arm that has not been pulled lately returns to
+    the mean, and its values are drawn from a wider distribution, so every arm is tried again eventually. While m is 0
+    the first term is 0 for all arms and the choice is random. `discount=1` never forgets; `width=0` always pulls the
+    best arm.
 
-    Paper: Garivier & Moulines 2011 ("On upper-confidence bound policies for switching bandit problems"), whose
-    discounted sums these are. They add a bound to the mean, 2 B sqrt(xi log(sum N) / N(i)), where we draw (Thompson
-    sampling): a bound gives the same arm to all picks that are made before the next reward is in, and a crawl has many
-    in flight; draws differ from pick to pick. One page at a time, both find as much. B is the largest reward, which
-    nobody knows beforehand: m takes its place. Their discount comes from the length of the game and how often it
-    changes, ours from trials on an embedded web, where .9 to .98 did nearly alike.
+    Paper: Garivier & Moulines 2011 ("On upper-confidence bound policies for switching bandit problems") for the
+    discounted sums. They add a bound to the mean, 2 B sqrt(xi log(sum N) / N(i)), where this class draws (Thompson
+    sampling): with a bound, all picks made before the next reward arrives use the same arm, and a crawl has many
+    requests in flight; draws differ from pick to pick. With one request at a time both perform alike. B is the largest
+    possible reward, which is unknown in advance, so m replaces it. Their discount is derived from the length of the
+    game and its number of changes; ours was tuned on an embedded web, where .9 to .98 performed about the same.
 
-    >>> lately = Discounted(arms=2, discount=.5, width=0)
+    >>> lately = DiscountedRewards(arms=2, discount=.5, width=0)
     >>> for arm, reward in ((0, 1.0), (1, .5), (1, .5)): lately.reward(arm, reward)
     >>> lately.pulls_, lately.rewards_, lately.mean(0)                # arm 0: a pull that is two pulls old
     ([0.25, 1.5], [0.25, 0.75], 1.0)
@@ -82,27 +79,27 @@ class Discounted:
     def __post_init__(self) -> None:
         if not 0 < self.discount <= 1:
             raise ValueError(
-                f"discount is {self.discount}: it is what a reward still counts after one more pull, above 0 and at "
-                "most 1, as .95"
+                f"discount is {self.discount}: it is the weight a reward keeps after each later pull, above 0 and at "
+                "most 1, for example .95"
             )
         if not 0 <= self.width < math.inf:
-            raise ValueError(f"width is {self.width}: it says how far apart values are drawn, make it 0 or more")
+            raise ValueError(f"width is {self.width}: it scales the spread of drawn values and must be 0 or more")
         self.pulls_ = [0.0] * self.arms
         self.rewards_ = [0.0] * self.arms
 
     def reward(self, arm: int, reward: float) -> None:
-        """A pull was recorded."""
+        """Record the reward of a pull."""
         self.pulls_ = [self.discount * pulls for pulls in self.pulls_]
         self.rewards_ = [self.discount * rewards for rewards in self.rewards_]
         self.pulls_[arm] += 1
         self.rewards_[arm] += reward
 
     def mean(self, arm: int) -> float:
-        """The discounted mean of an arm's rewards; 0 without any."""
+        """Return the discounted mean reward of an arm, 0 without pulls."""
         return self.rewards_[arm] / self.pulls_[arm] if self.pulls_[arm] else 0.0
 
     def values(self, number: int) -> list[float]:
-        """What each arm is taken to be worth for the pick of this number."""
+        """Draw the value of each arm for the pick with this number."""
         pulls = sum(self.pulls_)
         m = sum(self.rewards_) / pulls if pulls else 0.0
         chance = random.Random(f"arm {self.seed} {number}")
@@ -113,7 +110,7 @@ class Discounted:
 
 
 def settings(policy: Policy) -> dict[str, Any]:
-    """The parameters that say something to a policy, with what they are unless given.
+    """Return the parameters that a policy uses, with their defaults.
 
     >>> settings("var")
     {'arms': ('fl_deg', 'fl_n', 'fl_e', 'fl_ne', 'lr_fl'), 'epsilon': 0.2, 'reset': 200}
@@ -124,39 +121,40 @@ def settings(policy: Policy) -> dict[str, Any]:
         "reset": RESET.get(policy),
         "window": WINDOW,
         "literal": False,
-        "discount": Discounted.discount,
-        "width": Discounted.width,
+        "discount": DiscountedRewards.discount,
+        "width": DiscountedRewards.width,
     }
-    return {name: value for name, value in every.items() if policy in MEANS_TO.get(name, (policy,))}
+    return {name: value for name, value in every.items() if policy in USED_BY.get(name, (policy,))}
 
 
 @dataclass
 class Bandit:
-    """Each arm is an estimator that ranks the whole frontier; to pull one is to fetch the row it ranks first.
+    """A bandit over estimators: pulling an arm fetches the row that its estimator ranks first.
 
-    A pull's reward is beta of the page. With N pulls to come and the arms' mean rewards, the `policy` is one of
+    The reward of a pull is the relevance beta of the page. With N pulls to come, `policy` is one of
 
-        epsilon     with probability epsilon any arm, otherwise the one with the best mean
-        first       any arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without one)
-        reset       `first` again and again, each time with N = reset and all means forgotten; the last one is shorter
-        var         `reset` with epochs of reset * (p + 1) pulls: p is how many times in a row the best arm at the end
-                    of an epoch's exploration was that of the epoch before
+        epsilon     with probability epsilon a random arm, otherwise the one with the best mean
+        first       a random arm for the first floor(epsilon N) pulls, then the best; N is the budget (10,000 without
+                    one)
+        reset       `first` repeated with N = reset, forgetting all means each time; the last epoch is cut to the budget
+        var         `reset` with epochs of reset * (p + 1) pulls, where p counts how often in a row the best arm after
+                    an epoch's exploration equalled that of the epoch before
         window      `epsilon` with means over the last `window` rewards
-        discounted  the best of values drawn around means in which older rewards count less: see `Discounted`
+        discounted  the largest of values drawn around discounted means: see `DiscountedRewards`
 
     Defaults: epsilon .1 (.2 for var), reset 1000 (200 for var: the paper's mab_var-0.2-200), window 1000, discount .95,
-    width .5. The arms are names as `estimator` takes them, or estimators, without any the paper's (fl_deg, fl_n, fl_e,
-    fl_ne, lr_fl); for discounted, which is ours, scent, best-first, fl_n and link-context. `threshold`, `targets` and
-    the like are handed to those that ask.
+    width .5. Arms are estimators or their names; by default the paper's (fl_deg, fl_n, fl_e, fl_ne, lr_fl), and for
+    discounted, which is ours, scent, best-first, fl_n and link-context. `threshold`, `targets` and similar facts are
+    passed on to arms that take them.
 
-    Steps are pulls that were recorded for good: what is in flight does not count yet. A failed page is a reward of 0,
-    and so is a copy of a page we have. A redirect is no pull, nor is a visit that will be repeated: the arm is paid
-    once the page is there, or known not to be. Seeds are no arm's merit. An arm without rewards has a mean of 0; of
-    equal means the arm named first is the best. If an arm has no row to give (it prunes), the next best is pulled.
+    A pull counts once its visit is recorded; requests in flight do not. Failed pages and copies of known pages have a
+    reward of 0. Redirects and visits that will be retried are no pulls: the arm is rewarded when the final result is
+    known. Seeds are credited to no arm. Arms without rewards have a mean of 0; ties go to the arm named first. If an
+    arm has nothing left to fetch (it prunes), the next best arm is pulled.
 
-    Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. Of mab_epsilon the paper says that the *best* arm is
-    used with probability epsilon, which with its epsilon of .1 would be nine random pulls out of ten; epsilon is the
-    exploration rate in the work it builds on, and so it is here. `literal` keeps the paper's wording (epsilon, window).
+    Paper: Gouriten et al. 2014, section 7.4, estimators 6 to 8. For mab_epsilon the paper uses the *best* arm with
+    probability epsilon, which with its epsilon of .1 means nine random pulls out of ten; in the work it builds on,
+    epsilon is the exploration rate, and it is here. `literal` restores the paper's wording (epsilon, window).
     Discounted is ours, after Garivier & Moulines 2011.
 
     >>> bandit = Bandit(arms=("fl_deg", "fl_n"), policy="first", epsilon=.5, budget=4)
@@ -182,65 +180,64 @@ class Bandit:
     ontology: str = ""
     greedy_: list[Greedy] = learned()
     pulls_: list[int] = learned()
-    rewards_: list[Fraction] = learned()  # exact: nothing stays of what leaves
+    rewards_: list[Fraction] = learned()  # fractions, so that a reward leaving the window leaves no rounding error
     means_: list[Fraction] = learned()
     recent_: deque[tuple[int, float]] = learned(deque)
-    lately_: Discounted = learned()
-    step_: int = learned(int)  # of the epoch
-    begun_: int = learned(int)  # the pulls before it
-    repeats_: int = learned(int)  # p
-    champion_: int = learned(lambda: -1)  # of this epoch's exploration
-    winner_: int = learned(lambda: -1)  # of the epoch before
+    discounted_: DiscountedRewards = learned()
+    step_: int = learned(int)  # pulls in this epoch
+    begun_: int = learned(int)  # pulls before this epoch
+    repeats_: int = learned(int)  # p: times in a row that the same arm won
+    champion_: int = learned(lambda: -1)  # best arm after this epoch's exploration
+    winner_: int = learned(lambda: -1)  # best arm after the previous epoch's exploration
 
     def __post_init__(self) -> None:
         self._check()
-        self.proportional = False  # the scores of several arms can't be compared
+        self.proportional = False  # scores of different arms can't be compared
         facts = ("seed", "budget", "threshold", "targets", "words", "stems", "ontology")
         arms = settings(self.policy)["arms"] if self.arms is None else self.arms
         self.greedy_ = _arms(arms, **{name: getattr(self, name) for name in facts})
         self.wants = tuple(dict.fromkeys(facet for arm in self.greedy_ for facet in arm.wants))
         self._number = {arm.name: number for number, arm in enumerate(self.greedy_)}
-        discount = Discounted.discount if self.discount is None else self.discount
-        width = Discounted.width if self.width is None else self.width
-        self.lately_ = Discounted(len(self.greedy_), discount, width, self.seed)
+        discount = DiscountedRewards.discount if self.discount is None else self.discount
+        width = DiscountedRewards.width if self.width is None else self.width
+        self.discounted_ = DiscountedRewards(len(self.greedy_), discount, width, self.seed)
         self._forget()
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """A ranking for each arm."""
+        """Return a frontier with one ranking per arm."""
         return Frontiers([arm.frontier(table, ready, lane_budget, patience, choosy) for arm in self.greedy_])
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """All arms see the visit; the one that was pulled for it is paid."""
+        """Pass the visit to all arms and reward the arm that picked it."""
         assert isinstance(frontier, Frontiers)
         for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
             arm.learn(step, table, ranking)
         visit = step.visit
         arm_number = self._number.get(visit.arm)
         if arm_number is not None and _is_settled(visit) and not table.is_seed[step.row]:
-            self.reward(arm_number, visit.beta if visit.is_page and not visit.same_as else 0.0)
+            self.reward(arm_number, visit.relevance if visit.is_page and not visit.same_as else 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """A seed joins every arm's ranking."""
+        """Add a seed to every arm's ranking."""
         assert isinstance(frontier, Frontiers)
         for arm, ranking in zip(self.greedy_, frontier.arms, strict=True):
             arm.admit(row, table, ranking)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """The top row of the arm that the policy chooses."""
+        """Return the top row of the arm the policy chooses."""
         assert isinstance(frontier, Frontiers)
         arm, row = frontier.first(self.order(number), now)
         return Pick(row, self.greedy_[arm].name, float(frontier.score[row]) if row >= 0 else 0.0)
 
     def order(self, number: int) -> Iterator[int]:
-        """The arm that the policy pulls at this number, and the others in case it has nothing to give: the best first.
-
-        Chance is drawn from the seed and the number.
+        """Yield arms in the order the policy prefers them for a pick; later ones are fallbacks. Deterministic in (seed,
+        number).
         """
         arms = range(len(self.greedy_))
         if self.policy == "discounted":
-            values = self.lately_.values(number)
+            values = self.discounted_.values(number)
             yield from sorted(arms, key=lambda arm: -values[arm])
             return
         first = self.best()
@@ -250,7 +247,9 @@ class Bandit:
         yield from sorted((arm for arm in arms if arm != first), key=lambda arm: -self.means_[arm])
 
     def explores(self, number: int) -> bool:
-        """Whether the pick of this number is of any arm; if discounted, of another one than has the best mean."""
+        """Return whether a pick explores: draws a random arm or, if discounted, uses another arm than the one with the
+        best mean.
+        """
         if self.policy == "discounted":
             return next(self.order(number)) != self.best()
         if self.policy in ("epsilon", "window"):
@@ -259,21 +258,20 @@ class Bandit:
         return self.step_ < self._exploration()
 
     def mean(self, arm: int) -> Fraction:
-        """The mean reward that the arm is credited with at present."""
+        """Return the current mean reward of an arm."""
         return self.means_[arm]
 
     def best(self) -> int:
-        """The arm with the best mean, the first of several."""
+        """Return the arm with the best mean, the first of equal ones."""
         return self.means_.index(max(self.means_))
 
     def reward(self, arm: int, reward: float) -> None:
-        """A pull was recorded: count it, and begin a new epoch if this one is over."""
+        """Record the reward of a pull, and start a new epoch if this one is complete."""
         self._credit(arm, 1, Fraction(reward))
         if self.policy == "discounted":
-            self.lately_.reward(arm, reward)
-            self.means_[arm] = Fraction(
-                self.lately_.mean(arm)
-            )  # those of the others stay: both their sums shrink alike
+            self.discounted_.reward(arm, reward)
+            # The means of the other arms stay: their pulls and rewards shrink by the same factor.
+            self.means_[arm] = Fraction(self.discounted_.mean(arm))
             return
         if self.policy == "window":
             self.recent_.append((arm, reward))
@@ -287,16 +285,16 @@ class Bandit:
             self._next_epoch()
 
     def length(self) -> int:
-        """Pulls of the present epoch: N of this epsilon-first."""
+        """Return the number of pulls in the current epoch: the N of this run of epsilon-first."""
         if self.policy not in ("reset", "var"):
-            return self.budget or HORIZON
+            return self.budget or 10_000
         reset = RESET[self.policy] if self.reset is None else self.reset
         length = reset * (self.repeats_ + 1) if self.policy == "var" else reset
         left = self.budget - self.begun_
-        return min(length, left) if left > 0 else length  # no budget; or failures, which are pulls and no pages
+        return min(length, left) if left > 0 else length  # failures are pulls, so pulls can exceed the budget
 
     def _next_epoch(self) -> None:
-        champion = max(self.champion_, 0)  # without exploration: all means are 0, and the first arm is the best
+        champion = max(self.champion_, 0)  # without exploration all means are 0, and the first arm wins
         self.repeats_ = self.repeats_ + 1 if champion == self.winner_ else 0
         self.winner_, self.champion_ = champion, -1
         self.begun_ += self.step_
@@ -321,42 +319,42 @@ class Bandit:
         return math.floor(self._epsilon * self.length() + 1e-9)  # .29 * 100 is 28.999...
 
     def _check(self) -> None:
-        for name, policies in MEANS_TO.items():
+        for name, policies in USED_BY.items():
             value = getattr(self, name)
             if value is not None and value is not False and self.policy not in policies:
                 others = " and ".join(f"mab_{policy}" for policy in policies)
-                raise ValueError(f"{name} means nothing to mab_{self.policy}: leave it out, or take {others}")
+                raise ValueError(f"mab_{self.policy} does not use {name}: leave it out, or use {others}")
         if not 0 <= self._epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon}: it is a share of the pulls, between 0 and 1")
+            raise ValueError(f"epsilon is {self.epsilon}: it must be a share of the pulls, from 0 to 1")
         for name, value in (("reset", self.reset), ("window", self.window)):
             if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}: it counts pulls, make it 1 or more")
+                raise ValueError(f"{name} is {value}: it must be 1 pull or more")
 
 
 def _is_settled(visit: Visit) -> bool:
-    """Whether it is known what the pull has brought: a page, or that there is none."""
+    """Return whether the visit is the final result of a pull, neither a redirect nor to be retried."""
     return visit.kind == "page" and not visit.retry_at
 
 
 def _arms(arms: Sequence[str | Estimator], **known: object) -> list[Greedy]:
-    """The arms, each greedy over its estimator, under names that differ."""
+    """Return a greedy strategy for each arm, under distinct names."""
     if not arms:
-        raise ValueError(f"a bandit needs arms: write arms={'+'.join(PAPERS_ARMS)}, or others")
+        raise ValueError(f"a bandit needs arms, for example arms={'+'.join(PAPERS_ARMS)}")
     if isinstance(arms, str):
-        raise ValueError(f"arms is the text {arms!r}: give a tuple of names")
+        raise ValueError(f"arms is the string {arms!r}: pass a tuple of names")
     by_name: dict[str, Greedy] = {}
     notes = []
     for arm in arms:
         try:
             guide = estimator(arm, **known) if isinstance(arm, str) else arm
         except InputError as error:
-            raise InputError(f"arm {arm!r} of a bandit: {error}") from error
+            raise InputError(error.code, f"arm {arm!r} of a bandit: {error}") from error
         if hasattr(guide, "pick"):
-            raise ValueError(f"arm {arm!r} is itself a strategy that picks: arms are estimators, as fl_n or best-first")
+            raise ValueError(f"arm {arm!r} is a strategy: arms must be estimators, such as fl_n or best-first")
         if not isinstance(guide, Estimator):
-            raise ValueError(f"arm {arm!r} has no learn() and score(): arms are names of estimators, or estimators")
+            raise ValueError(f"arm {arm!r} has no learn() and score(): arms must be estimators or their names")
         if repr(guide) in notes:
-            raise ValueError(f"arm {arm!r} is there twice: name each once, it would share its rewards with itself")
+            raise ValueError(f"arm {arm!r} is listed twice: list each arm once")
         notes.append(repr(guide))
         name = arm if isinstance(arm, str) else type(arm).__name__
         name = name if name not in by_name else f"{name}-{len(by_name) + 1}"

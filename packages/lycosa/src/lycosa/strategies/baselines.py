@@ -1,4 +1,4 @@
-"""Baselines, which know nothing of the topic: by discovery, by chance, by the links to and from, by the address."""
+"""Baselines that ignore the topic: breadth-first, random, backlink count, out-link count, URL depth."""
 
 from __future__ import annotations
 
@@ -14,43 +14,44 @@ from lycosa.core.state import State
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.parents import Parents, SaidByParents, linked
+from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, linked
 
 
-class Unlearned:
-    """Base of estimators that learn nothing themselves: the table knows what they go by."""
+class TableEstimator:
+    """Base of estimators that score rows by the table alone and keep no state of their own."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
 
 
-class Forgetful(Unlearned):
-    """One of which nothing is lost when a row is put aside (core/cold.py): all that it goes by is in the table."""
+class SpillableEstimator(TableEstimator):
+    """Base of table estimators whose rows can be spilled to disk: they have nothing to store (see core/spilled.py)."""
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         return {}
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """There is nothing to remember."""
+        pass
 
 
 @dataclass
-class BreadthFirst(Forgetful):
-    """The score is minus the depth; ties go to the row discovered first, so each level is first in, first out.
+class BreadthFirst(SpillableEstimator):
+    """score = -depth, ties in order of discovery: first in, first out.
 
-    The depth is the number of links from the nearest seed, as far as was known when the parent came in: a shorter way
-    to a page that has been fetched does not reach its links. A crawl by this strategy, one page at a time, meets every
-    page on its shortest way; one that another strategy steers may not, and the depth is then an upper bound.
+    The depth is the number of links from the nearest seed, as known when the parent was fetched; a shorter path found
+    later does not update links already queued. A breadth-first crawl with one request at a time reaches every page by
+    its shortest path; under another strategy the depth is an upper bound.
 
-    Paper: Batsakis 2007, section 3.2 (a queue, first in, first out: the same order); Gouriten et al. 2014, estimator 1,
-    whose score 1 / (depth + 1) ranks alike. With `zeta` it would not draw alike: a share of the best is another depth.
+    Paper: Batsakis 2007, section 3.2 (a FIFO queue, which gives the same order); Gouriten et al. 2014, estimator 1,
+    whose score 1 / (depth + 1) ranks alike. With `zeta` the two differ, since a share of the best score is another
+    depth.
     """
 
     def state(self) -> State:
         return {}
 
     def restore(self, state: State) -> None:
-        """Nothing to remember."""
+        pass
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         return {"links from a seed": -float(table.depth[row])}
@@ -60,8 +61,8 @@ class BreadthFirst(Forgetful):
 
 
 @dataclass
-class Random(Unlearned):
-    """Each row gets a number drawn from (seed, row): the same seed gives the same crawl, resumed or not.
+class Random(TableEstimator):
+    """A random score per row, hashed from (seed, row), so that the same seed reproduces a crawl even after a resume.
 
     >>> Random(seed=1).score(np.array([0, 1]), Table()).round(3).tolist()
     [0.823, 0.687]
@@ -73,15 +74,15 @@ class Random(Unlearned):
         return {"chance": float(self.score(np.array([row], np.int32), table)[0])}
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """A hash of seed and row (splitmix64), between 0 and 1."""
+        """Return a hash (splitmix64) of seed and row, scaled to [0, 1]."""
         x = rows.astype(np.uint64) + np.uint64((self.seed * int(GOLDEN) + 1) % 2**64)
         return splitmix(x * GOLDEN).astype(np.float64) / 2.0**64
 
 
 @dataclass
-class Backlink(Forgetful):
-    """The score is the number of crawled pages that link to the node. It knows nothing of the topic: a measure of
-    importance, and a baseline. Its ranking is that of fl_deg.
+class Backlink(SpillableEstimator):
+    """score = number of crawled pages that link to the node, a topic-independent measure of importance. Ranks like
+    fl_deg.
 
     Paper: Cho, Garcia-Molina, Page 1998; Batsakis 2007, section 2.2.
 
@@ -99,12 +100,12 @@ class Backlink(Forgetful):
 
 
 @dataclass
-class OutLinks(SaidByParents):
-    """The score is the number of links on the page where the node was found; the largest, if it was found on several.
+class OutLinks(PriorityFromParents):
+    """score = number of links on the page where the node was found, the largest if it was found on several.
 
-    The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are not
-    known before it is fetched, so we read "that page" as the one that links to it. Links are counted once for each
-    node within the scope of the crawl.
+    The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are
+    unknown before it is fetched, so "that page" is read as the one that links to it. Links are counted once per node
+    within the scope of the crawl.
 
     Paper: Batsakis 2007, section 2.2; Cho, Garcia-Molina, Page 1998.
 
@@ -118,11 +119,10 @@ class OutLinks(SaidByParents):
 
     proportional: ClassVar[bool] = False
 
-    priority_: Parents = learned(Parents)
+    priority_: MergedPriorities = learned(MergedPriorities)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Each link may have been found on a page with more links than those before."""
-        return self.priority_.tell(step, table, float(len(linked(step, table))))
+        return self.priority_.update(step, table, float(len(linked(step, table))))
 
 
 _UNKNOWN = -1
@@ -130,10 +130,10 @@ _UNKNOWN = -1
 
 @dataclass
 class UrlDepth:
-    """The score is minus the number of slashes in the path of the address: `http://a/` before `http://a/b/c`.
+    """score = -(number of slashes in the path of the URL): `http://a/` before `http://a/b/c`.
 
-    Query and fragment are no part of the path. A node that isn't a URL is all path. The target of a redirect takes the
-    place of its source, with its number of slashes; one that was known already keeps the fewer of the two.
+    Query and fragment are ignored; a node that is no URL is all path. The target of a redirect inherits the count of
+    its source, or keeps its own if that is smaller.
 
     Paper: Batsakis 2007, section 2.2; Cho, Garcia-Molina, Page 1998 (location metric).
 
@@ -144,7 +144,7 @@ class UrlDepth:
     slashes_: NDArray[np.int32] = column(np.int32)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Count the slashes of new rows once, so that scoring is an array access."""
+        """Count the slashes of new rows."""
         self.slashes_ = fit(self.slashes_, len(table), _UNKNOWN)
         slashes_before = self.slashes_[step.children]
         if step.visit.outcome == "redirect":
@@ -157,7 +157,7 @@ class UrlDepth:
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        return {"slashes in its address": float(self.score(np.array([row], np.int32), table)[0])}
+        return {"slashes in its URL": float(self.score(np.array([row], np.int32), table)[0])}
 
     def score(self, rows: Rows, table: Table) -> Scores:
         return -self._counted(rows, table).astype(float)
@@ -170,9 +170,9 @@ class UrlDepth:
 
 
 def slashes(node: str) -> int:
-    """The number of slashes in the path of an address."""
+    """Return the number of slashes in the path of a URL."""
     path = node.partition("#")[0].partition("?")[0]
     scheme, separator, rest = path.partition("://")
     if separator and "/" not in scheme:
-        path = rest  # what comes before its first slash is the host
+        path = rest  # starts with the host
     return path.count("/")

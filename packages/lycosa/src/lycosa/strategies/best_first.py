@@ -1,4 +1,4 @@
-"""Best-first: a link is worth what its page and its anchor say; and best-first by the handful."""
+"""Best-first: rank links by their page and anchor; and a variant that ranks in batches."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from lycosa.core.columns import learned
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
 
 @dataclass
-class BestFirst(SaidByParents):
-    """priority = page * beta(parent) + anchor * alpha(link); with .5 and .5 it's Batsakis' equation 7.
+class BestFirst(PriorityFromParents):
+    """priority = page * beta(parent) + anchor * alpha(link); with .5 and .5 this is Batsakis' equation 7.
 
-    `page=1, anchor=0` orders by page, `page=0, anchor=1` by anchor. A URL found on several pages takes the `max` over
-    them (the paper leaves it open); `sum`, `mean` and `last` are there too, `sum` being Gouriten's fl_ family.
+    `page=1, anchor=0` orders by page, `page=0, anchor=1` by anchor. A URL found on several pages gets the `max` of its
+    priorities (the paper leaves it open); `sum`, which Gouriten's fl_ family uses, `mean` and `last` are available.
 
     Paper: Batsakis 2007, section 3.2, equation 7.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, beta=.8, links=Links.to("b"))
+    >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to("b"))
     >>> visit.links.alphas[:] = .4
     >>> best = BestFirst()
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
@@ -37,18 +37,18 @@ class BestFirst(SaidByParents):
     page: float = 0.5
     anchor: float = 0.5
     merge: Merge = "max"
-    priority_: Parents = learned()
+    priority_: MergedPriorities = learned()
 
     def __post_init__(self) -> None:
         if min(self.page, self.anchor) < 0 or self.page + self.anchor <= 0:
             raise ValueError(
-                f"page={self.page:g} and anchor={self.anchor:g} are weights: give none below 0, and not both 0"
+                f"page={self.page:g} and anchor={self.anchor:g} are weights: both must be 0 or more, and one above 0"
             )
-        self.priority_ = Parents(self.merge)
+        self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
-        return self.priority_.tell(step, table, priority)
+        priority = self.page * step.visit.relevance + self.anchor * step.alphas.astype(np.float64)
+        return self.priority_.update(step, table, priority)
 
     def state(self) -> State:
         return plain(self.priority_)
@@ -62,19 +62,22 @@ class BestFirst(SaidByParents):
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
         self.priority_.join(rows, known, table)
 
-    def said(self, step: Step) -> dict[str, Scores | float]:
-        return {"its page": self.page * step.visit.beta, "the anchor": self.anchor * step.alphas.astype(np.float64)}
+    def explain_links(self, step: Step) -> dict[str, Scores | float]:
+        return {
+            "its page": self.page * step.visit.relevance,
+            "the anchor": self.anchor * step.alphas.astype(np.float64),
+        }
 
 
 @dataclass
 class NBestFirst(BestFirst):
-    """Take the `n` best links, fetch them all, and only then rank again: best-first that looks up less often.
+    """Best-first that fetches the `n` best links before it ranks the frontier again.
 
-    The priorities are those of best-first, page * beta(parent) + anchor * alpha(link), merged over parents. What is
-    different is when a new priority counts: the frontier is ranked again after every `n` pages (`batch`). With n = 1
-    it is best-first. A larger n explores more: a single good page can't pull the whole crawl after it.
+    Priorities are those of best-first: page * beta(parent) + anchor * alpha(link), merged over parents; only the
+    ranking waits for `n` pages (`batch`). n = 1 is best-first. A larger n explores more: a single good page can't
+    redirect the whole crawl.
 
-    Paper: Batsakis 2007, section 2.3. They leave n open; ours is 8, a parameter.
+    Paper: Batsakis 2007, section 2.3, which leaves n open; the default of 8 is ours.
 
     >>> NBestFirst(n=32).batch
     32
@@ -85,9 +88,9 @@ class NBestFirst(BestFirst):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n < 1:
-            raise ValueError(f"n={self.n} pages at a time: take 1 or more")
+            raise ValueError(f"n={self.n} pages at a time: it must be 1 or more")
 
     @property
     def batch(self) -> int:
-        """After how many pages the frontier is ranked again."""
+        """Number of pages between two rankings."""
         return self.n

@@ -1,4 +1,4 @@
-"""Cash that pages hand on to their links, what OPIC and OTIE share; and OPIC: the richest first."""
+"""Cash distribution shared by OPIC and OTIE, and OPIC itself, which fetches the richest page first."""
 
 from __future__ import annotations
 
@@ -12,64 +12,62 @@ from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.strategies.redirects import Redirects
 
-BLOCK = 1024  # rows that share one bound on their cash
-MOST = 2.0**400  # beyond it, all cash is counted in larger units
+BLOCK = 1024  # rows per entry of the index that finds the richest row
+UNIT = 2.0**400  # amounts above it rescale all cash, to avoid overflow
 
 
 @dataclass(kw_only=True)
 class CashFlow:
-    """Cash in the hands of rows, and in a common pool. It is moved; only `revise` makes or destroys any.
+    """Cash held by rows and a common pool; moved from page to page, and created or destroyed only by `revise`.
 
-    Seeds. All cash there is comes from the seeds, the same from each. It is counted in seed's shares: a seed has 1,
-    whether it is known from the start or added to a crawl under way, so that no score has to change when another seed
-    comes. `share` gives the same as a part of 1. Seeds that redirect to the same page are one seed.
+    Seeds. All cash comes from the seeds, in equal amounts. It is counted in seed shares: each seed starts with 1,
+    whether known at the start or added during the crawl, so adding a seed changes no existing score. `share` converts
+    to a fraction of all cash. Seeds that redirect to the same page count as one.
 
-    Dead ends. Pages without links that may be followed, pages that fail for good, and links to such pages pay into the
-    pool. It is dealt out as all cash was in the beginning, in equal shares to the seeds (those fetched, with links),
-    whenever a page gives for a second time. It restarts there like the random surfer of a PageRank that is personalised
-    to the seeds, it costs the same however large the frontier is, and no score of an open row changes by it.
+    Dead ends. Pages without links to follow, permanently failed pages, and links to such pages pay into the pool. At
+    every second giving the pool is divided equally among the seeds that were fetched and have links. This restarts like
+    the random surfer of a PageRank personalised to the seeds, costs the same for any frontier size, and changes no
+    score of an open row.
 
-    Giving again. A page that was fetched keeps what it is given later on. Every `period` steps (0: never) the richest
-    of them that has links gives all it has to them; so does a page that was visited again and has new links, to them
-    and to those that it had. Redirects hand on to their target, also what comes later; a page that moves after it was
-    fetched hands on what it was given since. A visit that has to be tried again moves nothing.
+    Second givings. A fetched page keeps the cash it receives later. Every `period` steps (0: never) the richest such
+    page with links distributes all it has to them; so does a revisited page with new links, to the new and the old
+    ones. Redirects pass all cash on to their target, including later income; a page that moves after it was fetched
+    passes on its income since then. A visit that will be retried moves nothing.
 
     Invariant: rows + pool + shares of seeds not yet fetched = number of seeds + sum of the revisions.
     """
 
-    period: int = 10  # steps between second givings: the papers leave it open
+    period: int = 10  # steps between second givings; the papers leave it open
     cash_: NDArray[np.float64] = column()
     giver_: NDArray[np.bool_] = column(np.bool_)  # fetched, and has links
-    # Has had its share as a seed, or passed the claim to the target of its redirect.
+    # Has received its seed share, or passed the claim on to the target of its redirect.
     paid_: NDArray[np.bool_] = column(np.bool_)
     redirects_: Redirects = learned(Redirects)
-    most_: NDArray[np.float64] = column()  # bound on the cash of the givers of each block
-    seeds_: Rows = column(np.int32)  # those among the givers
+    most_: NDArray[np.float64] = column()  # upper bound on the cash of a giver in each block
+    seeds_: Rows = column(np.int32)  # seeds among the givers
     pool_: float = learned(float)
-    unit_: float = learned(lambda: 1.0)  # what a seed brings
-    brought_: float = learned(float)
-    """What the seeds fetched so far have brought."""
+    unit_: float = learned(lambda: 1.0)  # cash of a new seed
+    brought_: float = learned(float)  # cash created by the seeds fetched so far
     revised_: float = learned(float)  # sum of all revisions
-    coins_: int = learned(int)  # how often larger units were taken
+    rescaled_: int = learned(int)  # number of times all cash was rescaled
     steps_: int = learned(int)
 
     def __post_init__(self) -> None:
         if self.period < 0:
-            raise ValueError(f"period is {self.period}: it must be a number of steps, or 0 for never")
+            raise ValueError(f"period is {self.period}: it must be a number of steps, or 0 for none")
 
-    # -- what OPIC and OTIE do in their own ways ---------------------------------------------------------------
-
+    # -- hooks for subclasses ----------------------------------------------------------------------------------
     def note(self, step: Step, table: Table) -> None:
-        """See a visit before any cash moves."""
+        """Observe a visit before any cash moves."""
 
     def revise(self, row: int, cash: float) -> float:
-        """What the cash of a page becomes before it is given away."""
+        """Return the cash of a fetched page after correction by its relevance."""
         return cash
 
     def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64] | None:
-        """In which proportions rows receive, None for equal shares.
+        """Return the proportions in which rows receive cash, or None for equal shares.
 
-        `ends` are the rows, or the targets of redirects; `step` is the visit that found the links, None for a second
+        `ends` are the rows or their redirect targets; `step` is the visit that found the links, or None for a second
         giving.
         """
         return None
@@ -77,12 +75,12 @@ class CashFlow:
     # -- the flow ----------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Move the cash of the page that was visited, and now and then that of a rich one."""
+        """Distribute the cash of the visited page and, every `period` steps, of the richest one."""
         size = len(table)
         self.cash_, self.giver_, self.paid_ = fit(self.cash_, size), fit(self.giver_, size), fit(self.paid_, size)
         self.most_ = fit(self.most_, size // BLOCK + 1)
         self.redirects_.learn(step, table)
-        coins = self.coins_
+        rescaled = self.rescaled_
         self.note(step, table)
         received = step.children
         if step.visit.outcome == "redirect":
@@ -93,12 +91,12 @@ class CashFlow:
         self.steps_ += 1
         if self.period and self.steps_ % self.period == 0:
             changed.append(self._give_again(table))
-        if self.coins_ != coins:  # all is counted anew
+        if self.rescaled_ != rescaled:  # every score has changed
             changed.append(np.arange(size, dtype=np.int32))
         return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The cash of each row, a seed's share being 1."""
+        """Return the cash of each row in seed shares."""
         size = len(table)
         cash, is_seed = fit(self.cash_, size)[rows], table.is_seed[rows]
         if np.count_nonzero(is_seed):
@@ -106,13 +104,13 @@ class CashFlow:
         return cash
 
     def total(self, table: Table) -> float:
-        """All cash there is."""
+        """Return the sum of all cash, including unclaimed seed shares."""
         size = len(table)
         owed = np.count_nonzero(table.is_seed[:size] & ~fit(self.paid_, size)[:size])
         return float(self.cash_.sum()) + self.pool_ + self.unit_ * owed
 
     def share(self, rows: Rows, table: Table) -> Scores:
-        """The cash of each row as a part of all cash: at the start, 1 divided by the number of seeds for each seed."""
+        """Return the cash of each row as a fraction of all cash."""
         total = self.total(table)
         return self.score(rows, table) / total if total > 0 else np.zeros(len(rows))
 
@@ -130,16 +128,16 @@ class CashFlow:
         return self._give(cash, step.children, table, step)
 
     def _move(self, step: Step, table: Table) -> Rows:
-        """A redirect hands all it has, and the claim to its share as a seed, to its target."""
+        """Pass a redirect's cash, and its claim to a seed share, to its target."""
         row = step.row
-        if not len(step.children):  # to nowhere
+        if not len(step.children):  # target out of scope
             return self._give(self._take(row, table), step.children, table, step)
         target = int(step.children[0])
         end = int(self.redirects_.ends(step.children)[0])
-        if step.visit.follows:  # fetched before it moved: its share is spent
+        if step.visit.follows:  # fetched before it moved, so its seed share is spent
             self.paid_[end] |= self.paid_[row]
         if table.is_seed[row] and not self.paid_[row]:
-            if table.state[target] == OPEN or self.paid_[end]:  # a seed by now, as the table says, or one before
+            if table.state[target] == OPEN or self.paid_[end]:  # the table makes an open target a seed
                 self.paid_[row] = True
             else:
                 self.paid_[end] = True
@@ -160,22 +158,22 @@ class CashFlow:
         return after
 
     def _give(self, cash: float, rows: Rows, table: Table, step: Step | None) -> Rows:
-        """Share cash out among rows; those whose cash may have changed."""
+        """Divide cash among rows; return the rows whose cash may have changed."""
         if not len(rows):
             self.pool_ += cash
             return rows
         ends = self.redirects_.ends(rows)
         weights = self.weights(rows, ends, table, step)
         if weights is not None and (heaviest := weights.max()) > 0:
-            weights = weights / heaviest  # tiny ones would lose their digits in the sum
+            weights = weights / heaviest  # keeps the precision of tiny weights in the sum
             return self._receive(ends, cash * (weights / weights.sum()), table)
         return self._receive(ends, np.full(len(rows), cash / len(rows)), table)
 
     def _receive(self, ends: Rows, gains: NDArray[np.float64], table: Table) -> Rows:
-        """Put cash into rows' hands; what is meant for those that never will give any goes into the pool."""
+        """Add gains to rows; gains of dead ends go into the pool."""
         rows = ends
         fetched = table.state[rows] == DONE
-        if np.count_nonzero(fetched):  # only those can be dead ends, or give again
+        if np.count_nonzero(fetched):  # only fetched rows can be dead ends or give again
             lives = ~fetched | self.giver_[rows]
             self.pool_ += float(gains[~lives].sum())
             rows, gains, fetched = rows[lives], gains[lives], fetched[lives]
@@ -183,12 +181,12 @@ class CashFlow:
         if np.count_nonzero(fetched):
             rich = rows[fetched]
             np.maximum.at(self.most_, rich // BLOCK, self.cash_[rich])
-        if gains.max(initial=0.0) > MOST:
-            self._larger_coins()
+        if gains.max(initial=0.0) > UNIT:
+            self._rescale()
         return ends
 
     def _give_again(self, table: Table) -> Rows:
-        """Deal out the pool, then let the richest page give."""
+        """Pay out the pool, then let the richest page give."""
         changed = []
         if len(self.seeds_) and self.pool_ > 0:
             dealt, self.pool_ = self.pool_, 0.0
@@ -202,7 +200,7 @@ class CashFlow:
         return np.concatenate(changed) if changed else np.zeros(0, np.int32)
 
     def _richest(self) -> int:
-        """The giver with the most cash, -1 if none has any. Looks at one bound per block, and at few of the blocks."""
+        """Return the giver with the most cash, or -1. Checks block bounds first, so it reads few blocks."""
         while True:
             block = int(self.most_.argmax())
             if self.most_[block] <= 0:
@@ -214,34 +212,33 @@ class CashFlow:
                 return block * BLOCK + row
             self.most_[block] = riches[row]
 
-    def _larger_coins(self) -> None:
-        """Count all cash in coins of MOST: the proportions stay, and nothing ever gets too large for a number."""
-        self.coins_ += 1
-        self.cash_ /= MOST
-        self.most_ /= MOST
-        self.pool_ /= MOST
-        self.unit_ /= MOST
-        self.brought_ /= MOST
-        self.revised_ /= MOST
+    def _rescale(self) -> None:
+        """Divide all cash by UNIT, which keeps the proportions and avoids overflow."""
+        self.rescaled_ += 1
+        self.cash_ /= UNIT
+        self.most_ /= UNIT
+        self.pool_ /= UNIT
+        self.unit_ /= UNIT
+        self.brought_ /= UNIT
+        self.revised_ /= UNIT
 
 
 @dataclass
 class Opic(CashFlow):
-    """A page that is crawled gives its cash to its links in equal shares; the uncrawled page with the most is next.
+    """A fetched page divides its cash equally among its links; the unfetched page with the most cash is next.
 
         gain(j) = cash(i) / number of links of i
 
-    What a page gathers estimates its PageRank while the crawl goes on: it is rich if many, or rich, pages link to it.
-    Nothing is asked of the topic. The total is shared equally by the seeds, and only moved: see CashFlow for dead ends,
-    failures, redirects and late seeds, and for how scores are counted.
+    The cash a page gathers estimates its PageRank while the crawl proceeds; the topic is ignored. The seeds share all
+    cash equally, and it is only moved: see CashFlow for dead ends, failures, redirects, late seeds and units.
 
     Parameters:
-        period   every so many steps the fetched page with the most cash and with links gives again (0: never)
+        period   steps between second givings, when the richest fetched page with links gives again (0: never)
 
     Paper: Guan et al. 2008, section 2 (OPIC, greedy strategy); Abiteboul, Preda, Cobena 2003. There the richest page is
-    fetched again when it gives again. We use the links that are known: a request for nothing new is a request that
-    finds no page, and when a page is visited again is for refresh and watch to say. A page that has new links then
-    gives again. The papers leave open how often, and what becomes of dead ends.
+    fetched again when it gives again. Here it gives to its known links: fetching again spends a request that finds no
+    new page, and revisits are scheduled elsewhere (refresh, watch). A revisited page with new links gives again. The
+    papers leave open the frequency of second givings and the treatment of dead ends.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Visit

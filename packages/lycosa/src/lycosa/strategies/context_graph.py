@@ -10,7 +10,7 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step, Visit
-from lycosa.strategies.parents import MaxOrLast, Parents, SaidByParents
+from lycosa.strategies.parents import MaxOrLast, MergedPriorities, PriorityFromParents
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from lycosa.text.model_words import ModelWords
@@ -20,7 +20,7 @@ OTHER = -1
 
 
 @dataclass
-class ContextGraph(SaidByParents):
+class ContextGraph(PriorityFromParents):
     """score of a link = layers + 1 - layer of its page + how sure that is; of pages in no layer, less than 1.
 
     Layer j are the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one, 0 being
@@ -69,7 +69,7 @@ class ContextGraph(SaidByParents):
     layer_: list[int] = learned()  # of each class of the classifier; OTHER beyond the last layer
     last_: int = learned()
     model_: NaiveBayes = learned()
-    priority_: Parents = learned()
+    priority_: MergedPriorities = learned()
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:
@@ -98,13 +98,13 @@ class ContextGraph(SaidByParents):
         self.model_ = NaiveBayes.fit(
             browsing.pages.take(worded), labels.astype(np.intp), len(layers), len(browsing.terms)
         )
-        self.priority_ = Parents(self.merge)
+        self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Find the page's layer, and put its links there."""
         self.words_.follow(table.stems)
         worth = self._worth(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
-        return self.priority_.tell(step, table, worth)
+        return self.priority_.update(step, table, worth)
 
     def layer(self, visit: Visit) -> tuple[int, float]:
         """The layer of a page, and how sure that is; OTHER, and how likely the likeliest layer is."""

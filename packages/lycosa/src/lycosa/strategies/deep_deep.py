@@ -124,7 +124,7 @@ class DeepDeep:
         tells = visit.is_page or (visit.kind == "page" and visit.outcome == "unwanted")
         if not tells or visit.follows or table.is_seed[row]:
             return step.children
-        reward = visit.beta if self.probability else visit.beta / self.threshold
+        reward = visit.relevance if self.probability else visit.relevance / self.threshold
         self._remember(row, min(1.0, max(0.0, reward)) if visit.is_page else 0.0)
         self.steps_ += 1
         self.rest_ -= 1

@@ -58,7 +58,7 @@ class Ucb1:
 class Disco:
     """Rounds: an operator looks for links around the best pages so far, all of them are fetched, all pages ranked.
 
-    Pages are ranked by how much they are like the first relevant ones (`Likeness`); while there is none, by what the
+    Pages are ranked by how much they are like the first relevant ones (`ExampleSimilarity`); while there is none, by what the
     judge says. An operator starts from the `k` best that it has not started from yet:
 
         forward   the links of these pages
@@ -99,7 +99,7 @@ class Disco:
     betas_: list[float] = learned(list)
     started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])  # numbers of pages that each started from
     bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
-    likeness_: Likeness = learned()
+    likeness_: ExampleSimilarity = learned()
     ranking_: NDArray[np.intp] = column(np.intp)
     now_: int = learned(lambda: -1)  # the operator of this round; -1: seeds
     left_: int = learned(int)  # pages of this round that are still to come
@@ -108,7 +108,7 @@ class Disco:
     def __post_init__(self) -> None:
         if min(self.k, self.links, self.examples) < 1:
             raise ValueError(f"k={self.k}, links={self.links}, examples={self.examples}: take 1 or more of each")
-        self.likeness_ = Likeness(self.examples)
+        self.likeness_ = ExampleSimilarity(self.examples)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Take the page in; at the end of a round reward its operator, and choose the next one and its links."""
@@ -123,8 +123,8 @@ class Disco:
             return step.children
         if visit.is_page and not visit.same_as and not self.number_[row]:
             self.pages_.append(row)
-            self.betas_.append(visit.beta)
-            self.number_[row] = 1 + self.likeness_.add(visit.terms, visit.beta >= self.threshold)
+            self.betas_.append(visit.relevance)
+            self.number_[row] = 1 + self.likeness_.add(visit.terms, visit.relevance >= self.threshold)
         self.left_ -= not table.is_seed[row]
         if self.left_ > 0 or (self.now_ < 0 and table.is_seed[row] and _seeds_to_come(table)):
             return step.children
@@ -215,7 +215,7 @@ def _seeds_to_come(table: Table) -> bool:
 
 
 @dataclass
-class Likeness:
+class ExampleSimilarity:
     """DISCO's ranking: the mean of four scores: how much each is like the examples.
 
         Bayesian Sets  the log odds that a page belongs to the set of examples (Ghahramani, Heller 2005), of word
@@ -235,7 +235,7 @@ class Likeness:
     other pages of the crawl, theirs 200 of a web directory; words are stems, theirs words and pairs of words. One-class
     SVM and biased SVM, which they also compare, are not in their ensemble.
 
-    >>> like = Likeness()
+    >>> like = ExampleSimilarity()
     >>> pages = ({1: 2, 2: 1}, {1: 1, 2: 2}, {1: 1, 2: 1}, {3: 4})
     >>> for page in pages:
     ...     terms = Terms(np.array(list(page), np.uint32), np.array(list(page.values()), np.uint16))
@@ -286,12 +286,12 @@ class Likeness:
             return {}
         positive = self.positive_
         negative = self.negative_[: RATIO * len(positive)]
-        entries = _Entries.of(self, self._words_of(positive, len(positive)))
+        entries = _WordCounts.of(self, self._words_of(positive, len(positive)))
         parts = {"Bayesian Sets": bayesian_sets(entries, positive)}
         if negative:
             both = [*positive, *negative]
             parts["classifier"] = _classifier(
-                _Entries.of(self, self._words_of(both, len(positive))), positive, negative
+                _WordCounts.of(self, self._words_of(both, len(positive))), positive, negative
             )
         parts["cosine"] = entries.by_length() @ entries.by_length().mean(positive)
         parts["Jaccard"] = self._jaccard(positive)
@@ -317,7 +317,7 @@ class Likeness:
 
 
 @dataclass
-class _Entries:
+class _WordCounts:
     """A sparse matrix: of each page the words that count, and a number for each."""
 
     page: NDArray[np.intp]
@@ -327,7 +327,7 @@ class _Entries:
     words: int
 
     @classmethod
-    def of(cls, pages: Likeness, words: NDArray[np.uint32]) -> _Entries:
+    def of(cls, pages: ExampleSimilarity, words: NDArray[np.uint32]) -> _WordCounts:
         """How often each page has each of these words, which are in ascending order."""
         end = pages.start_[pages.size_]
         page = np.repeat(np.arange(pages.size_), np.diff(pages.start_[: pages.size_ + 1]))
@@ -335,18 +335,18 @@ class _Entries:
         word = np.searchsorted(words, pages.ids_[:end][kept])
         return cls(page[kept], word, pages.counts_[:end][kept].astype(np.float64), pages.size_, len(words))
 
-    def scaled(self, of_page: Scores, of_word: Scores | None = None) -> _Entries:
+    def scaled(self, of_page: Scores, of_word: Scores | None = None) -> _WordCounts:
         """Divided by a number for each page, where that is not 0; and times one for each word."""
         value = self.value / np.where(of_page > 0, of_page, 1.0)[self.page]
-        return _Entries(
+        return _WordCounts(
             self.page, self.word, value if of_word is None else value * of_word[self.word], self.pages, self.words
         )
 
-    def by_sum(self) -> _Entries:
+    def by_sum(self) -> _WordCounts:
         """The numbers of a page add up to 1."""
         return self.scaled(_added(self.page, self.value, self.pages))
 
-    def by_length(self) -> _Entries:
+    def by_length(self) -> _WordCounts:
         """A page has the length 1."""
         return self.scaled(np.sqrt(_added(self.page, self.value**2, self.pages)))
 
@@ -376,7 +376,7 @@ def _added(place: NDArray[np.intp], value: Scores, size: int) -> Scores:
     return np.bincount(place, value, size).astype(np.float64)
 
 
-def bayesian_sets(entries: _Entries, examples: list[int]) -> Scores:
+def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Scores:
     """log p(page | examples) / p(page) for independent Bernoulli words; a and b from the mean of all pages."""
     entries, n = entries.by_sum(), len(examples)
     mean = np.clip(entries.sum(list(range(entries.pages))) / entries.pages, 1e-12, 1.0 - 1e-12)
@@ -386,7 +386,7 @@ def bayesian_sets(entries: _Entries, examples: list[int]) -> Scores:
     return constant + entries @ (np.log(a_then) - np.log(a) - np.log(b_then) + np.log(b))
 
 
-def _classifier(entries: _Entries, positive: list[int], negative: list[int]) -> Scores:
+def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) -> Scores:
     """Log odds by a logistic regression on tf-idf; idf = 1 + ln((1 + n) / (1 + df)) over what it is trained on."""
     both = [*positive, *negative]
     df = np.bincount(entries.word[np.isin(entries.page, both)], minlength=entries.words)

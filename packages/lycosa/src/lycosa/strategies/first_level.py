@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.baselines import Unlearned
+from lycosa.strategies.baselines import TableEstimator
 
 FirstKind = Literal["deg", "n", "e", "ne"]
 
@@ -19,7 +19,7 @@ _COLUMN = {"deg": "in_degree", "n": "beta_sum", "e": "alpha_sum", "ne": "product
 
 
 @dataclass
-class FirstLevel(Unlearned):
+class FirstLevel(TableEstimator):
     """A sum over the parents P(v) that have been crawled, by `kind`:
 
         deg  the number of parents
@@ -36,7 +36,7 @@ class FirstLevel(Unlearned):
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("u")
-    >>> visit = Visit("u", "page", "ok", pick=1, beta=.5, links=Links.to("v"))
+    >>> visit = Visit("u", "page", "ok", pick=1, relevance=.5, links=Links.to("v"))
     >>> fl_n = FirstLevel("n", smooth=False)
     >>> fl_n.score(fl_n.learn(table.absorb(visit), table), table).tolist()
     [0.5]
@@ -84,9 +84,9 @@ class Siblings:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, siblings = Table(), Siblings()
-    >>> for node, beta, links in (("u", 0, ("v", "w")), ("w", .5, ())):
+    >>> for node, relevance, links in (("u", 0, ("v", "w")), ("w", .5, ())):
     ...     _ = table.add_seed(node)
-    ...     visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
     ...     changed = siblings.learn(table.absorb(visit), table)
     >>> [table.nodes[row] for row in changed], siblings.n[changed].tolist()
     (['v'], [0.5])
@@ -111,14 +111,14 @@ class Siblings:
             return step.children
         if self.crawled_[step.row]:
             return self._as_parent_again(step, table) if step.visit.follows else step.children
-        self.beta_[step.row], self.crawled_[step.row] = step.visit.beta, True
+        self.beta_[step.row], self.crawled_[step.row] = step.visit.relevance, True
         others = self._as_sibling(step, table)
         self._as_parent(step, table)
         return np.union1d(others, step.children) if len(others) else step.children
 
     def _as_sibling(self, step: Step, table: Table) -> Rows:
         """The page is a new sibling of all that its parents link to."""
-        edges, beta, into = table.edges, step.visit.beta, table.edges.into(step.row)
+        edges, beta, into = table.edges, step.visit.relevance, table.edges.into(step.row)
         if not len(into):
             return into
         parents, which = np.unique(edges.parent[into], return_index=True)
@@ -171,9 +171,9 @@ class SecondLevel:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, sl_n = Table(), SecondLevel("n", smooth=False)
-    >>> for node, beta, links in (("u", 0, ("v", "w", "x")), ("w", .5, ()), ("x", .25, ())):
+    >>> for node, relevance, links in (("u", 0, ("v", "w", "x")), ("w", .5, ()), ("x", .25, ())):
     ...     _ = table.add_seed(node)
-    ...     rows = sl_n.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))), table)
+    ...     rows = sl_n.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
     >>> sl_n.score(rows, table).tolist()    # v beside w and x: .5 + .25
     [0.75]
     """

@@ -12,8 +12,8 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.parents import Parents, linked
-from lycosa.strategies.personalised import Astray
+from lycosa.strategies.parents import MergedPriorities, linked
+from lycosa.strategies.personalised import OffTopicDepth
 
 
 @dataclass
@@ -37,7 +37,7 @@ class FishSearch:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, beta=.8, links=Links.to(*"bcdef"))
+    >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to(*"bcdef"))
     >>> fish = FishSearch(width=2, threshold=.5)
     >>> fish.score(fish.learn(table.absorb(visit), table), table).tolist()      # 1.5 * 2 links are likely ones
     [1.0, 1.0, 1.0, 0.0, 0.0]
@@ -47,8 +47,8 @@ class FishSearch:
     depth: int = 3
     factor: float = 1.5
     threshold: float = 0.1
-    potential_: Parents = learned(Parents)
-    astray_: Astray = learned(Astray)
+    potential_: MergedPriorities = learned(MergedPriorities)
+    astray_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.depth < 0:
@@ -58,7 +58,7 @@ class FishSearch:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Give the links their potential, and count how long there was no food."""
-        relevant = step.visit.beta >= self.threshold and step.visit.is_version
+        relevant = step.visit.relevance >= self.threshold and step.visit.is_version
         every = linked(step, table)
         potential = np.zeros(len(every))
         if relevant:
@@ -68,7 +68,7 @@ class FishSearch:
         if len(every) > len(step.children):
             potential = potential[np.isin(every, step.children)]
         self.astray_.learn(step, table, relevant=relevant)
-        return self.potential_.tell(step, table, potential)
+        return self.potential_.update(step, table, potential)
 
     def score(self, rows: Rows, table: Table) -> Scores:
         return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)
@@ -96,7 +96,7 @@ class SharkSearch:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, beta=.6, links=Links.to("b"))
+    >>> visit = Visit("a", "page", "ok", pick=1, relevance=.6, links=Links.to("b"))
     >>> visit.links.facets["context"] = np.array([.4], np.float32)
     >>> shark = SharkSearch()
     >>> shark.score(shark.learn(table.absorb(visit), table), table).round(3).tolist()   # .5 * .3 + .5 * (.2 * .4)
@@ -110,9 +110,9 @@ class SharkSearch:
     beta: float = 0.8
     gamma: float = 0.5
     depth: int = 3
-    inherited_: Parents = learned(Parents)
-    potential_: Parents = learned(Parents)
-    astray_: Astray = learned(Astray)
+    inherited_: MergedPriorities = learned(MergedPriorities)
+    potential_: MergedPriorities = learned(MergedPriorities)
+    astray_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         for name in ("delta", "beta", "gamma"):
@@ -123,16 +123,16 @@ class SharkSearch:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Hand on what the page has, or has inherited, and smell at its links."""
-        sim = step.visit.beta
+        sim = step.visit.relevance
         has = sim if sim > 0 else float(self.inherited_.score(np.array([step.row]), table)[0])
         inherited = self.delta * has
         anchor = step.alphas.astype(np.float64)
         context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
         neighbourhood = self.beta * anchor + (1 - self.beta) * context
-        self.inherited_.tell(step, table, inherited)
+        self.inherited_.update(step, table, inherited)
         self.astray_.learn(step, table, relevant=sim > 0)
         potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
-        return self.potential_.tell(step, table, np.maximum(potential, 0.0))
+        return self.potential_.update(step, table, np.maximum(potential, 0.0))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)

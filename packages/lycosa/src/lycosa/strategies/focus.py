@@ -16,13 +16,13 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
-from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.strategies.redirects import Redirects, check_rounds
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
 
 
 @dataclass
-class HardFocus(SaidByParents):
+class HardFocus(PriorityFromParents):
     """Follow the links of pages on the topic only; the crawl is pruned at all others.
 
     A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are not
@@ -43,10 +43,10 @@ class HardFocus(SaidByParents):
 
     >>> from lycosa.core.types import Links
     >>> table, focus = Table(), HardFocus(trust_seeds=False)
-    >>> for node, beta in (("on", .7), ("off", .3)):
+    >>> for node, relevance in (("on", .7), ("off", .3)):
     ...     _ = table.add_seed(node)
     ...     links = Links.to(f"only {node}", "both")
-    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links)), table)
+    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
     >>> dict(zip([table.nodes[row] for row in rows], (focus.score(rows, table) > PRUNED).tolist()))
     {'only off': False, 'both': True}
     """
@@ -54,13 +54,13 @@ class HardFocus(SaidByParents):
     least: float | None = None
     trust_seeds: bool = True
     threshold: float | None = None
-    priority_: Parents = learned(Parents)
+    priority_: MergedPriorities = learned(MergedPriorities)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Let the page speak for its links, or against them."""
         trusted = step.visit.kind == "sitemap" or (self.trust_seeds and bool(table.is_seed[step.row]))
         follow = trusted or self.on_topic(step.visit)
-        return self.priority_.tell(step, table, max(0.0, step.visit.beta) if follow else PRUNED)
+        return self.priority_.update(step, table, max(0.0, step.visit.relevance) if follow else PRUNED)
 
     def on_topic(self, visit: Visit) -> bool:
         """Whether the links of a page may be followed."""
@@ -68,7 +68,7 @@ class HardFocus(SaidByParents):
         least = self.least
         if least is None:
             least = 0.5 if wanted is not None or self.threshold is None else self.threshold
-        return wanted is not False and visit.beta >= least
+        return wanted is not False and visit.relevance >= least
 
 
 @dataclass
@@ -94,9 +94,9 @@ class Distiller:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, distiller = Table(), Distiller(period=1)
-    >>> for node, beta, links in (("list", .5, ("page",)), ("page", 1., ())):
+    >>> for node, relevance, links in (("list", .5, ("page",)), ("page", 1., ())):
     ...     _ = table.add_seed(node)
-    ...     visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
     ...     recomputed = distiller.learn(table.absorb(visit), table)
     >>> recomputed, distiller.hub[:2].tolist()
     (True, [1.0, 0.0])
@@ -124,7 +124,7 @@ class Distiller:
         self.beta_ = fit(self.beta_, size)
         self.redirects_.learn(step, table)
         if step.visit.outcome == "ok":
-            self.beta_[step.row] = step.visit.beta
+            self.beta_[step.row] = step.visit.relevance
         self.steps_ += 1
         if self.steps_ % self.period:
             return False
@@ -200,9 +200,9 @@ class Apprentice:
 
     >>> table, apprentice = Table(), Apprentice(least=1)
     >>> _ = table.add_seed("s")
-    >>> def page(node, beta, *links):
+    >>> def page(node, relevance, *links):
     ...     links = Links.to(*links, anchors=links)
-    ...     return apprentice.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links)), table)
+    ...     return apprentice.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
     >>> for visit in ("s", 0, "coral", "trains"), ("coral", .9), ("trains", .1):
     ...     _ = page(*visit)
     >>> rows = page("s", 0, "coral reef", "old trains")
@@ -262,10 +262,10 @@ class Apprentice:
         features = features[features > 0]
         if not len(features):  # a seed, or fetched before
             return
-        beta = min(1.0, max(0.0, visit.beta))
-        self.y_[features] += beta
+        relevance = min(1.0, max(0.0, visit.relevance))
+        self.y_[features] += relevance
         self.n_[features] += 1
-        self.good_ += beta
+        self.good_ += relevance
         self.pages_ += 1
 
     def _judge(self, features: NDArray[np.uint16]) -> Scores:
@@ -405,9 +405,9 @@ class SoftFocus:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, focus = Table(), SoftFocus()
-    >>> for node, beta in (("a", .3), ("b", .8)):
+    >>> for node, relevance in (("a", .3), ("b", .8)):
     ...     _ = table.add_seed(node)
-    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to("c"))), table)
+    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to("c"))), table)
     >>> focus.score(rows, table).tolist()
     [0.8]
     """
@@ -416,7 +416,7 @@ class SoftFocus:
     distiller: bool = False
     apprentice: bool = False
     hubs: int = 10
-    parents_: Parents = learned()
+    parents_: MergedPriorities = learned()
     distiller_: Distiller | None = learned()
     apprentice_: Apprentice | None = learned()
     raised_: NDArray[np.bool_] = column(np.bool_)  # linked from one of the best hubs
@@ -424,7 +424,7 @@ class SoftFocus:
     def __post_init__(self) -> None:
         if self.hubs < 1:
             raise ValueError(f"hubs is {self.hubs}: it must be 1 or more; leave out the distiller for none")
-        self.parents_ = Parents(self.merge)
+        self.parents_ = MergedPriorities(self.merge)
         self.distiller_ = Distiller() if self.distiller else None
         self.apprentice_ = Apprentice() if self.apprentice else None
 
@@ -435,7 +435,7 @@ class SoftFocus:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Let the page speak for its links; hubs and the apprentice may change what others are worth."""
-        rows = self.parents_.tell(step, table, max(0.0, step.visit.beta))
+        rows = self.parents_.update(step, table, max(0.0, step.visit.relevance))
         if self.apprentice_ is not None:
             rows = self.apprentice_.learn(step, table)
         if self.distiller_ is not None:

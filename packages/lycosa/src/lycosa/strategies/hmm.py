@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
+from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours, PageVector
 from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
 
@@ -22,7 +22,7 @@ _NARROWEST = 1e-6  # narrower buckets leave no room for the second probability i
 
 
 @dataclass(kw_only=True)
-class Browsed:
+class BrowsingEstimator:
     """Base of estimators that follow the ways of a crawl through a hidden Markov model of someone's browsing.
 
     Subclasses say what a page promises its links (`priority`).
@@ -37,7 +37,7 @@ class Browsed:
     literal: bool = False
     pages_: Neighbours = learned()
     chain_: Chain = learned()
-    trail_: Trail = learned()
+    trail_: ForwardValues = learned()
 
     def set_up(self, file: str | Browsing) -> None:
         """Learn from the browsing who is near, and where it leads."""
@@ -49,7 +49,7 @@ class Browsed:
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
         self.pages_ = (LiteralNeighbours if self.literal else Neighbours)(browsing, self.clusters, self.k)
-        self.trail_ = Trail(self.chain_, self.merge, self.literal)
+        self.trail_ = ForwardValues(self.chain_, self.merge, self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See what the page is like, and give its links what that promises."""
@@ -58,9 +58,9 @@ class Browsed:
         if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
             value = self.priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
-        return self.trail_.tell(step, table, value)
+        return self.trail_.update(step, table, value)
 
-    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """One number for all links of a page, or one for each; `now` are its forward values, a(., t)."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Browsed:
 
 
 @dataclass
-class Hmm(Browsed):
+class Hmm(BrowsingEstimator):
     """priority of a link = a(L0, t + 1): how likely the next page is relevant, by all that was seen on the way.
 
     The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; what is seen of it is its
@@ -120,12 +120,12 @@ class Hmm(Browsed):
             raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_NARROWEST:g} to 1")
         self.set_up(self.file)
 
-    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float:
+    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
         """a(L0, t + 1), in buckets."""
         next_step = self.chain_.onward(now)
         return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
 
-    def said(self, step: Step) -> dict[str, float]:
+    def explain_links(self, step: Step) -> dict[str, float]:
         """a(L0, t + 1) by the states that its page may be in, a(L_i, t) a_i0 of each; and what the buckets change."""
         parts = self.by_state(step)
         one, next_step = sum(parts.values()), self.chain_.onward(self.trail_.now_[step.row])
@@ -146,7 +146,7 @@ def bucketed(one: float, two: float, epsilon: float) -> float:
 
 
 @dataclass
-class Hybrid(Browsed):
+class Hybrid(BrowsingEstimator):
     """priority = (similarity(page, c_r) + hmm(page)) / 2 (eq. 11); with `anchors`, links of a page differ:
 
     priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
@@ -185,7 +185,7 @@ class Hybrid(Browsed):
     def __post_init__(self) -> None:
         self.set_up(self.file)
 
-    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """Equation 11 or 12."""
         hmm = float(self.chain_.onward(now)[0])
         likeness = self.pages_.similarity(page)
@@ -194,7 +194,7 @@ class Hybrid(Browsed):
         mixed: NDArray[np.float64] = (hmm + (likeness + self.pages_.of_anchors(step)) / 2) / 2
         return mixed
 
-    def said(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
+    def explain_links(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
         """The parts of equation 11 or 12."""
         likeness = self.pages_.similarity(self.pages_.vector(step.visit))
         way: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
@@ -262,7 +262,7 @@ def _counted(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int
 
 
 @dataclass
-class Trail:
+class ForwardValues:
     """Forward values along the ways of a crawl: a page goes on from the parent that gave it its priority.
 
     A page that nobody linked to is at t = 1, with a(., 0) = pi. `literal` leaves the values as eq. 5 has them: they
@@ -294,7 +294,7 @@ class Trail:
             self.now_[step.row] = now
         return now
 
-    def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
+    def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
         """A page gives its links what it says of them, where nobody has given more. A redirect hands on what it had."""
         self._fit(table)
         rows, giver = step.children, step.row

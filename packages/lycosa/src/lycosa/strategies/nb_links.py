@@ -69,9 +69,9 @@ class NaiveBayesLinks:
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("s")
     >>> bayes = NaiveBayesLinks(threshold=.5)
-    >>> def page(node, beta, *anchors):
+    >>> def page(node, relevance, *anchors):
     ...     links = Links.to(*anchors, anchors=anchors)
-    ...     return bayes.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links)), table)
+    ...     return bayes.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
     >>> for visit in ("s", 0, "coral", "reef", "trains"), ("coral", 1), ("trains", 0), ("reef", 1, "coral trains"):
     ...     rows = page(*visit)
     >>> rows = np.array([table.row_of["coral trains"]])
@@ -133,7 +133,7 @@ class NaiveBayesLinks:
         words = self.words_[step.row]
         if not words.any():  # a seed: nobody had a word for it but its address
             self._add(step.row, _slots(words_of(table.nodes[step.row])), MOST_WORDS // 2)
-        relevant = int(step.visit.beta >= self.threshold)
+        relevant = int(step.visit.relevance >= self.threshold)
         self.counts_[relevant, words[words != NO_WORD]] += 1
         self.pages_[relevant] += 1
         n = int(self.pages_.sum())

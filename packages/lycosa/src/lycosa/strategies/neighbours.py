@@ -24,7 +24,7 @@ from lycosa.text.tokens import stems
 Clusters = Literal["kmeans", "xmeans"]
 
 
-class Vector(NamedTuple):
+class PageVector(NamedTuple):
     """The words of a page that the training pages have, weighed; and the length of the whole vector."""
 
     columns: NDArray[np.intp]
@@ -105,14 +105,14 @@ class Neighbours:
         """Hear of all words of the crawl so far, by their numbers."""
         self.words_.follow(words)
 
-    def vector(self, visit: Visit) -> Vector:
+    def vector(self, visit: Visit) -> PageVector:
         """A page in the terms of the training pages."""
         columns, counts, others = self.words_.of(visit.terms)
         values = (1.0 + np.log(counts)) * self._idf[columns]
         rest = (1.0 + np.log(others)) * self._unknown
-        return Vector(columns, values, math.sqrt(float(values @ values + rest @ rest)))
+        return PageVector(columns, values, math.sqrt(float(values @ values + rest @ rest)))
 
-    def nearness(self, page: Vector) -> NDArray[np.float64]:
+    def nearness(self, page: PageVector) -> NDArray[np.float64]:
         """Cosine of the page with each training page."""
         count = len(self.browsing)
         first = self._starts[page.columns]
@@ -124,7 +124,7 @@ class Neighbours:
         products *= np.repeat(page.values / page.length, lengths)
         return np.bincount(self._page[at], products, minlength=count).astype(np.float64, copy=False)
 
-    def cluster(self, page: Vector) -> int:
+    def cluster(self, page: PageVector) -> int:
         """The cluster of most of the k nearest training pages; -1 if none is near."""
         near = self.nearness(page)
         k = min(self.k, len(near))
@@ -139,7 +139,7 @@ class Neighbours:
         closeness = np.bincount(self._cluster[nearest], near[nearest])
         return int(np.argmax(np.where(votes == votes.max(), closeness, -1.0)))
 
-    def similarity(self, page: Vector) -> float:
+    def similarity(self, page: PageVector) -> float:
         """Cosine of the page with the centroid of the relevant pages."""
         return min(1.0, float(page.values @ self.centroid[page.columns]) / page.length) if page.length else 0.0
 
@@ -208,10 +208,10 @@ class LiteralNeighbours(Neighbours):
             return float(self._idf[place])
         return self._unknown if self._background is None else self._background.idf(stem)
 
-    def vector(self, visit: Visit) -> Vector:
+    def vector(self, visit: Visit) -> PageVector:
         columns, counts, _ = self.words_.of(visit.terms)
         every = visit.terms.counts * self.idf_[visit.terms.ids]
-        return Vector(columns, counts * self._idf[columns], math.sqrt(float(every @ every)))
+        return PageVector(columns, counts * self._idf[columns], math.sqrt(float(every @ every)))
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
         alike, place_of = np.zeros(len(anchors)), self.browsing.column_of

@@ -21,7 +21,7 @@ from lycosa.core.types import Rows, Scores, Step
 class Oracle:
     """A row is worth its true score; one that the truth does not name is worth 0, or what redirected to it.
 
-    `scores` maps nodes to scores, as in `Oracle(graph.beta)`; or it names a file with a node, a tab and its score on
+    `scores` maps nodes to scores, as in `Oracle(graph.relevance)`; or it names a file with a node, a tab and its score on
     each line: `oracle,scores=FILE`. Only for graphs and recorded crawls, where the truth is known: greedy over the
     oracle is the yardstick that other strategies are held against. It is not the best crawl there is (finding that is
     NP-hard), because a poor node may hide rich ones.

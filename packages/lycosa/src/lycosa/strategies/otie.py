@@ -14,7 +14,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.strategies.cash import CashFlow
-from lycosa.strategies.parents import Merge, Parents, SaidByParents
+from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
 
 def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
@@ -24,7 +24,7 @@ def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
 
 
 @dataclass
-class LinkContext(SaidByParents):
+class LinkContext(PriorityFromParents):
     """score = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, its anchor among them.
 
     The paper calls the weight of the page beta and sets it to .25. A page may link to a URL more than once: the best
@@ -40,7 +40,7 @@ class LinkContext(SaidByParents):
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, beta=.8, links=Links.to("b"))
+    >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to("b"))
     >>> visit.links.facets["context"] = np.array([.4], np.float32)
     >>> context = LinkContext()
     >>> context.score(context.learn(table.absorb(visit), table), table).round(3).tolist()     # .25 * .8 + .75 * .4
@@ -52,20 +52,20 @@ class LinkContext(SaidByParents):
     page: float = 0.25
     merge: Merge = "max"
     lift: bool = False
-    priority_: Parents = learned()
+    priority_: MergedPriorities = learned()
 
     def __post_init__(self) -> None:
         if not 0 <= self.page <= 1:
             raise ValueError(f"page={self.page:g} is the page's share of the score: take a number from 0 to 1")
-        self.priority_ = Parents(self.merge)
+        self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         context = context_score(step, self.lift).astype(np.float64)
-        return self.priority_.tell(step, table, self.page * step.visit.beta + (1 - self.page) * context)
+        return self.priority_.update(step, table, self.page * step.visit.relevance + (1 - self.page) * context)
 
-    def said(self, step: Step) -> dict[str, Scores | float]:
+    def explain_links(self, step: Step) -> dict[str, Scores | float]:
         context = (1 - self.page) * context_score(step, self.lift).astype(np.float64)
-        return {"its page": self.page * step.visit.beta, "words around the link": context}
+        return {"its page": self.page * step.visit.relevance, "words around the link": context}
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Otie(CashFlow):
     >>> from lycosa.core.types import Links, Visit
     >>> table, otie = Table(), Otie()
     >>> _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", 1, beta=.4, links=Links.to("b", "c"))
+    >>> visit = Visit("a", "page", "ok", 1, relevance=.4, links=Links.to("b", "c"))
     >>> visit.links.facets["context"] = np.array([.5, 0], np.float32)
     >>> rows = otie.learn(table.absorb(visit), table)     # 1.85, by .25 * .4 + .75 * .5 = .475 and .25 * .4 = .1
     >>> otie.score(rows, table).round(3).tolist()
@@ -146,7 +146,7 @@ class Otie(CashFlow):
         else:
             predicted = self._said = self._similarity(step)
         if step.visit.is_version:
-            self.beta_[step.row] = beta = max(0.0, step.visit.beta)
+            self.beta_[step.row] = beta = max(0.0, step.visit.relevance)
             self.largest_ = max(self.largest_, beta)
         self.predicted_[rows] = np.maximum(self.predicted_[rows], predicted)
 
@@ -170,4 +170,4 @@ class Otie(CashFlow):
     def _similarity(self, step: Step) -> NDArray[np.float64]:
         """Equation 4."""
         context = np.maximum(context_score(step, self.lift), 0.0)
-        return self.page * max(0.0, step.visit.beta) + (1 - self.page) * context.astype(np.float64)
+        return self.page * max(0.0, step.visit.relevance) + (1 - self.page) * context.astype(np.float64)

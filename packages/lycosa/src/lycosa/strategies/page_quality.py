@@ -11,11 +11,11 @@ from typing import Literal
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.strategies.parents import Parents, SaidByParents
+from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 
 @dataclass
-class PageQuality(SaidByParents):
+class PageQuality(PriorityFromParents):
     """priority(link) = quality of the first page with that link (`qfirst`), or of the worst one so far (`qmin`).
 
     qfirst never looks again. qmin lowers a priority when a page of lower quality has the same link, and never raises
@@ -33,25 +33,25 @@ class PageQuality(SaidByParents):
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, least = Table(), PageQuality("min")
-    >>> for pick, (node, beta) in enumerate({"a": .8, "b": .2, "c": .5}.items()):
+    >>> for pick, (node, relevance) in enumerate({"a": .8, "b": .2, "c": .5}.items()):
     ...     _ = table.add_seed(node)
-    ...     rows = least.learn(table.absorb(Visit(node, "page", "ok", pick, beta=beta, links=Links.to("d"))), table)
+    ...     rows = least.learn(table.absorb(Visit(node, "page", "ok", pick, relevance=relevance, links=Links.to("d"))), table)
     >>> least.score(rows, table).tolist()                                   # min(.8, .2, .5)
     [0.2]
     """
 
     kind: Literal["first", "min"] = "first"
     quality: Literal["judge", "text"] = "judge"
-    priority_: Parents = learned()
+    priority_: MergedPriorities = learned()
 
     def __post_init__(self) -> None:
-        self.priority_ = Parents(self.kind)
+        self.priority_ = MergedPriorities(self.kind)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        return self.priority_.tell(step, table, self._quality(step))
+        return self.priority_.update(step, table, self._quality(step))
 
-    def said(self, step: Step) -> dict[str, Scores | float]:
+    def explain_links(self, step: Step) -> dict[str, Scores | float]:
         return {f"quality of the {'first' if self.kind == 'first' else 'worst'} page with it": self._quality(step)}
 
     def _quality(self, step: Step) -> float:
-        return step.visit.beta if self.quality == "judge" else float(step.visit.data.get("quality", 1.0))
+        return step.visit.relevance if self.quality == "judge" else float(step.visit.data.get("quality", 1.0))

@@ -19,16 +19,16 @@ FirstOrMin = Literal["first", "min"]
 
 
 @dataclass
-class Parents:
+class MergedPriorities:
     """The `max`, `min`, `sum` or `mean` over the pages that link to a row, or what the `first` or `last` of them said.
 
     The papers leave open what a link found twice is worth; Gouriten's fl_ family is the `sum`.
 
     >>> from lycosa.core.types import Links, Visit
-    >>> table, parents = Table(), Parents("mean")
+    >>> table, parents = Table(), MergedPriorities("mean")
     >>> for pick, (node, value) in enumerate({"a": .8, "b": .2}.items()):
     ...     _ = table.add_seed(node)
-    ...     rows = parents.tell(table.absorb(Visit(node, "page", "ok", pick, links=Links.to("c"))), table, value)
+    ...     rows = parents.update(table.absorb(Visit(node, "page", "ok", pick, links=Links.to("c"))), table, value)
     >>> parents.score(rows, table).tolist()
     [0.5]
     """
@@ -37,7 +37,7 @@ class Parents:
     value_: NDArray[np.float64] = column()
     count_: NDArray[np.float64] = column()
 
-    def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
+    def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
         """What a page says of its links, one number for all or one for each; returns their rows.
 
         The target of a redirect inherits what was said of its source.
@@ -87,11 +87,11 @@ class Parents:
         return value
 
 
-class SaidByParents:
+class PriorityFromParents:
     """Base of estimators whose score is what the pages that link to a row say of it, merged."""
 
     proportional: ClassVar[bool] = True
-    priority_: Parents
+    priority_: MergedPriorities
 
     def score(self, rows: Rows, table: Table) -> Scores:
         return self.priority_.score(rows, table)

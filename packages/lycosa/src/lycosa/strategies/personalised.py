@@ -19,7 +19,7 @@ _UNTOLD = np.iinfo(np.int32).max
 
 
 @dataclass
-class Astray:
+class OffTopicDepth:
     """For each row the number of irrelevant pages that lie one after the other on the way to it.
 
     A link of a relevant page is 0 pages astray, a link of an irrelevant one a page more than that page is. A row that
@@ -72,7 +72,7 @@ class LinkScore:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> visit = Visit("a", "page", "ok", pick=1, beta=.5, links=Links.to("b"))
+    >>> visit = Visit("a", "page", "ok", pick=1, relevance=.5, links=Links.to("b"))
     >>> visit.links.alphas[:] = .25
     >>> visit.links.facets["url"] = np.array([.125], np.float32)
     >>> links = LinkScore()
@@ -86,7 +86,7 @@ class LinkScore:
     levels: int | None = None
     threshold: float = 0.1
     url_: NDArray[np.float64] = column()
-    astray_: Astray = learned(Astray)
+    astray_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels < 0:
@@ -100,7 +100,7 @@ class LinkScore:
             self.url_[rows] = np.maximum(self.url_[rows], self.url_[step.row])
         elif "url" in step.visit.links.facets:
             self.url_[rows] = step.facet("url")
-        self.astray_.learn(step, table, relevant=step.visit.beta >= self.threshold)
+        self.astray_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
         return rows
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -137,7 +137,7 @@ class Personalised:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
-    >>> step = table.absorb(Visit("a", "page", "ok", pick=1, beta=.5, links=Links.to("b", "c")))
+    >>> step = table.absorb(Visit("a", "page", "ok", pick=1, relevance=.5, links=Links.to("b", "c")))
     >>> queue = Personalised(threshold=.5)
     >>> queue.score(queue.learn(step, table), table).tolist()
     [-1.0, -2.0]
@@ -147,7 +147,7 @@ class Personalised:
     threshold: float = 0.1
     joined_: int = learned(int)
     place_: NDArray[np.int64] = column(np.int64)
-    astray_: Astray = learned(Astray)
+    astray_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.levels < 0:
@@ -162,7 +162,7 @@ class Personalised:
         """Let the links join that have not."""
         self.place_ = fit(self.place_, len(table))
         rows = step.children
-        self.astray_.learn(step, table, relevant=step.visit.beta >= self.threshold)
+        self.astray_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
         outside = rows[(self.place_[rows] == 0) & (self.astray_.of(rows, table) <= self.levels)]
         if step.visit.outcome == "redirect":  # the target stands where its source stood
             self.place_[outside] = self.place_[step.row]

@@ -120,7 +120,7 @@ class NavigationalRank:
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("u")
-    >>> visit = Visit("u", "page", "ok", pick=1, beta=.8, links=Links.to("v", "w"))
+    >>> visit = Visit("u", "page", "ok", pick=1, relevance=.8, links=Links.to("v", "w"))
     >>> nr = NavigationalRank()
     >>> nr.score(nr.learn(table.absorb(visit), table)[-2:], table).tolist()     # NR1(u) = .4; of v: .5 * .4 / 2
     [0.1, 0.1]
@@ -152,7 +152,7 @@ class NavigationalRank:
         self.nr1_, self.into_, self.share_ = fit(self.nr1_, size), fit(self.into_, size), fit(self.share_, size)
         self.redirects_.learn(step, table)
         if step.visit.outcome == "ok":
-            self.beta_[step.row], self.crawled_[step.row] = step.visit.beta, True
+            self.beta_[step.row], self.crawled_[step.row] = step.visit.relevance, True
         self.steps_ += 1
         if self.steps_ % self.period == 0:
             self._propagate(table)
@@ -193,6 +193,6 @@ class NavigationalRank:
         out = max(1, len(every))
         np.add.at(self.into_, links, 1)
         worth = (self.nr1_[every] / np.maximum(self.into_[every], 1)).sum() / out
-        self.nr1_[step.row] = self.eta * step.visit.beta + (1 - self.eta) * worth
+        self.nr1_[step.row] = self.eta * step.visit.relevance + (1 - self.eta) * worth
         np.add.at(self.share_, links, self.nr1_[step.row] / out)
         return np.union1d(step.children, links) if self.redirects_.any_ else step.children

@@ -51,8 +51,8 @@ class Regression:
     >>> from lycosa.core.types import Links, Visit
     >>> table, lr = Table(), Regression("fl", smooth=False, ridge=1e-6)
     >>> _ = table.add_seed("a")
-    >>> for node, beta, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
-    ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))), table)
+    >>> for node, relevance, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
+    ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
     >>> lr.score(np.arange(1, 3, dtype=np.int32), table).round(2).tolist()
     [0.5, 0.9]
     """
@@ -99,7 +99,7 @@ class Regression:
     def learn(self, step: Step, table: Table) -> Rows:
         """Train with the page, before what it changes is known."""
         if step.visit.is_page and (self.literal or not table.is_seed[step.row]):
-            self._train(self.features(np.array([step.row], np.int32), table)[:, 0], step.visit.beta)
+            self._train(self.features(np.array([step.row], np.int32), table)[:, 0], step.visit.relevance)
         if self.siblings_ is not None:
             return self.siblings_.learn(step, table)
         return step.children

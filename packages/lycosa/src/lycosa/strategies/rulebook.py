@@ -125,7 +125,7 @@ class RuleBook:
                 f"{len(self):,} rules between {len(self.classes)} classes make too many paths of {depth} links: take a "
                 f"depth of {deepest}"
             )
-        ways = _Ways(self, wanted, paths)
+        ways = _RulePaths(self, wanted, paths)
         chances = {source: chance for source in ways.rows if (chance := ways.walk(source, depth, (source,))) > 0}
         inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
         total = sum(all_ for _, all_ in inside)
@@ -146,7 +146,7 @@ class RuleBook:
         target = ", ".join(sorted(wanted))
         if source in wanted:  # the loop
             return {f"{target} > {target}": self.chain(wanted, depth, paths)[source]}
-        rules = _Ways(self, wanted, paths)
+        rules = _RulePaths(self, wanted, paths)
         chances: dict[str, float] = {}
         open_paths: list[tuple[tuple[str, ...], float]] = [((source,), 1.0)]
         while open_paths:
@@ -161,7 +161,7 @@ class RuleBook:
 
     def deepest(self, wanted: set[str], depth: int) -> int:
         """As many links as asked for, or as few as can be walked in reasonable time."""
-        ways = _Ways(self, wanted, "sum")
+        ways = _RulePaths(self, wanted, "sum")
         # Two million paths take some seconds.
         return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= 2_000_000)
 
@@ -209,7 +209,7 @@ class RuleBook:
         return book
 
 
-class _Ways:
+class _RulePaths:
     """The rules between classes that are not wanted, and what leads from each of them to the wanted ones."""
 
     def __init__(self, book: RuleBook, wanted: set[str], paths: Paths) -> None:

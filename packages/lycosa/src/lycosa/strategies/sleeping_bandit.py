@@ -212,7 +212,7 @@ class SleepingBandit:
         if not visit.follows:
             self.requests_ += 1
             if visit.is_page:
-                self._pay(row, visit.beta >= self.threshold and not visit.same_as, table)
+                self._pay(row, visit.relevance >= self.threshold and not visit.same_as, table)
         if visit.outcome == "redirect":
             new = step.children[self.group_[step.children] == 0]
             self.group_[new], self.foretold_[new] = self.group_[row], self.foretold_[row]

@@ -39,7 +39,7 @@ def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where((share > 0) & (tenths == 0), 1e-5, tenths)
 
 
-class Network:
+class QNetwork:
     """9 -> 30 -> 15 -> 1 with leaky ReLUs, trained by Adam on the squared error."""
 
     def __init__(self, seed: int) -> None:
@@ -153,7 +153,7 @@ class Tres:
     switch: int = 500
     seed: int = 0
     threshold: float = 0.1
-    network_: Network = learned()
+    network_: QNetwork = learned()
     steps_: int = learned(int)
     x_: Matrix = learned(lambda: np.zeros((0, len(FEATURES)), np.float32))
     leaf_: NDArray[np.int32] = column(np.int32)  # of each waiting row
@@ -179,14 +179,14 @@ class Tres:
             raise ValueError(f"start={self.start} pages are fetched before the network has a say: take 0 or more")
         if self.switch < 1:
             raise ValueError(f"switch={self.switch} pages between two copies of the network: take 1 or more")
-        self.network_ = Network(self.seed)
+        self.network_ = QNetwork(self.seed)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """A page more in the tree, perhaps a leaf is split; then a batch, and the links join."""
         self._fit(table)
         visit, row, changed = step.visit, step.row, -1
         if visit.is_page and not visit.follows:
-            reward = float(visit.beta >= self.threshold and not visit.same_as)
+            reward = float(visit.relevance >= self.threshold and not visit.same_as)
             changed = self._experience(row, reward, table)
             self._replay(table)
         if visit.outcome == "redirect":

@@ -22,7 +22,7 @@ from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
 
 from lycosa.core.errors import FetchError
-from lycosa.web.fetch import Limits, Response
+from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
 
@@ -127,14 +127,14 @@ class SimTransport:
         *,
         seed: int,
         latency: tuple[float, float] = (0.05, 2.0),
-        limits: Limits | None = None,
+        limits: FetchLimits | None = None,
         politeness: Politeness | None = None,
     ) -> None:
         self.web = web
         self.politeness = politeness  # is notified of each request: needed where a host gets several at once
         self.seed = seed
         self.latency = latency
-        self.limits = limits or Limits()
+        self.limits = limits or FetchLimits()
         self.asked: Counter[str] = Counter()  # how often, by URL
         self.log: list[Hit] = []
 

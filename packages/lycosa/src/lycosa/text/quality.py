@@ -37,7 +37,7 @@ def quality(ids: NDArray[np.int32]) -> float:
     ...     return quality(Vocabulary().read(Page("ok", marked=text)).ids)
     >>> read("coral reef bleaching, best reef coral, cheap coral reefs, reef coral bleaching, " * 20) < .01
     True
-    >>> read("Too short to tell.")
+    >>> read("Too short to progress.")
     1.0
     """
     if len(ids) < FEWEST:

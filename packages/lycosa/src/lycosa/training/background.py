@@ -25,7 +25,7 @@ from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.sources import HTML, TEXT, read_file
-from lycosa.web.html import Document, language_of, read_body
+from lycosa.web.html import Document, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
 TERMS = 30_000  # the most frequent; rarer stems count as met once
@@ -60,7 +60,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             if digest in seen:
                 continue
             seen.add(digest)
-            language = document.language or language_of(document.marked[:1000])
+            language = document.language or detect_language_code(document.marked[:1000])
             reading = words.read(document.fill(Page("ok", language=language)))
             ids = reading.ids[reading.ids >= 0].astype(np.int32)
             if not len(ids):

@@ -53,7 +53,7 @@ def train_browse(
     language: str = "en",
     labels: Mapping[str, bool] | None = None,  # count more than those of the record
     seed: int = 0,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Browsed:
     """Make a training set of a browsing record, and write it.
 
@@ -74,7 +74,7 @@ def train_browse(
     Paper: Batsakis 2007, 2.5 and 3.4.1. Words are weighed as the strategies do it: see strategies/neighbours.py.
     """
     _check(out, unlabelled, states, clusters, gap, most, seed)
-    record = _read(source, language, tell)  # 1
+    record = _read(source, language, progress)  # 1
     if labels:
         for visit in record.visits:
             visit.relevant = labels.get(visit.url, visit.relevant)
@@ -92,9 +92,9 @@ def train_browse(
     rows = _some(rows, trail.said[rows], distance[rows], most, states, seed, record)
     urls = [trail.urls[row] for row in rows.tolist()]
     relevant, role, wordless = is_relevant[rows], role[rows], wordless[rows]
-    worded = _worded(record, urls, wordless, look, tell)  # 4
+    worded = _worded(record, urls, wordless, look, progress)  # 4
     _check_words(record, source, worded, relevant, positives_only or bool((worded & (role == 0)).any()))
-    tell("grouping pages", 0, 0)
+    progress("grouping pages", 0, 0)
     places = np.array([record.row_of[url] for url in np.array(urls, object)[worded]], np.intp)
     terms = _terms(record.corpus, places, relevant[worded])
     number = np.full(len(trail.urls), -1, np.intp)
@@ -221,14 +221,14 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
     check_out(out, FORMAT.mark, f"is not a {FORMAT.noun}")
 
 
-def _read(source: Path, language: str, tell: ProgressCallback) -> Record:
+def _read(source: Path, language: str, progress: ProgressCallback) -> Record:
     if not source.exists():
         raise InputError(f"there is no file or directory {source}: name a browsing record, or a crawl")
     if source.is_dir():
         if not (source / CONFIG).is_file():
             raise InputError(f"{source} is not a crawl: name a browsing record, or a crawl")
-        return read_crawl(source, language, tell)
-    tell("reading the record", 0, 0)
+        return read_crawl(source, language, progress)
+    progress("reading the record", 0, 0)
     return read_record(source, language)
 
 
@@ -283,11 +283,13 @@ def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tup
     return role, wordless
 
 
-def _worded(record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, tell: ProgressCallback) -> NDArray[np.bool_]:
+def _worded(
+    record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, progress: ProgressCallback
+) -> NDArray[np.bool_]:
     """Get the words of pages whose words may count, unless the record has all there is; which have words now."""
     if not record.complete:
         wanted = [url for row, url in enumerate(urls) if not wordless[row] and url not in record.row_of]
-        for url, page in look(wanted, record.corpus, tell) if wanted else ():
+        for url, page in look(wanted, record.corpus, progress) if wanted else ():
             record.take(url, page)
     return np.array([url in record.row_of for url in urls], np.bool_) & ~wordless
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lycosa.collection.reading import INFLATED
-from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback
+from lycosa.core.single_fetch import fetch_page
 from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Answer, Damaged
@@ -25,12 +25,12 @@ from lycosa.web.urls import resolve
 def recorded(place: Path) -> Look:
     """Out of a WARC file, a directory of them, or a crawl's directory."""
 
-    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
+    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         if place.exists() and not place.is_file() and not place.is_dir():
             raise InputError(f"--pages {place} is a pipe or a device: name a WARC file, or a directory of them")
         with Recording([place]) as recording:
             for number, url in enumerate(urls, 1):
-                tell("reading pages", number, len(urls))
+                progress("reading pages", number, len(urls))
                 try:
                     answer = _found(recording, url)
                 except Damaged:
@@ -74,8 +74,8 @@ def page_in(answer: Answer, url: str) -> Page:
 def fetched(options: Options) -> Look:
     """From the web, as politely as a crawl: what robots.txt allows, several hosts at a time, with pauses."""
 
-    def look(urls: Sequence[str], account: Account, tell: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        got, failed = asyncio.run(_fetch_all(urls, tell, options))
+    def look(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+        got, failed = asyncio.run(_fetch_all(urls, progress, options))
         if failed:
             account.left_out["can't be fetched"] += len(failed)
             account.notes += list(failed.values())[:3]  # failures shown word for word; all are counted
@@ -86,7 +86,9 @@ def fetched(options: Options) -> Look:
     return look
 
 
-async def _fetch_all(urls: Sequence[str], tell: ProgressCallback, options: Options) -> tuple[dict[str, Page], dict[str, str]]:
+async def _fetch_all(
+    urls: Sequence[str], progress: ProgressCallback, options: Options
+) -> tuple[dict[str, Page], dict[str, str]]:
     space = web_space(options, wall_clock())
     hosts: dict[str, list[str]] = {}
     for url in urls:
@@ -97,13 +99,13 @@ async def _fetch_all(urls: Sequence[str], tell: ProgressCallback, options: Optio
 
     async def one(url: str) -> None:
         try:
-            _, page, _ = await fetch(space, url, "page", url, clock=space.clock, patience=options.patience)
+            _, page, _ = await fetch_page(space, url, "page", url, clock=space.clock, patience=options.patience)
         except InputError as error:
             failed[url] = str(error)
         else:
             failed.pop(url, None)
             got[url] = page
-        tell("fetching pages", len(got) + len(failed), len(urls))
+        progress("fetching pages", len(got) + len(failed), len(urls))
 
     async def host(mine: list[str]) -> None:
         async with room:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.judges.model import KINDS, MAGIC, Model, fitted
+from lycosa.judges.model import KINDS, MAGIC, TrainedModel, fitted
 from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.quality import Quality, hold_out, measure
@@ -25,7 +25,7 @@ FEW = 20  # a class of fewer different pages gets a warning
 
 @dataclass
 class Trained(Account):
-    model: Model
+    model: TrainedModel
     out: Path
     quality: Quality | None  # None where nothing was held out
 
@@ -42,7 +42,7 @@ def train(
     column: str = "",
     language: str = "en",
     seed: int = 0,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Trained:
     """Train a model on the pages of some sources and write it.
 
@@ -50,7 +50,7 @@ def train(
     """
     sources = list(sources)
     _check(out, kind, least, held_out, seed)
-    corpus = read(sources, look, tell, column, language)  # 1
+    corpus = read(sources, look, progress, column, language)  # 1
     if not corpus.pages and corpus.left_out:
         raise InputError(f"no page could be read from {', '.join(sources)}: {corpus.why()}")
     chosen = classes_of(Counter(page.label for page in corpus.pages), least, whole_tree=whole_tree)  # 2
@@ -64,9 +64,9 @@ def train(
         corpus.left_out[f"in classes of fewer than {FEWEST} pages"] += everything - len(labels) - chosen.inner
     quality = None
     if held_out:  # 3
-        tell("measuring", 0, 0)
+        progress("measuring", 0, 0)
         quality = _measured(corpus, labels, classes, kind, held_out, seed, notes)
-    tell("training", 0, 0)
+    progress("training", 0, 0)
     facts = {
         "sources": [Path(source).name for source in sources],
         "pages": len(labels),
@@ -145,7 +145,7 @@ def _fitted(
     kind: str,
     seed: int,
     facts: dict[str, Any] | None = None,
-) -> Model:
+) -> TrainedModel:
     ids = corpus.terms_of(rows)
     terms = [corpus.vocabulary.terms[number] for number in ids]
     return fitted(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)

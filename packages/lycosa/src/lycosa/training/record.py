@@ -18,7 +18,7 @@ from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
 from lycosa.training.sources import end_of, events_of, page_of
-from lycosa.web.html import extract, plain
+from lycosa.web.html import extract, read_plain_text
 from lycosa.web.urls import canonical
 
 MOST_RECORD = 2_000_000_000  # bytes of a record of lines, which may hold whole pages
@@ -191,7 +191,7 @@ def _page(known: Mapping[str, Any], url: str, record: Record) -> Page | None:
         page = page_of(extract(html.encode("utf-8", "replace")[:INFLATED], url, "utf-8"))
     elif isinstance(text, str) and text:
         title = known.get("title")
-        page = page_of(plain(text.encode("utf-8", "replace")[:INFLATED]))
+        page = page_of(read_plain_text(text.encode("utf-8", "replace")[:INFLATED]))
         page.title = title if isinstance(title, str) else ""
     else:
         return None
@@ -221,7 +221,7 @@ def seconds(value: Any) -> float | None:
 # -- crawls -----------------------------------------------------------------------------------------------------
 
 
-def read_crawl(path: Path, language: str, tell: ProgressCallback) -> Record:
+def read_crawl(path: Path, language: str, progress: ProgressCallback) -> Record:
     """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
 
     Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those
@@ -232,9 +232,9 @@ def read_crawl(path: Path, language: str, tell: ProgressCallback) -> Record:
     labels: dict[str, bool] = {}
     moved: dict[str, str] = {}
     links: dict[str, list[str]] = {}
-    betas: dict[str, float] = {}
+    relevances: dict[str, float] = {}
     threshold = 0.0
-    for event in events_of(path, stems, tell):
+    for event in events_of(path, stems, progress):
         match event:
             case Label():
                 labels.pop(event.node, None)
@@ -245,18 +245,18 @@ def read_crawl(path: Path, language: str, tell: ProgressCallback) -> Record:
             case Visit(kind="redirect") if event.links.urls:
                 moved[event.node] = event.links.urls[0]
             case Visit(is_page=True):
-                links[event.node], betas[event.node] = event.links.urls, event.beta
+                links[event.node], relevances[event.node] = event.links.urls, event.relevance
                 # The words of its first version count.
                 if event.node not in record.row_of and record.corpus.add_visit("", event, stems):
                     record.row_of[event.node] = len(record.corpus.pages) - 1
     if not links:
         raise InputError(f"the crawl in {path} has no pages: continue with 'lycosa resume {path}'")
-    for node, beta in betas.items():
-        record.add(Visited(node, labels.get(node, beta >= threshold)))
+    for node, relevance in relevances.items():
+        record.add(Visited(node, labels.get(node, relevance >= threshold)))
     record.steps = [
         (node, end) for node, targets in links.items() for target in targets if (end := end_of(target, moved)) in links
     ]
-    labelled = len(labels.keys() & betas.keys())
+    labelled = len(labels.keys() & relevances.keys())
     record.notes.append(
         f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
     )

@@ -14,7 +14,7 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Terms, Visit
-from lycosa.judges.model import Model
+from lycosa.judges.model import TrainedModel
 from lycosa.store.directory import CONFIG
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
@@ -38,7 +38,7 @@ See: TypeAlias = "Callable[[Sequence[str], Learned], dict[str, Seen]]"
 
 
 class Reader:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TrainedModel) -> None:
         self.model = model
         self.words = Vocabulary(str(model.facts.get("language", "en")))
         self.columns = ModelWords(model.column_of)
@@ -70,14 +70,14 @@ class Reader:
 
 def train_rules(
     source: str,
-    model: Model,
+    model: TrainedModel,
     look: Look,
     *,
     column: str = "",
     most: int = 150,  # linked pages fetched per class: about as many as the paper had
     walk: int = 0,
     seed: int = 0,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Learned:
     """Learn rules from a table of addresses and classes, or from a crawl whose pages the model classifies itself.
 
@@ -97,14 +97,14 @@ def train_rules(
             raise InputError(
                 f"{source} is not a crawl: rules need addresses and links; name a table of addresses and classes"
             )
-        learned = _from_crawl(path, model, walk, seed, tell)
+        learned = _from_crawl(path, model, walk, seed, progress)
     else:
         account = Account()
         rows = read_table(path, account, column)
         if walk:
-            learned = _from_walks([url for url, _ in rows], partial(_see, Reader(model), look, tell), walk, seed)
+            learned = _from_walks([url for url, _ in rows], partial(_see, Reader(model), look, progress), walk, seed)
         else:
-            learned = _from_pages(rows, Reader(model), look, most, seed, tell)
+            learned = _from_pages(rows, Reader(model), look, most, seed, progress)
         learned.left_out.update(account.left_out)
         learned.notes += account.notes
     if not len(learned.book):
@@ -119,7 +119,7 @@ def _why_none(learned: Learned) -> str:
     return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"
 
 
-def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, tell: ProgressCallback) -> Learned:
+def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, progress: ProgressCallback) -> Learned:
     learned = Learned(RuleBook())
     class_of = {url: reader.class_named(label) for url, label in rows}
     strange = sum(not name for name in class_of.values())
@@ -127,7 +127,7 @@ def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, te
         learned.left_out["of classes that the model does not know"] += strange
     linked: dict[str, dict[str, None]] = {}
     referred: dict[str, str] = {}
-    for url, page in look([url for url, name in class_of.items() if name], learned, tell):
+    for url, page in look([url for url, name in class_of.items() if name], learned, progress):
         targets = [target for target in page.links.urls if target != url]
         learned.parents += bool(targets)
         linked.setdefault(class_of[url], {}).update(dict.fromkeys(targets))
@@ -135,7 +135,7 @@ def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, te
     drawn = {name: _some(targets, most, f"{seed} {name}") for name, targets in linked.items()}
     wanted = dict.fromkeys(target for targets in drawn.values() for target in targets if target not in referred)
     train_1 = Learned(learned.book)  # what can't be had of these is counted by _count, class by class
-    referred.update((url, reader.of_page(page)) for url, page in look(list(wanted), train_1, tell))
+    referred.update((url, reader.of_page(page)) for url, page in look(list(wanted), train_1, progress))
     _count(learned, drawn, referred)
     return learned
 
@@ -149,14 +149,14 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
     return [target for number, target in enumerate(every) if number in chosen]
 
 
-def _from_crawl(path: Path, model: Model, walk: int, seed: int, tell: ProgressCallback) -> Learned:
+def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress: ProgressCallback) -> Learned:
     """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
     learned, reader = Learned(RuleBook()), Reader(model)
     stems: list[str] = []
     classes: dict[str, str] = {}
     links: dict[str, list[str]] = {}
     moved: dict[str, str] = {}
-    for event in events_of(path, stems, tell):
+    for event in events_of(path, stems, progress):
         match event:
             case Visit(kind="redirect") if event.links.urls:
                 moved[event.node] = event.links.urls[0]
@@ -199,8 +199,10 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
 # -- topic-citation matrix ------------------------------------------------------------------------------------------
 
 
-def _see(reader: Reader, look: Look, tell: ProgressCallback, urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
-    return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
+def _see(
+    reader: Reader, look: Look, progress: ProgressCallback, urls: Sequence[str], learned: Learned
+) -> dict[str, Seen]:
+    return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, progress)}
 
 
 def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learned:

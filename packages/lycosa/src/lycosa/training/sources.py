@@ -16,10 +16,10 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Page, Visit
 from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.store.directory import CONFIG
-from lycosa.store.log import NAME, SqliteLog, labels_in
+from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account, Corpus
-from lycosa.web.html import Document, extract, language_of, plain
+from lycosa.web.html import Document, detect_language_code, extract, read_plain_text
 from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
@@ -32,7 +32,9 @@ Rows: TypeAlias = "list[tuple[str, str]]"  # addresses and classes
 Look: TypeAlias = "Callable[[Sequence[str], Account, ProgressCallback], Iterator[tuple[str, Page]]]"
 
 
-def read(sources: Iterable[str], look: Look, tell: ProgressCallback, column: str = "", language: str = "en") -> Corpus:
+def read(
+    sources: Iterable[str], look: Look, progress: ProgressCallback, column: str = "", language: str = "en"
+) -> Corpus:
     """The labelled pages of all sources; `language` is that of pages which do not say theirs."""
     corpus = Corpus(Vocabulary(language))
     for source in sources:
@@ -43,10 +45,10 @@ def read(sources: Iterable[str], look: Look, tell: ProgressCallback, column: str
         if path.is_dir() and (path / CONFIG).is_file():
             read_crawl(path, corpus)
         elif path.is_dir():
-            read_directory(path, corpus, tell)
+            read_directory(path, corpus, progress)
         else:
             label_of = dict(read_table(path, corpus, column))
-            for url, page in look(list(label_of), corpus, tell):
+            for url, page in look(list(label_of), corpus, progress):
                 corpus.add(label_of[url], url, page)
     corpus.spell()
     return corpus
@@ -57,7 +59,7 @@ def page_of(document: Document, declared: str = "") -> Page:
     page = document.fill(Page("ok"))
     page.language = document.language or declared.lower()[:20]
     page.guessed = not page.language
-    page.language = page.language or language_of(page.text[:1000])
+    page.language = page.language or detect_language_code(page.text[:1000])
     return page
 
 
@@ -65,13 +67,13 @@ def read_file(path: Path, url: str = "http://example.invalid/") -> Document:
     """What the beginning of a file says, HTML or text by its name."""
     with open(path, "rb") as file:
         body = file.read(INFLATED)
-    return extract(body, url) if path.suffix.lower() in HTML else plain(body)
+    return extract(body, url) if path.suffix.lower() in HTML else read_plain_text(body)
 
 
 # -- directories -----------------------------------------------------------------------------------------------
 
 
-def read_directory(root: Path, corpus: Corpus, tell: ProgressCallback) -> None:
+def read_directory(root: Path, corpus: Corpus, progress: ProgressCallback) -> None:
     """Every directory is a class, with the path below the root as its name; HTML and text files are its pages."""
     pages = 0
     for directory, file in files_below(root, corpus):
@@ -92,7 +94,7 @@ def read_directory(root: Path, corpus: Corpus, tell: ProgressCallback) -> None:
             continue
         pages += 1
         corpus.add(label, str(file), page_of(document))
-        tell("reading pages", pages, 0)
+        progress("reading pages", pages, 0)
     if not pages:
         raise InputError(
             f"{root} has no directories with pages in them: make one for each class, with files that end in "
@@ -240,7 +242,7 @@ def open_log(path: Path) -> SqliteLog:
     return SqliteLog(path / NAME, readonly=True)
 
 
-def events_of(path: Path, stems: list[str], tell: ProgressCallback) -> Iterator[Event]:
+def events_of(path: Path, stems: list[str], progress: ProgressCallback) -> Iterator[Event]:
     """The events of a crawl; `stems` grows by the words that each visit brings, before the visit is given."""
     with closing(open_log(path)) as log:
         for number, event in enumerate(log, 1):
@@ -251,7 +253,7 @@ def events_of(path: Path, stems: list[str], tell: ProgressCallback) -> Iterator[
                         f"{path / NAME} is damaged: it has words without a name. Restore it from a backup"
                     )
             yield event
-            tell("reading the crawl", number, 0)
+            progress("reading the crawl", number, 0)
 
 
 def end_of(target: str, moved: Mapping[str, str]) -> str:
@@ -271,7 +273,7 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
     Their words are those that the log keeps: just what was judged, and there is no need for an archive.
     """
     with closing(open_log(path)) as log:
-        labels = labels_in(log)
+        labels = current_labels(log)
     if not labels:
         raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} --yes URL --no URL'")
     stems: list[str] = []

@@ -152,7 +152,12 @@ class WebDirectory(Account):
 
 
 def read_web_directory(
-    sources: Sequence[Path], *, below: str = "", most: int = LEAST, entries: int = 0, tell: ProgressCallback = no_progress
+    sources: Sequence[Path],
+    *,
+    below: str = "",
+    most: int = LEAST,
+    entries: int = 0,
+    progress: ProgressCallback = no_progress,
 ) -> WebDirectory:
     """Read the dump of a web directory: one file, or several of it; each may be packed by gzip.
 
@@ -179,7 +184,7 @@ def read_web_directory(
         check_file(source, "the dump")
         before = gathered.entries
         with _reading(source), unpacked(source) as file:
-            (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, tell)
+            (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, progress)
         if gathered.entries == before:
             raise InputError(f"{source} has no topics in it: is it the dump of a web directory?")
     return gathered.directory()
@@ -290,7 +295,7 @@ def _reading(path: Path) -> Iterator[None]:
 # -- RDF -------------------------------------------------------------------------------------------------------
 
 
-def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCallback) -> None:
+def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
     reader = _Rdf(path, gathered)
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     fed = size = 0
@@ -310,7 +315,7 @@ def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCallba
             return
         if fed - reader.parser.CurrentByteIndex > MOST_TOKEN + _CHUNK:
             raise InputError(f"{path} has a tag of more than {MOST_TOKEN:,} bytes: is it the dump of a web directory?")
-        tell(f"reading {path.name}", size, 0)
+        progress(f"reading {path.name}", size, 0)
 
 
 class _Rdf:
@@ -375,7 +380,7 @@ class _Rdf:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCallback) -> None:
+def _read_table(file: Bytes, path: Path, gathered: _Gathered, progress: ProgressCallback) -> None:
     """Read an address, a tab and the path of its topic from each line; the first line may be titles."""
     size = number = mark = 0
     while line := file.readline(MOST_TOKEN + 1):
@@ -398,4 +403,4 @@ def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: ProgressCall
         elif text.strip():
             gathered.left_out["rows that are too short"] += 1
         if not number % 10_000:
-            tell(f"reading {path.name}", number, 0)
+            progress(f"reading {path.name}", number, 0)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import Grown, State, Texts, Untold
+from lycosa.core.state import Grown, State, StateMismatch, Texts
 from lycosa.core.types import Visit
 from lycosa.text.fingerprint import NEAR
 from lycosa.text.tokens import stems
@@ -31,7 +31,7 @@ _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
 
-class Copies:
+class DuplicateIndex:
     """Which page said it first; a fold over the log.
 
     No page is a copy of its own former version, nor of what it was where it has moved from. Of a page that is visited
@@ -42,7 +42,7 @@ class Copies:
     >>> def page(node, digest, simhash):
     ...     terms = Terms(np.arange(40, dtype=np.uint32), np.full(40, 1, np.uint16))
     ...     return Visit(node, "page", "ok", 1, size=9, digest=digest, simhash=simhash, terms=terms)
-    >>> copies = Copies()
+    >>> copies = DuplicateIndex()
     >>> copies.learn(page("a", b"1", 0b1111))
     >>> [copies.original(page("b", *other)) for other in ((b"1", 1 << 40), (b"2", 0b0111), (b"3", ~0b1111 & 2**64 - 1))]
     ['a', 'a', '']
@@ -98,7 +98,7 @@ class Copies:
     def state(self) -> State:
         """Who has said what. What pages have said before they were looked at again can't be told."""
         if self._latest:
-            raise Untold("some pages say something else by now")
+            raise StateMismatch("some pages say something else by now")
         count = len(self._nodes)
         return {
             "digests": Grown(self._first, _joined),
@@ -196,7 +196,7 @@ def _hashes(sketch: NDArray[np.uint32]) -> set[int]:
 
 def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
     if any(len(digest) != DIGEST for digest in digests):
-        raise Untold("digests of another kind")
+        raise StateMismatch("digests of another kind")
     return np.frombuffer(b"".join(digests), np.uint8)
 
 
@@ -231,7 +231,7 @@ _SORRY = re.compile(
 Bag = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
-class Soft404:
+class Soft404Detector:
     """What each host says when it has nothing to say; a fold over the log.
 
     >>> [bool(_SORRY.search(title)) for title in ("404 Not Found", "Page not found - Reefs", "Lost and found: a novel")]

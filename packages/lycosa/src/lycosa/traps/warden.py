@@ -47,8 +47,8 @@ from lycosa.core.state import State, Texts, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.text.quality import quality, repeats
-from lycosa.traps.addresses import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
-from lycosa.traps.copies import Copies, Soft404
+from lycosa.traps.copies import DuplicateIndex, Soft404Detector
+from lycosa.traps.url_patterns import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
 from lycosa.web.urls import site
 
 POOR = 3  # worthless pages that hold a section if it gives more of them than of others
@@ -72,7 +72,7 @@ STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
 @dataclass(slots=True)
-class Section:
+class SectionRecord:
     """Addresses of one host that look alike, and what came of those that were fetched."""
 
     host: str
@@ -96,7 +96,7 @@ class Section:
 
 
 @dataclass(slots=True)
-class Site:
+class SiteRecord:
     """What all hosts of a registered domain have given: some sites make up new hosts without end."""
 
     hosts: list[str] = field(default_factory=list)
@@ -107,8 +107,8 @@ class Site:
 
 
 @dataclass(slots=True)
-class Host:
-    site: Site
+class HostRecord:
+    site: SiteRecord
     sections: list[int] = field(default_factory=list)
     pages: int = 0
     finds: int = 0
@@ -125,11 +125,11 @@ class Warden(protocols.Warden):
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
         self.threshold = threshold
         self.trust = [(name.partition("//")[2] or name).partition("/")[::2] for name in trust]
-        self.copies = Copies()
-        self.soft404 = Soft404()
-        self.sections: list[Section] = []
-        self.hosts: dict[str, Host] = {}
-        self.sites: dict[str, Site] = {}
+        self.copies = DuplicateIndex()
+        self.soft404 = Soft404Detector()
+        self.sections: list[SectionRecord] = []
+        self.hosts: dict[str, HostRecord] = {}
+        self.sites: dict[str, SiteRecord] = {}
         self.pages = 0
         self.finds = 0
         self._number: dict[tuple[str, Suspicion], int] = {}
@@ -160,13 +160,13 @@ class Warden(protocols.Warden):
                 visit.data = {**visit.data, "quality": round(said, 3)}
         if visit.is_version:
             if "soft-404" in visit.flags:
-                visit.beta = 0.0
+                visit.relevance = 0.0
                 visit.links.alphas = np.zeros(len(visit.links), np.float32)
                 return
             visit.same_as = self.copies.original(visit)
             if is_maze(visit):
                 visit.flags.append("maze")
-                visit.beta = 0.0
+                visit.relevance = 0.0
 
     # -- after: learn ------------------------------------------------------------------------------------------
 
@@ -336,16 +336,16 @@ class Warden(protocols.Warden):
                 self._hold(part)
         return number
 
-    def _found(self, name: str, smell: Suspicion) -> Section:
+    def _found(self, name: str, smell: Suspicion) -> SectionRecord:
         """A section that is new, of a host that may be, too."""
         number = self._number[name, smell] = len(self.sections)
-        part = Section(name, *smell)
+        part = SectionRecord(name, *smell)
         self.sections.append(part)
         host = self.hosts.get(name)
         if host is None:
-            home = self.sites.setdefault(site(name.partition(":")[0]), Site())
+            home = self.sites.setdefault(site(name.partition(":")[0]), SiteRecord())
             home.hosts.append(name)
-            host = self.hosts[name] = Host(home)
+            host = self.hosts[name] = HostRecord(home)
         host.sections.append(number)
         if part.name:
             self._named[part.name].append(number)
@@ -424,7 +424,7 @@ class Warden(protocols.Warden):
         self._suspect[suspects] = True
         return suspects
 
-    def _host(self, row: int) -> Host:
+    def _host(self, row: int) -> HostRecord:
         return self.hosts[self.sections[self._section[row]].host]
 
     def _sentence(self, changed: set[int]) -> set[int]:
@@ -458,7 +458,7 @@ class Warden(protocols.Warden):
                 touched.update(host.sections)
         return touched
 
-    def _hold(self, part: Section) -> None:
+    def _hold(self, part: SectionRecord) -> None:
         guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
         guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
@@ -471,7 +471,7 @@ class Warden(protocols.Warden):
             spent = bool(part.kind) and part.waste >= PATIENCE
             part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
 
-    def _warn(self, part: Section) -> set[int]:
+    def _warn(self, part: SectionRecord) -> set[int]:
         """Remember a maze by its name; once it is known, sections of that name on all hosts are held."""
         hosts = self._mazes[part.name]
         hosts.add(part.host)
@@ -481,7 +481,7 @@ class Warden(protocols.Warden):
             self._hold(self.sections[number])
         return set(self._named[part.name])
 
-    def _hold_host(self, host: Host) -> None:
+    def _hold_host(self, host: HostRecord) -> None:
         if _repeats(host):
             host.level, host.reason = HELD, MIRROR
         elif host.stuffed >= STUFFED_PAGES and 2 * host.stuffed > host.pages:
@@ -491,7 +491,7 @@ class Warden(protocols.Warden):
         else:
             host.level, host.reason = FREE, ""
 
-    def _yields_nothing(self, one: Host | Site) -> bool:
+    def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
         """Whether it has given too little for too long, by a judge that has found enough elsewhere."""
         finds, pages = self.finds - one.finds, self.pages - one.pages
         if finds < PROOF or one.pages - one.finds <= ALLOWANCE * (1 + one.finds + self.pages / 1000):
@@ -538,6 +538,6 @@ def _quality(visit: Visit) -> float:
     return float(visit.data.get("quality", 1.0))
 
 
-def _repeats(one: Host | Site) -> bool:
+def _repeats(one: HostRecord | SiteRecord) -> bool:
     """Whether it gives mostly what others have given before."""
     return one.copies >= POOR and 2 * one.copies > one.pages

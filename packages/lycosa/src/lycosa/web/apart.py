@@ -28,7 +28,7 @@ from lycosa.web.sources import Source, read_source
 _COLUMNS = ("urls", "anchors", "contexts", "rels", "positions", "paths")
 
 
-class Job(NamedTuple):
+class ReaderJob(NamedTuple):
     """A reader: what it is, and how its result is put together again."""
 
     read: Callable[..., Any]
@@ -59,7 +59,7 @@ def _source(told: dict[str, Any] | None) -> Source | None:
 
 
 @dataclass(slots=True)
-class Answer:
+class DecodedAnswer:
     """What is in an answer of the web."""
 
     size: int = 0  # bytes, inflated
@@ -70,25 +70,25 @@ class Answer:
 
 def read_answer(
     body: bytes, encoding: str, most: int, large: int, url: str, content_type: str, agent: str = ""
-) -> Answer:
+) -> DecodedAnswer:
     """Inflate a body, to `most` bytes, and read it if it is not `large`."""
     try:
         inflated, whole = inflate(body, encoding, most)
     except BadEncoding as error:
-        return Answer(bad=str(error))
+        return DecodedAnswer(bad=str(error))
     read = len(inflated) <= large
-    return Answer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
+    return DecodedAnswer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
 
 
-def _answer(told: dict[str, Any]) -> Answer:
+def _answer(told: dict[str, Any]) -> DecodedAnswer:
     document = told["document"]
-    return Answer(**{**told, "document": None if document is None else _document(document)})
+    return DecodedAnswer(**{**told, "document": None if document is None else _document(document)})
 
 
 JOBS = {
-    "page": Job(read_any, _document),
-    "source": Job(read_source, _source),
-    "answer": Job(read_answer, _answer),
+    "page": ReaderJob(read_any, _document),
+    "source": ReaderJob(read_source, _source),
+    "answer": ReaderJob(read_answer, _answer),
 }
 
 

@@ -47,18 +47,18 @@ _LINKED_DATA = {
 }
 
 
-def tell(about: dict[str, str], name: str, value: str) -> None:
+def add_value(about: dict[str, str], name: str, value: str) -> None:
     """Keep what is told first; an address is no author."""
     value = " ".join(value[: 2 * LONGEST].split())[:LONGEST]
     if value and name not in about and not (name == "author" and value.startswith("http")):
         about[name] = value
 
 
-def declare(about: dict[str, str], script: str) -> str:
+def read_json_ld(about: dict[str, str], script: str) -> str:
     """Keep what a script with JSON-LD tells of the page; whatever it contains, it is no error. Returns its article.
 
     >>> about = {}
-    >>> declare(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024", "articleBody": "Reefs"}]}')
+    >>> read_json_ld(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024", "articleBody": "Reefs"}]}')
     'Reefs'
     >>> about
     {'author': 'Ann', 'published': '2024'}
@@ -76,7 +76,7 @@ def declare(about: dict[str, str], script: str) -> str:
         if isinstance(thing, dict):
             for key, name in _LINKED_DATA.items():
                 if key in thing:
-                    tell(about, name, _value(thing[key]))
+                    add_value(about, name, _value(thing[key]))
             article = article or _value(thing.get("articleBody"))
     return article
 
@@ -96,11 +96,11 @@ _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\
 _PAIRS = {")": "(", "]": "["}
 
 
-def mentions(text: str) -> list[tuple[int, int]]:
+def find_addresses(text: str) -> list[tuple[int, int]]:
     """Where web addresses stand in a text, without the punctuation after them.
 
     >>> text = "See https://a.test/b_(c). Or (www.d.test)!"
-    >>> [text[start:end] for start, end in mentions(text)]
+    >>> [text[start:end] for start, end in find_addresses(text)]
     ['https://a.test/b_(c)', 'www.d.test']
     """
     found: list[tuple[int, int]] = []
@@ -119,6 +119,6 @@ def mentions(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def href_of(address: str) -> str:
+def as_href(address: str) -> str:
     """An address as a link has it."""
     return f"http://{address}" if address[:4].lower() == "www." else address

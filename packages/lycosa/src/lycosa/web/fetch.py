@@ -24,7 +24,7 @@ from yarl import URL
 from lycosa.core.budget import Meter
 from lycosa.core.errors import FetchError, InputError
 from lycosa.core.protocols import Clock
-from lycosa.web.guard import AddressRefused, Guard, Names, Resolver, is_refusal
+from lycosa.web.guard import AddressRefused, DnsCache, Guard, Resolver, is_refusal
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host, lane
 
@@ -46,7 +46,7 @@ class Response:
 
 
 @dataclass(slots=True, frozen=True)
-class Limits:
+class FetchLimits:
     """What one request may take."""
 
     body: int = 10_000_000
@@ -75,9 +75,9 @@ class HttpTransport:
         self,
         clock: Clock,
         guard: Guard,
-        names: Names,
+        names: DnsCache,
         politeness: Politeness,
-        limits: Limits | None = None,
+        limits: FetchLimits | None = None,
         proxy: Proxy | None = None,
         lost: Callable[[str], None] = lambda why: None,
     ) -> None:
@@ -85,7 +85,7 @@ class HttpTransport:
         self.guard = guard
         self.names = names
         self.politeness = politeness
-        self.limits = limits or Limits()
+        self.limits = limits or FetchLimits()
         self.proxy = proxy
         self.lost = lost
         self.meter = Meter()
@@ -301,7 +301,7 @@ def _brief(error: BaseException) -> str:
 # The user named it, so its own address needs no guard. What it dials for us nobody here can see: the guard still
 # refuses addresses and localhost names that a link spells out, but what a name leads to is the proxy's business.
 
-LOGIN = "LYCOSA_PROXY_AUTH"  # environment variable with the proxy's name:password
+PROXY_LOGIN_VARIABLE = "LYCOSA_PROXY_AUTH"  # environment variable with the proxy's name:password
 
 
 class Proxy:
@@ -312,7 +312,7 @@ class Proxy:
             raise InputError("--proxy-ca is for requests through a proxy: name that, too, with --proxy URL")
         if "@" in address:  # it would end up in crawl.toml, and in reports that people pass on
             raise InputError(
-                f"--proxy: no name and password in the address, please: set {LOGIN}=name:password in the environment"
+                f"--proxy: no name and password in the address, please: set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
             )
         try:
             self.url = URL(address if re.match(r"[\w.+-]+://", address) else f"http://{address}")
@@ -377,7 +377,7 @@ _STATUS = re.compile(rb"(?i:http)(?:/([0-9])\.([0-9]))?[^ \t]*[ \t]+([0-9]{3})(?
 
 
 @dataclass(slots=True, frozen=True)
-class Mended:
+class RepairedHead:
     """The head of an answer that was put right: as it is parsed, and as it was received."""
 
     head: bytes
@@ -406,16 +406,16 @@ def _length(low: bytes) -> int:
 class Remarks:
     """What was noticed of one answer."""
 
-    mended: Mended | None = None
+    mended: RepairedHead | None = None
     broken: str = ""  # why the body could not be read to its end
 
 
-def mend(head: bytes) -> Mended | None:
+def repair_head(head: bytes) -> RepairedHead | None:
     """Put the head of an answer right, up to its empty line; None if there is nothing to mend, or no way to.
 
-    >>> mend(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\n") is None
+    >>> repair_head(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\n") is None
     True
-    >>> mend(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n").head
+    >>> repair_head(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n").head
     b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n'
     """
     low = head.lower()
@@ -433,7 +433,7 @@ def mend(head: bytes) -> Mended | None:
         return None
     header_lines = b"".join(b"%b: %b\r\n" % field for field in fields)
     line = b"HTTP/%b %b %b\r\n" % (version, status[3], status[4].replace(b"\0", b"").replace(b"\r", b" "))
-    return Mended(line + header_lines + b"\r\n", first.rstrip(b"\r"), received)
+    return RepairedHead(line + header_lines + b"\r\n", first.rstrip(b"\r"), received)
 
 
 def _raw_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
@@ -525,7 +525,7 @@ class LenientHandler(ResponseHandler):
         super().connection_lost(exc)
 
     def _give(self, head: bytes) -> None:
-        mended = self.remarks.mended = mend(head)
+        mended = self.remarks.mended = repair_head(head)
         if mended is not None:
             self.force_close()
         super().data_received(head if mended is None else mended.head)

@@ -236,8 +236,8 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 # `localhost` and everything below it is loopback without asking anyone (RFC 6761); whether loopback may be dialled is
 # the guard's business. Literal addresses answer for themselves.
 
-KEEP = 300.0
-KEEP_FAILURE = 60.0
+CACHE_SECONDS = 300.0
+FAILURE_CACHE_SECONDS = 60.0
 PATIENCE = 15.0
 MOST_NAMES = 100_000
 
@@ -257,7 +257,7 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(32, thread_name_prefix="dns")
 
 
-class Names:
+class DnsCache:
     """A cache in front of a lookup; concurrent questions for one name are asked once."""
 
     def __init__(self, clock: Clock, lookup: Lookup = system_lookup, patience: float = PATIENCE) -> None:
@@ -317,12 +317,12 @@ class Names:
 
     async def _answer(self, name: str) -> None:
         try:
-            addresses, failure, keep = await self._lookup(name.rstrip(".")), "", KEEP
+            addresses, failure, keep = await self._lookup(name.rstrip(".")), "", CACHE_SECONDS
             if not addresses:
-                failure, keep = f"{name} has no address", KEEP_FAILURE
+                failure, keep = f"{name} has no address", FAILURE_CACHE_SECONDS
         except (OSError, UnicodeError) as error:
             temporary = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
-            addresses, keep = [], KEEP_FAILURE
+            addresses, keep = [], FAILURE_CACHE_SECONDS
             failure = f"no such host: {name}" + (" (temporary)" if temporary else "")
         finally:
             self._asking.pop(name, None)
@@ -346,7 +346,7 @@ def _literal(name: str) -> list[str]:
 class Resolver(AbstractResolver):
     """The same names for the HTTP client."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: DnsCache) -> None:
         self._names = names
 
     async def resolve(

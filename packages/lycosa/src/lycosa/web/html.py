@@ -17,13 +17,13 @@ from turbohtml.detect import detect_language
 
 from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
-from lycosa.web.declared import META, declare, href_of, mentions, tell
+from lycosa.web.declared import META, add_value, as_href, find_addresses, read_json_ld
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.rendering import has_scripts
-from lycosa.web.urls import resolve, routed
+from lycosa.web.urls import resolve, resolve_routes
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -105,7 +105,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
     source = decode(body, charset)
-    tree = parse(tame(source, body.count(b"<")), positions=False)  # each is a byte in any charset
+    tree = parse(limit_markup(source, body.count(b"<")), positions=False)  # each is a byte in any charset
     document = Document(scripts=has_scripts(source))
     base, refresh = _head(tree, url, document, agent)
 
@@ -152,7 +152,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
         contexts.append("")
         paths.append("")
     document.marked = marked
-    addresses = (routed if routes else resolve)(base, hrefs)
+    addresses = (resolve_routes if routes else resolve)(base, hrefs)
     _keep(document.links, addresses, rels, anchors, contexts, paths, MOST_ADDRESSES * len(body) + 100_000)
     return document
 
@@ -169,20 +169,20 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
         kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
     if kind in HTML:
         return extract(body, url, charset_of(parameters), agent, routes=content_type == DOM)
-    return plain(body, charset_of(parameters), url) if kind.startswith("text/") else Document()
+    return read_plain_text(body, charset_of(parameters), url) if kind.startswith("text/") else Document()
 
 
-def plain(body: bytes, charset: str = "", url: str = "") -> Document:
+def read_plain_text(body: bytes, charset: str = "", url: str = "") -> Document:
     """Read a text file: the text as it is, and the addresses in it as links.
 
-    >>> plain(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
+    >>> read_plain_text(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
     ['On reefs, see http://b.test/reefs .']
     """
     text = decode(body, charset, markup=False)[:MOST_SOURCE].replace(OPEN, "").replace(CLOSE, "")
-    spans = mentions(text)[:MOST_LINKS]
+    spans = find_addresses(text)[:MOST_LINKS]
     if not spans:
         return Document(marked=text)
-    hrefs = [href_of(text[start:end]) for start, end in spans]
+    hrefs = [as_href(text[start:end]) for start, end in spans]
     pieces = [text[: spans[0][0]]]
     for (start, end), (after, _) in zip(spans, [*spans[1:], (len(text), 0)], strict=True):
         pieces += [OPEN, text[start:end], CLOSE, text[end:after]]
@@ -193,7 +193,7 @@ def plain(body: bytes, charset: str = "", url: str = "") -> Document:
     return document
 
 
-def language_of(text: str) -> str:
+def detect_language_code(text: str) -> str:
     """The language a text is written in, as a two-letter code, or empty."""
     match = detect_language(text[:2000])
     if match is None or match.confidence < 0.3:  # below, the detector guesses
@@ -211,7 +211,7 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
         elif element.tag == "script":
-            document.main = declare(document.about, element.text) or document.main
+            document.main = read_json_ld(document.about, element.text) or document.main
         elif element.tag == "meta":
             refresh = _meta(attributes, document, agent) or refresh
         else:
@@ -230,7 +230,7 @@ def _meta(attributes: Mapping[str, str | list[str] | None], document: Document, 
     named = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
     name, content = _text_of(named).lower(), _text_of(attributes.get("content"))
     if name in META:
-        tell(document.about, META[name], content)
+        add_value(document.about, META[name], content)
     if name == "robots" or (agent and name == agent.lower()):
         document.directives |= _directives(content)
     elif name == "tdm-reservation":
@@ -258,7 +258,7 @@ def _untold(article: str, marked: str) -> str:
     """An article that is declared, as text, if the page does not show it: neither its beginning nor its end."""
     article = article.replace(OPEN, "").replace(CLOSE, "")
     if "<" in article or "&" in article:
-        article = parse(tame(article)).to_text(_RENDER)
+        article = parse(limit_markup(article)).to_text(_RENDER)
     lines = [" ".join(line.split()) for line in article.split("\n")]
     text = "\n".join(line for line in lines if line)
     shown, sought = "".join(marked.split()), "".join(text.split())
@@ -370,10 +370,10 @@ def _text_of(value: str | list[str] | None) -> str:
     return value if isinstance(value, str) else " ".join(value)
 
 
-def page_in(file: str, *, whole_text: bool = False) -> Page:
+def read_example_page(file: str, *, whole_text: bool = False) -> Page:
     body = read_input(Path(file), 10_000_000, "the example")
     is_text = file.endswith((".txt", ".text", ".md"))
-    document = plain(body) if is_text else extract(body, "http://example.invalid/")
+    document = read_plain_text(body) if is_text else extract(body, "http://example.invalid/")
     return (document.whole() if whole_text else document).page()
 
 
@@ -405,11 +405,11 @@ _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
 _PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
-def tame(source: str, most: int = MOST_TAGS) -> str:
+def limit_markup(source: str, most: int = MOST_TAGS) -> str:
     """The same page, not too long, and with nothing in it that multiplies. `most`: it has no more tags than that.
 
     >>> page = "<p><b a=1>x" * 10_000
-    >>> tame(page)[:15], len(tame("<p>" * 1_000_000)) // 3, tame("<b>x") == "<b>x"
+    >>> limit_markup(page)[:15], len(limit_markup("<p>" * 1_000_000)) // 3, limit_markup("<b>x") == "<b>x"
     ('<p><span a=1>x<', 300000, True)
     """
     if len(source) <= SHORT and most * len(source) < HARMLESS:

@@ -22,7 +22,7 @@ from typing import Any
 
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Page, Task, Visit
-from lycosa.web.robots import Rules, product
+from lycosa.web.robots import RobotsRules, product
 from lycosa.web.urls import origin
 
 CHOICES = ("", "training", "all")
@@ -40,10 +40,10 @@ _PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCI
 _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
 
-def refused(pairs: str) -> set[str]:
+def refused_uses(pairs: str) -> set[str]:
     """The uses that are refused in a list of them, in either of the forms.
 
-    >>> sorted(refused("search=yes, ai-train=no")), sorted(refused("train-ai=n;exceptions=(x), ai=y"))
+    >>> sorted(refused_uses("search=yes, ai-train=no")), sorted(refused_uses("train-ai=n;exceptions=(x), ai=y"))
     (['ai-train'], ['train-ai'])
     """
     return {name for name, value in _PAIR.findall(pairs.lower()) if value in _NO}
@@ -58,11 +58,11 @@ class RobotsSignals:
         own, others = _groups(body, product(agent))
         for key, value in own if own is not None else others:
             if key == "content-signal":
-                self.signals |= refused(value)
+                self.signals |= refused_uses(value)
             else:
                 path, _, pairs = value.partition(" ") if value.startswith("/") else ("/", "", value)
-                self.usages.append((path, refused(pairs)))
-        self._fits = [Rules([(False, path)]) for path, _ in self.usages]
+                self.usages.append((path, refused_uses(pairs)))
+        self._fits = [RobotsRules([(False, path)]) for path, _ in self.usages]
 
     def told(self, url: str) -> list[str]:
         """The opt-outs that hold for an address: of several paths the longest counts."""
@@ -79,7 +79,7 @@ class RobotsSignals:
         signals = cls()
         signals.signals = set(state[0])
         signals.usages = [(path, set(uses)) for path, uses in state[1]]
-        signals._fits = [Rules([(False, path)]) for path, _ in signals.usages]
+        signals._fits = [RobotsRules([(False, path)]) for path, _ in signals.usages]
         return signals
 
 
@@ -114,7 +114,7 @@ class TdmRep:
     """A site's `tdmrep.json`: where text and data mining is reserved."""
 
     def __init__(self, body: bytes) -> None:
-        self.rules: list[tuple[Rules, bool]] = []
+        self.rules: list[tuple[RobotsRules, bool]] = []
         try:
             told: Any = json.loads(body[:MOST_BYTES].decode("utf-8-sig"))
         except (ValueError, RecursionError):
@@ -123,7 +123,7 @@ class TdmRep:
             if isinstance(rule, dict) and isinstance(rule.get("location"), str):
                 location = rule["location"].encode("utf-8", "replace").decode()  # JSON can tell what is no text
                 pattern = location if location.startswith(("/", "*")) else f"/{location}"
-                self.rules.append((Rules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))
+                self.rules.append((RobotsRules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))
 
     def reserves(self, url: str) -> bool:
         for rule, reserved in self.rules:
@@ -142,13 +142,13 @@ class AiTxt:
         # Patterns of file types (`Disallow: *.txt`) are as those of robots.txt; without an agent they are for all.
         if b"user-agent" not in text.lower():
             text = b"User-agent: *\n" + text
-        self.rules = Rules.parse(text, agent)
+        self.rules = RobotsRules.parse(text, agent)
 
     def forbids(self, url: str) -> bool:
         return not self.rules.allowed(url)
 
 
-def told_by_site(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
+def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
     """The opt-outs of an address that are known before it is fetched."""
     told = robots.told(url) if robots is not None else []
     if tdmrep is not None and tdmrep.reserves(url):
@@ -158,7 +158,7 @@ def told_by_site(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, 
     return told
 
 
-def told_by_page(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
+def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
     """All opt-outs of a page that has come: those known before, and those of its header and its meta elements.
 
     What a page says itself of text and data mining counts, not the file of its site.
@@ -170,15 +170,15 @@ def told_by_page(fields: Mapping[str, str], directives: Collection[str], known: 
         told.pop(f"tdm:{TDMREP}", None)
     told |= {f"tdm:{where}": None for where, value in tdm.items() if value == "1"}
     for name in ("content-usage", "content-signal"):
-        told |= {f"{use}:header": None for use in sorted(refused(fields.get(name, "")))}
+        told |= {f"{use}:header": None for use in sorted(refused_uses(fields.get(name, "")))}
     told |= {f"{use}:robots": None for use in ("noai", "noimageai") if use in directives}
     return list(told)
 
 
-def heeded(told: Iterable[str], respect: str) -> list[str]:
+def respected(told: Iterable[str], respect: str) -> list[str]:
     """Those that are respected.
 
-    >>> heeded(["ai-train:robots.txt", "search:robots.txt"], "training")
+    >>> respected(["ai-train:robots.txt", "search:robots.txt"], "training")
     ['ai-train:robots.txt']
     """
     if respect == "all":
@@ -189,7 +189,7 @@ def heeded(told: Iterable[str], respect: str) -> list[str]:
 # -- X-Robots-Tag: what it says of a page, and to whom ---------------------------------------------------------------
 
 
-def tag_directives(value: str, agent: str) -> frozenset[str]:
+def parse_x_robots_tag(value: str, agent: str) -> frozenset[str]:
     """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
     directives: set[str] = set()
     for line in value.lower().split("\n"):
@@ -225,7 +225,7 @@ class Policies:
         self._files: dict[str, dict[str, bytes]] = {}  # of each origin, by path
         self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
 
-    def errand(self, node: str, rules: Rules, signals: RobotsSignals | None) -> Task | tuple[Outcome, str] | None:
+    def errand(self, node: str, rules: RobotsRules, signals: RobotsSignals | None) -> Task | tuple[Outcome, str] | None:
         """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
         if not self.respect:
             return None
@@ -234,7 +234,7 @@ class Policies:
         for path in FILES:
             if path not in known and rules.allowed(base + path):
                 return Task(base + path, "policy", origin=node)
-        told = heeded(self._told(node, signals), self.respect)
+        told = respected(self._told(node, signals), self.respect)
         return ("denied", f"opted out: {', '.join(told)}") if told else None
 
     def heed(
@@ -246,11 +246,11 @@ class Policies:
         page: Page,
     ) -> bool:
         """Note the opt-outs of a page; whether it has to be left out for one of them."""
-        told = told_by_page(fields, directives, self._told(node, signals))
+        told = page_opt_outs(fields, directives, self._told(node, signals))
         if not told:
             return False
         page.data["opt_outs"] = told
-        left_out = heeded(told, self.respect)
+        left_out = respected(told, self.respect)
         if left_out:
             page.outcome, page.exchange, page.note = "unwanted", None, f"opted out: {', '.join(left_out)}"[:300]
         return bool(left_out)
@@ -265,7 +265,7 @@ class Policies:
                 bodies = [files.get(path, b"") for path in FILES]
                 self._read[base] = TdmRep(bodies[0]), AiTxt(bodies[1], self.agent)
             tdmrep, ai_txt = self._read[base]
-        return told_by_site(node, signals, tdmrep, ai_txt)
+        return site_opt_outs(node, signals, tdmrep, ai_txt)
 
     def learn(self, visit: Visit) -> None:
         """See one of these files; one that did not come is none."""

@@ -17,12 +17,12 @@ from typing import Protocol
 from lycosa.core.protocols import NEVER, Clock
 
 SLOWNESS = 2.0  # a host rests this many times as long as its answer took
-LONGEST_PAUSE = 60.0  # seconds, for slowness; a Crawl-delay may be longer
-AGAIN = 0.02  # seconds until a host is looked at again whose request is still on its way out
+MAX_SLOW_PAUSE = 60.0  # seconds, for slowness; a Crawl-delay may be longer
+RECHECK_SECONDS = 0.02  # seconds until a host is looked at again whose request is still on its way out
 
 
 @dataclass(slots=True)
-class Host:
+class HostState:
     """What is known of a host."""
 
     in_flight: int = 0
@@ -33,10 +33,10 @@ class Host:
     why_held: str = ""
     latency: float = 0.0
     crawl_delay: float = 0.0
-    delay: float = 0.0  # the largest that any crawl wants, see `Authority`
+    delay: float = 0.0  # the largest that any crawl wants, see `SharedPoliteness`
 
 
-class Leases(Protocol):
+class AddressLeases(Protocol):
     """Who gives out the turns of addresses that others ask as well."""
 
     def ready(self, address: str, at: float) -> float:
@@ -67,10 +67,10 @@ class Politeness:
         self.address_delay = min(address_delay, delay)
         self.free = free  # whether the user allowed the network of an address
         self.resumed_at = 0.0  # requests in flight before a resume are unknown: every host rests once from here
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, HostState] = {}
         self._addresses: dict[str, float] = {}
         self._turns: dict[str, tuple[float, float]] = {}
-        self.leases: Leases | None = None  # turns of addresses that other processes ask, too
+        self.leases: AddressLeases | None = None  # turns of addresses that other processes ask, too
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
@@ -82,7 +82,7 @@ class Politeness:
             if state.in_flight >= self.at_once:
                 return NEVER, "answering"
             if state.sending:  # several at once, and the last one is not on the wire yet: look again soon
-                return max(until, self.clock() + AGAIN), "sending"
+                return max(until, self.clock() + RECHECK_SECONDS), "sending"
             if state.ready_at > until:
                 until, why = state.ready_at, state.why
             if state.held > until:
@@ -174,18 +174,18 @@ class Politeness:
     def close(self) -> None:
         """The crawl is over."""
 
-    def _host(self, host: str) -> Host:
+    def _host(self, host: str) -> HostState:
         state = self._hosts.get(host)
         if state is None:
-            state = self._hosts[host] = Host()
+            state = self._hosts[host] = HostState()
         return state
 
-    def _pause(self, known: Host) -> float:
+    def _pause(self, known: HostState) -> float:
         delay = max(self.delay, known.delay)
-        slow = min(SLOWNESS * known.latency / self.at_once, LONGEST_PAUSE) if delay else 0.0
+        slow = min(SLOWNESS * known.latency / self.at_once, MAX_SLOW_PAUSE) if delay else 0.0
         return max(delay, known.crawl_delay, slow)
 
-    def _reason(self, known: Host) -> str:
+    def _reason(self, known: HostState) -> str:
         pause = self._pause(known)
         if pause > max(self.delay, known.delay):
             return "crawl-delay" if pause == known.crawl_delay else "slow host"
@@ -194,28 +194,28 @@ class Politeness:
 
 # -- several crawls ----------------------------------------------------------------------------------------
 
-# Each crawl has a `View`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses,
+# Each crawl has a `PolitenessView`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses,
 # they know together. Of a host's delays the largest counts, one request at a time is sent to it, and what one crawl
 # learned (robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns
-# (`Turns`): who was served longest ago comes first, and nobody waits long for someone who does not come.
+# (`TurnQueues`): who was served longest ago comes first, and nobody waits long for someone who does not come.
 
 MOST_HOSTS = 50_000  # beyond, those that no crawl uses are forgotten when a crawl ends
 MOST_RULES = 2_000  # robots.txt files that are kept, the newest
-GRACE = 0.25  # seconds that a turn is kept
+TURN_GRACE = 0.25  # seconds that a turn is kept
 
 
-class Authority:
+class SharedPoliteness:
     """What is known of hosts and addresses, for all crawls of a process."""
 
     def __init__(self, clock: Clock, *, began: float = 0.0, most: int = 0) -> None:
         self.clock = clock
         self.began = began  # an earlier process may have asked any host just before: each rests once from here
         self.most = most  # requests in flight over all crawls, in equal shares; 0: no limit
-        self.hosts: dict[str, Host] = {}
+        self.hosts: dict[str, HostState] = {}
         self.addresses: dict[str, float] = {}
         self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and when they came, for all crawls
-        self.turns = Turns()
-        self.views: set[View] = set()
+        self.turns = TurnQueues()
+        self.views: set[PolitenessView] = set()
 
     def view(
         self,
@@ -224,8 +224,8 @@ class Authority:
         delay: float = 1.0,
         address_delay: float = 0.25,
         free: Callable[[str], bool] = lambda address: False,
-    ) -> View:
-        view = View(self, clock or self.clock, delay=delay, address_delay=address_delay, free=free)
+    ) -> PolitenessView:
+        view = PolitenessView(self, clock or self.clock, delay=delay, address_delay=address_delay, free=free)
         self.views.add(view)
         return view
 
@@ -238,7 +238,7 @@ class Authority:
         """How many requests one crawl may have in flight."""
         return max(1, self.most // max(1, len(self.views))) if self.most else NEVER
 
-    def leave(self, view: View) -> None:
+    def leave(self, view: PolitenessView) -> None:
         self.views.discard(view)
         self.turns.leave(view)
         if len(self.hosts) > MOST_HOSTS:
@@ -248,12 +248,12 @@ class Authority:
                     del self.hosts[name]
 
 
-class View(Politeness):
+class PolitenessView(Politeness):
     """The politeness of one crawl among several. Where it is the only one, it does what `Politeness` does."""
 
     def __init__(
         self,
-        authority: Authority,
+        authority: SharedPoliteness,
         clock: Clock,
         *,
         delay: float = 1.0,
@@ -282,7 +282,7 @@ class View(Politeness):
         state = self._host(host)
         state.delay = max(state.delay, self.delay)
         if state.in_flight:  # at the earliest, the answer is complete now
-            until, why = now + max(AGAIN, self._pause(state)), "answering another crawl"
+            until, why = now + max(RECHECK_SECONDS, self._pause(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
         if until > now:
@@ -291,8 +291,8 @@ class View(Politeness):
         if len(self.flying) >= self.authority.share():
             return now + 0.1, "other crawls' requests"
         if not turns.may(host, self, now):
-            turns.told(host, self, now + AGAIN)
-            return now + AGAIN, "another crawl's turn"
+            turns.told(host, self, now + RECHECK_SECONDS)
+            return now + RECHECK_SECONDS, "another crawl's turn"
         return until, why
 
     def begin(self, host: str, request: str = "", address: str = "") -> None:
@@ -329,17 +329,17 @@ class View(Politeness):
 
 
 @dataclass(slots=True)
-class _Place:
+class _Waiter:
     """Someone's place in a line."""
 
     served: int  # the lowest is next
     due: float | None = None  # when they could have come, or will be able to; None: not waiting
 
 
-class Turns:
+class TurnQueues:
     """Lines by name, each with those who were ever in it.
 
-    >>> turns = Turns()
+    >>> turns = TurnQueues()
     >>> turns.served("mill", "Ann")
     >>> turns.told("mill", "Ann", 5.0), turns.told("mill", "Bob", 5.0)
     (None, None)
@@ -350,7 +350,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, dict[Hashable, _Place]] = {}
+        self._lines: dict[str, dict[Hashable, _Waiter]] = {}
         self._numbers = count(1)
 
     def told(self, name: str, who: Hashable, until: float) -> None:
@@ -362,7 +362,7 @@ class Turns:
         for other, place in self._lines[name].items():
             if other is who or place.due is None or place.served > own.served:
                 continue
-            if now <= place.due + GRACE:
+            if now <= place.due + TURN_GRACE:
                 return False
             place.due, place.served = None, next(self._numbers)
         if own.due is None or own.due > now:
@@ -380,9 +380,9 @@ class Turns:
         for name in [name for name, line in self._lines.items() if line.pop(who, None) is not None and not line]:
             del self._lines[name]
 
-    def _place(self, name: str, who: Hashable) -> _Place:
+    def _place(self, name: str, who: Hashable) -> _Waiter:
         """Their place; newcomers, one after the other, come before those who were served already."""
         line = self._lines.setdefault(name, {})
         if who not in line:
-            line[who] = _Place(next(self._numbers) - 2**62)  # before all who were served
+            line[who] = _Waiter(next(self._numbers) - 2**62)  # before all who were served
         return line[who]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # whoever reads a page does not load what fetches them
     from lycosa.web.fetch import Response
 
 # sends a request as the crawl does (guard, robots.txt, pauses); raises FetchError
-Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple["Response", Resource]]]
+Fetch = Callable[[str, dict[str, str], "RenderedPage"], Awaitable[tuple["Response", Resource]]]
 
 # None of these goes back over what it has read: a page could make them do that for hours.
 _MOUNT = re.compile(
@@ -32,7 +32,7 @@ SHELL_WORDS = 150  # a page with more is no empty shell, whatever its source loo
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageLook:
     """How a page looks before a browser has seen it."""
 
     words: int
@@ -43,15 +43,15 @@ class Look:
     later: Callable[[], bool] = bool  # whether its scripts speak of adding something later: reads them
 
     @classmethod
-    def of(cls, source: str, words: int, links: int, scripts: str) -> Look:
+    def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
         """What the source of a page tells, of which so many words and links could be read.
 
-        >>> Look.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
+        >>> PageLook.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
         True
         """
         asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source, 0, LARGEST_LOOK))
         empty = bool(_MOUNT.search(source, 0, LARGEST_LOOK))
-        return cls(words, links, bool(scripts), empty, asks, later=lambda: scripts == LATER)
+        return cls(words, links, bool(scripts), empty, asks, later=lambda: scripts == ADDS_LATER)
 
     @property
     def is_shell(self) -> bool:
@@ -71,7 +71,7 @@ class Look:
         return self.scripts and self.links <= FEW_LINKS and self.words < AMPLE
 
 
-class Asked(NamedTuple):
+class LoggedRequest(NamedTuple):
     """A request of a page that was rendered, as the log keeps it: a list."""
 
     url: str
@@ -89,7 +89,7 @@ MOST_ASKED = 200  # of a page's requests, in the log
 
 
 @dataclass(slots=True)
-class Rendered:
+class RenderedPage:
     """What a browser made of a page."""
 
     dom: bytes = b""  # HTML in UTF-8
@@ -100,7 +100,7 @@ class Rendered:
     resources: list[Resource] = field(default_factory=list)
     left_out: int = 0  # requests not sent: ads, pictures, robots.txt, budget
     leaves_for: list[str] = field(default_factory=list)  # where scripts wanted to go
-    asked: list[list[Any]] = field(default_factory=list)  # lists of `Asked`, for the log
+    asked: list[list[Any]] = field(default_factory=list)  # lists of `LoggedRequest`, for the log
     rules: list[dict[str, Any]] = field(default_factory=list)  # robots.txt files read on the way, for the log
     rests: dict[str, float] = field(default_factory=dict)  # hosts to leave alone, and until when
 
@@ -113,11 +113,11 @@ class Renderer(Protocol):
         """What a person should know at the end."""
         ...
 
-    def wants(self, node: str, look: Look) -> str:
+    def wants(self, node: str, look: PageLook) -> str:
         """Why this page should be rendered; empty: it should not."""
         ...
 
-    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
         """Have a browser show a page whose own answer is known. Failures are told, not raised."""
         ...
 
@@ -132,7 +132,7 @@ class Renderer(Protocol):
 
 # -- scripts -----------------------------------------------------------------------------------------------
 
-SOME, LATER = "some", "later"
+HAS_SCRIPTS, ADDS_LATER = "some", "later"
 
 LARGEST_LOOK = 500_000  # characters
 
@@ -157,14 +157,14 @@ def has_scripts(source: str) -> bool:
     return any(not _DATA.search(tag[1]) for tag in _SCRIPT.finditer(source, 0, LARGEST_LOOK))
 
 
-def scripts_of(source: str) -> str:
+def classify_scripts(source: str) -> str:
     """Whether a page has scripts: nothing, SOME, or LATER if they speak of adding something later.
 
-    >>> scripts_of('<p>reefs</p><script type="application/ld+json">{"load-more": 1}</script>')
+    >>> classify_scripts('<p>reefs</p><script type="application/ld+json">{"load-more": 1}</script>')
     ''
-    >>> scripts_of('<p>reefs</p><script src="/app.js"></script>')
+    >>> classify_scripts('<p>reefs</p><script src="/app.js"></script>')
     'some'
-    >>> scripts_of('<script>new IntersectionObserver(more).observe(end)</script>')
+    >>> classify_scripts('<script>new IntersectionObserver(more).observe(end)</script>')
     'later'
     """
     source = source[:LARGEST_LOOK]
@@ -176,11 +176,11 @@ def scripts_of(source: str) -> str:
         end = source.find("</", tag.end(), tag.end() + left)
         end = tag.end() + left if end < 0 else end
         if end > tag.end() and _CODE.search(source, tag.end(), end):
-            return LATER
+            return ADDS_LATER
         left -= end - tag.end()
         if left <= 0:
             break
     if not runs:
         return ""
     # Few pages have any of these words, and to find a word is quicker than to match a pattern.
-    return LATER if any(word in source for word in _MARKUP) and _ADDS.search(source) else SOME
+    return ADDS_LATER if any(word in source for word in _MARKUP) and _ADDS.search(source) else HAS_SCRIPTS

@@ -18,7 +18,7 @@ Where the standard is silent or lenient:
   `User-agent: *`, `Crawl-delay: 9`, `User-agent: x`, `Disallow: /` forbids everything to everyone, whatever
   its author meant. The delay itself holds for the agents named so far.
 
->>> rules = Rules.parse(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open", "Lycosa/1.0")
+>>> rules = RobotsRules.parse(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open", "Lycosa/1.0")
 >>> rules.allowed("http://example.com/private/a"), rules.allowed("http://example.com/private/open")
 (False, True)
 """
@@ -87,10 +87,10 @@ class _Group:
             self.delay = max(delay, self.delay or 0.0)
 
 
-class Rules:
+class RobotsRules:
     """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
 
-    ALLOW_ALL: ClassVar["Rules"]
+    ALLOW_ALL: ClassVar["RobotsRules"]
 
     __slots__ = ("_exact", "_lengths", "_prefixes", "_wild", "crawl_delay", "sitemaps")
 
@@ -137,7 +137,7 @@ class Rules:
         )
 
     @classmethod
-    def parse(cls, body: bytes, agent: str) -> "Rules":
+    def parse(cls, body: bytes, agent: str) -> "RobotsRules":
         """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
         wanted = product(agent)
         own, others = _Group(), _Group()
@@ -170,7 +170,7 @@ class Rules:
         return [getattr(self, name) for name in self.__slots__]
 
     @classmethod
-    def of(cls, state: list[Any]) -> "Rules":
+    def of(cls, state: list[Any]) -> "RobotsRules":
         """Rules as they were."""
         rules = cls()
         for name, value in zip(cls.__slots__, state, strict=True):
@@ -274,4 +274,4 @@ def _normal(text: str, odd: re.Pattern[str]) -> str:
     return odd.sub(rewrite, text)
 
 
-Rules.ALLOW_ALL = Rules()
+RobotsRules.ALLOW_ALL = RobotsRules()

@@ -52,7 +52,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 @dataclass(slots=True)
-class Level:
+class DomLevel:
     """What a tree has at one depth, in the page's order."""
 
     elements: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Level:
 
 
 @dataclass(slots=True)
-class Tree:
+class DomTree:
     """The nodes of a page in its order. The order and the levels are the whole tree."""
 
     names: list[str] = field(default_factory=list)  # lower case; empty for a text
@@ -82,19 +82,19 @@ class Tree:
         self.attributes.append(attributes or {})
         return len(self.names) - 1
 
-    def by_level(self, inside: Sequence[int] | None = None) -> list[Level]:
+    def by_level(self, inside: Sequence[int] | None = None) -> list[DomLevel]:
         """Level by level, the root's first.
 
         `inside`: for each node, whether it is to be looked at; all are, unless told.
 
-        >>> tree = tree_of("<title>Reefs</title><p class=a>Coral <b>bleaching</b></p>")
+        >>> tree = parse_tree("<title>Reefs</title><p class=a>Coral <b>bleaching</b></p>")
         >>> [(level.elements, level.texts) for level in tree.by_level()][2:]
         [(['title', 'p'], ['Reefs', 'Coral']), (['b'], ['bleaching'])]
         """
-        levels: list[Level] = []
+        levels: list[DomLevel] = []
         for node, (name, level) in enumerate(zip(self.names, self.levels, strict=True)):
             if level > len(levels):  # a level begins with an element
-                levels.append(Level())
+                levels.append(DomLevel())
             if inside is not None and not inside[node]:
                 continue
             if not name:
@@ -109,7 +109,7 @@ class _Growing:
     """A tree and the elements that are still open."""
 
     def __init__(self) -> None:
-        self.tree = Tree()
+        self.tree = DomTree()
         self.open: list[int] = []
         self._names: list[str] = []
         self._places: dict[str, list[int]] = {}  # for each tag, where in the stack it is open
@@ -195,10 +195,10 @@ class _Growing:
         self.tree.add("", self.open[-1], text)
 
 
-def tree_of(source: str, most: int = 200_000) -> Tree:
+def parse_tree(source: str, most: int = 200_000) -> DomTree:
     """The tree of a page, from its source: of so many tags and texts.
 
-    >>> tree_of("<p>On <b>coral").names
+    >>> parse_tree("<p>On <b>coral").names
     ['html', 'body', 'p', '', 'b', '']
     """
     growing = _Growing()
@@ -215,20 +215,20 @@ def tree_of(source: str, most: int = 200_000) -> Tree:
     return growing.tree
 
 
-def base_of(tree: Tree, url: str) -> str:
+def base_url(tree: DomTree, url: str) -> str:
     for node, name in enumerate(tree.names):
         if name == "base" and "href" in tree.attributes[node]:
             return resolve(url, [tree.attributes[node]["href"]])[0] or url
     return url
 
 
-def to_xml(tree: Tree) -> bytes:
+def to_xml(tree: DomTree) -> bytes:
     """The tree as an XML file; well-formed whatever the page contains.
 
     What XML cannot hold is replaced: characters by U+FFFD, what is no part of a name by `_`. `xmlns` is written
     `_xmlns`: it would rename all elements below it. Of attributes that become the same the first is kept, as in HTML.
 
-    >>> to_xml(tree_of("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
+    >>> to_xml(parse_tree("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
     '<html><body><p a_b="1&lt;2">&amp;</p></body></html>'
     """
     pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n']

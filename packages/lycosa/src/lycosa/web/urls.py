@@ -113,10 +113,10 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
     return addresses
 
 
-def routed(base: str, hrefs: Sequence[str]) -> list[str | None]:
+def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
     """The same for the links of a rendered page: a fragment that is a route of its scripts (`#/b`, `#!b`) is kept.
 
-    >>> routed("http://example.com/a", ["#/reefs", "/b#top", "#!x"])
+    >>> resolve_routes("http://example.com/a", ["#/reefs", "/b#top", "#!x"])
     ['http://example.com/a#/reefs', 'http://example.com/b', 'http://example.com/a#!x']
     """
     addresses = resolve(base, hrefs)
@@ -272,10 +272,10 @@ class Scope:
         exclude: Iterable[str] = (),
         max_depth: int = 0,
     ) -> None:
-        self.hosts = frozenset(typed_host(name) for name in hosts)
-        self.domains = tuple(typed_host(name.lstrip(".*")) for name in domains)
-        self.include = compiled(include)
-        self.exclude = compiled(exclude)
+        self.hosts = frozenset(parse_host(name) for name in hosts)
+        self.domains = tuple(parse_host(name.lstrip(".*")) for name in domains)
+        self.include = compile_patterns(include)
+        self.exclude = compile_patterns(exclude)
         self.max_depth = max_depth
         self._anywhere = not self.hosts and not self.domains
         self._known: dict[str, bool] = {}
@@ -303,7 +303,7 @@ class Scope:
         return inside
 
 
-def typed_host(name: str) -> str:
+def parse_host(name: str) -> str:
     """A host as canonical URLs write it, from what a person may have typed: with scheme, port, path, capitals."""
     name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
     if name.count(":") > 1 and not name.startswith("["):
@@ -314,7 +314,7 @@ def typed_host(name: str) -> str:
     return host(url)
 
 
-def compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+def compile_patterns(patterns: Iterable[str]) -> list[re.Pattern[str]]:
     """Patterns of addresses, ready for use."""
     expressions = []
     for pattern in patterns:

@@ -141,7 +141,7 @@ _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers
 FEW = 20  # links: a page with more is a page of its site
 
 
-def wall_of(url: str, status: int, fields: Mapping[str, str], body: bytes, page: Document) -> Wall | None:
+def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: Document) -> Wall | None:
     """Which wall an answer is, if it is one: by its address, header, markup, and what is read on it."""
     for name, pattern, wall in _HEADERS:
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):

@@ -78,7 +78,7 @@ def mixed(tmp_path: Path) -> Path:
     with crawled(tmp_path / "crawl", rotate=4_000) as crawl:
         crawl.other("http://a.test/robots.txt", "robots", body=b"User-agent: *\nAllow: /\n")
         for i in range(30):
-            crawl.page(f"http://a.test/{i}", html(f"Page {i}", prose(i)), beta=(i % 3) / 5)
+            crawl.page(f"http://a.test/{i}", html(f"Page {i}", prose(i)), relevance=(i % 3) / 5)
         crawl.redirect("http://a.test/go", "http://a.test/1")
         crawl.other("http://a.test/gone", "page", "gone", b"gone")
         packed = gzip.compress(html("Packed", prose(99)).encode() * 5)
@@ -136,8 +136,8 @@ def test_a_revisit_without_its_original_gets_the_body(
     if packed:
         body, headers = gzip.compress(body), [*headers, (b"Content-Encoding", b"gzip")]
     with crawled(tmp_path / "crawl") as crawl:
-        crawl.page("http://a.test/", body, beta=0.1, headers=headers)
-        copy = crawl.page("http://b.test/", body, beta=0.9, headers=headers)
+        crawl.page("http://a.test/", body, relevance=0.1, headers=headers)
+        copy = crawl.page("http://b.test/", body, relevance=0.9, headers=headers)
     export(tmp_path / "crawl", tmp_path / "p.warc.gz")
     export(tmp_path / "crawl", tmp_path / "all.warc.gz", everything=True)
     (answer,) = [record for record in records(tmp_path / "p.warc.gz") if record[0] in ("response", "revisit")]
@@ -233,7 +233,7 @@ def test_the_wacz_tool_finds_them_valid(
 ) -> None:
     """`wacz validate` passes for a crawl by hand and a real one, large and empty; it does fail for a changed page."""
     with crawled(tmp_path / "empty") as crawl:
-        crawl.page("http://a.test/", "x", beta=0.0)
+        crawl.page("http://a.test/", "x", relevance=0.0)
     export(mixed, tmp_path / "mixed.wacz")
     export(reefs, tmp_path / "reefs.wacz")
     export(reefs, tmp_path / "all.wacz", everything=True, copies=True)

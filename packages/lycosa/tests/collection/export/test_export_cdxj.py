@@ -60,7 +60,7 @@ def test_keys_are_those_of_others() -> None:
     made = ["http://h.test/" + "".join(random.choices(PIECES, k=random.randint(0, 9))) for _ in range(2_000)]
     for address in ADDRESSES + made:
         for url in (address, canonical(address) or address):
-            assert reference.surt(url) == cdxj.key_of(url)
+            assert reference.surt(url) == cdxj.surt_key(url)
 
 
 def _theirs(directory: Path, into: Path) -> bytes:
@@ -82,7 +82,7 @@ def test_a_status_line_that_says_nothing() -> None:
         (b"HTTP/1.1", ""),
         (b"<p>a b", ""),
     ):
-        entry = cdxj.entry_of(head + line + b"\r\nServer: one of ours\r\n\r\n", 0, 1, "a.warc.gz")
+        entry = cdxj.parse_record(head + line + b"\r\nServer: one of ours\r\n\r\n", 0, 1, "a.warc.gz")
         assert entry is not None
         assert entry.status == status
 
@@ -93,17 +93,17 @@ def test_the_index_is_the_one_that_others_make(tmp_path: Path) -> None:
     with crawled(crawl, rotate=6_000) as made:
         made.other("http://a.test/robots.txt", "robots", body=b"User-agent: *\nAllow: /\n")
         for i in range(12):
-            made.page(f"http://www.a.test/{i}/?b=2&a={i}", html(f"Page {i}", prose(i)), beta=(i % 3) / 5)
+            made.page(f"http://www.a.test/{i}/?b=2&a={i}", html(f"Page {i}", prose(i)), relevance=(i % 3) / 5)
         made.page("http://a.test/copy", html("Page 3", prose(3)))
         made.redirect("http://a.test/go", "http://a.test/1")
     whole = _theirs(crawl, tmp_path / "theirs.cdxj")
     indexes = sorted((crawl / "archive").glob("*.cdxj"))
     assert len(indexes) == len(list((crawl / "archive").glob("*.warc.gz"))) > 2
     assert sorted(whole.splitlines(True)) == sorted(b"".join(index.read_bytes() for index in indexes).splitlines(True))
-    for entry in map(cdxj.parse, whole.splitlines()):
+    for entry in map(cdxj.parse_line, whole.splitlines()):
         assert entry is not None
-        assert entry in [found for index in indexes for found in cdxj.find(index, entry.key)]
-    assert [] == [found for index in indexes for found in cdxj.find(index, "test,a)/no")]
+        assert entry in [found for index in indexes for found in cdxj.find_entries(index, entry.key)]
+    assert [] == [found for index in indexes for found in cdxj.find_entries(index, "test,a)/no")]
 
 
 def test_an_index_is_extended(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_index_is_extended(tmp_path: Path) -> None:
     (index,) = (tmp_path / "crawl" / "archive").glob("*.cdxj")
     (file,) = (tmp_path / "crawl" / "archive").glob("*.warc.gz")
     whole, end = index.read_bytes(), file.stat().st_size
-    entries = sorted(cdxj.read(index), key=lambda entry: entry.offset)
+    entries = sorted(cdxj.read_entries(index), key=lambda entry: entry.offset)
     lines, last = [entry.line for entry in entries], entries[6:]
     cut_off = last[1]._replace(key="test,zz)/", offset=last[0].offset, length=end - last[0].offset)
     foreign = lines[0].replace(b'", "offset"', b'",  "offset"')
@@ -132,7 +132,7 @@ def test_an_index_is_extended(tmp_path: Path) -> None:
             index.write_bytes(old)
             if cut_off.line in old and not fresh:
                 continue  # it could be of the file
-            cdxj.extend(file, end, fresh)
+            cdxj.update_index(file, end, fresh)
             assert whole == index.read_bytes(), (old, fresh)
 
 
@@ -175,11 +175,11 @@ def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path, port: int) -> None:
                 exchange = crawl.exchange(visit)
                 assert exchange is not None
                 body, _ = inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)
-                with urllib.request.urlopen(f"{base}/{cdxj.date_of(visit.started)}id_/{visit.node}") as answer:
+                with urllib.request.urlopen(f"{base}/{cdxj.format_date(visit.started)}id_/{visit.node}") as answer:
                     got, _ = inflate(answer.read(), answer.headers.get("content-encoding", ""), 10_000_000)
                 assert body == got
             with urllib.request.urlopen(f"{base}/cdx?url={rules.node}") as answer:
-                entry = cdxj.parse(answer.readline())
+                entry = cdxj.parse_line(answer.readline())
             assert entry is not None
             assert (rules.node, str(rules.status)) == (entry.url, entry.status)
             assert 10 < len(shown)

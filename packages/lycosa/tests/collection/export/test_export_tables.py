@@ -104,17 +104,17 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.seed("http://a.test/")
         found = [("http://a.test/old", "see reefs", 0.7), ("http://a.test/x", "", 0.0)]
-        first = crawl.page("http://a.test/", html("Start", prose(1)), beta=0.1, links=found)
+        first = crawl.page("http://a.test/", html("Start", prose(1)), relevance=0.1, links=found)
         crawl.redirect("http://a.test/old", "http://a.test/reefs")
         page = crawl.page(
             "http://a.test/reefs",
             html("Reefs", "coral"),
-            beta=0.75,
+            relevance=0.75,
             data={"canonical": "http://a.test/r"},
             language="en",
             started=1_700_000_000.2509,
         )
-        crawl.page("http://b.test/", "coral", headers=[(b"Content-Type", b"text/plain")], beta=0.2)
+        crawl.page("http://b.test/", "coral", headers=[(b"Content-Type", b"text/plain")], relevance=0.2)
     export(tmp_path / "crawl", tmp_path / "t.jsonl", everything=True)
     rows = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text("utf-8").splitlines()]
     assert [False, True, True] == [row["relevant"] for row in rows]
@@ -161,8 +161,8 @@ def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     with crawled(tmp_path / "crawl") as crawl:
         crawl.page("http://a.test/", html("A", prose(1)))
         crawl.page("http://b.test/", html("A", prose(1)), same_as="http://a.test/")
-        crawl.page("http://c.test/", html("C", prose(2)), beta=0.1)
-        crawl.page("http://d.test/", html("C", prose(2)), beta=0.1, same_as="http://c.test/")
+        crawl.page("http://c.test/", html("C", prose(2)), relevance=0.1)
+        crawl.page("http://d.test/", html("C", prose(2)), relevance=0.1, same_as="http://c.test/")
     found = {}
     for everything in (False, True):
         for copies in (False, True):
@@ -219,7 +219,7 @@ def test_parquet_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     """No page is no error: the table is there, and the user is told what would find more."""
     with crawled(tmp_path / "crawl") as crawl:
-        crawl.page("http://a.test/", html("A", prose(1)), beta=0.1)
+        crawl.page("http://a.test/", html("A", prose(1)), relevance=0.1)
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         done = export(tmp_path / "crawl", tmp_path / name)
         assert (0, ["no page scores 0.2 or more: --all takes all pages"]) == (done.pages, done.remarks)

@@ -56,7 +56,7 @@ def test_interrupted(crawl: Path, tmp_path: Path, name: str) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(crawl, tmp_path / name, tell=interrupt)
+        export(crawl, tmp_path / name, progress=interrupt)
     assert ["before"] == [path.read_text() for path in tmp_path.iterdir()]
 
 
@@ -150,7 +150,7 @@ def test_beside_a_running_crawl(tmp_path: Path, name: str) -> None:
         def record(what: str, done: int, total: int) -> None:
             running.page(f"http://a.test/{what}{done}", html("New", prose(1000 + done)))
 
-        done = export(tmp_path / "crawl", tmp_path / name, tell=record)
+        done = export(tmp_path / "crawl", tmp_path / name, progress=record)
         assert 5 == done.pages
         later = export(tmp_path / "crawl", tmp_path / name)
         assert later.pages > 5

@@ -29,7 +29,7 @@ def crawl(tmp_path: Path) -> Path:
     with revisited(path) as made:
         made.page(A, html("First", "An axolotl. " + LONG))
         made.page(B, html("B", "A newt. " + LONG))
-        made.page(C, html("C", "A toad."), beta=0.0)
+        made.page(C, html("C", "A toad."), relevance=0.0)
         made.unmodified(A, 1)
         made.same(B, html("B", "A newt. " + LONG), 1)
         made.changed(A, html("Second", "A salamander. " + LONG), 2, links=[D])

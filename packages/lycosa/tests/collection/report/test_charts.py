@@ -60,12 +60,12 @@ def test_no_pages_no_curve() -> None:
 @pytest.mark.parametrize("threshold", [0.1, 0.3, 0.025, 1e-9, 0.0, 2.0])
 def test_bars_meet_at_the_threshold(threshold: float) -> None:
     """No bar holds finds and others: all counts on the strong side are scores at or above the threshold."""
-    betas = np.array([0.0, 0.02, threshold / 2, threshold, 0.3, 0.3, 0.61, 0.99], np.float64)
-    found = scores(betas, np.zeros(len(betas), np.bool_), threshold)
+    relevances = np.array([0.0, 0.02, threshold / 2, threshold, 0.3, 0.3, 0.61, 0.99], np.float64)
+    found = scores(relevances, np.zeros(len(relevances), np.bool_), threshold)
     assert found is not None
     if threshold != 1e-9:  # so small that one bar holds it and what lies around it
-        assert int(((betas >= threshold) & (betas > 0)).sum()) == counts(found, "relevant").sum()
-    assert int((betas > 0).sum()) == counts(found, "").sum()
+        assert int(((relevances >= threshold) & (relevances > 0)).sum()) == counts(found, "relevant").sum()
+    assert int((relevances > 0).sum()) == counts(found, "").sum()
     assert len(found.curves[0].y) <= 2 * BINS
     assert [at for at, _ in found.marks] == ([threshold] if threshold > 1e-6 else [])
 

@@ -22,7 +22,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Report:
     path = tmp_path_factory.mktemp("freshness") / "crawl"
     with revisited(path) as crawl:
         crawl.seed(A)
-        crawl.page(A, html("Old <b>A</b>", "Corals."), links=[B, C], beta=0.9)
+        crawl.page(A, html("Old <b>A</b>", "Corals."), links=[B, C], relevance=0.9)
         crawl.page(B, html("B", "Corals."), 10 / DAY)
         crawl.page(C, html("C", "Atolls."), 20 / DAY)
         crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 60))

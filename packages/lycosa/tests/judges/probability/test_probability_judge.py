@@ -42,7 +42,7 @@ class Hunt:
         reading = self.words.read(found)
         said = self.judge.judge(found, reading)
         visit = Visit(
-            found.node, "page", "ok", 1, title=found.title, language=found.language, beta=said.beta,
+            found.node, "page", "ok", 1, title=found.title, language=found.language, relevance=said.relevance,
             data=said.data, terms=reading.terms, links=found.links, **more,  # type: ignore[arg-type]
         )  # fmt: skip
         self.words.learn(visit)
@@ -108,8 +108,8 @@ def test_pages_without_the_words_are_found_by_likeness() -> None:
     hunt = Hunt(Probability("coral reef"))
     hunt.start("http://a.test/sea/0", "http://a.test/sea/1")
     hunt.mixed()
-    silent = hunt.see(page("http://a.test/silent", SEA[2:], 7)).beta
-    assert silent > 3 * hunt.see(page("http://a.test/other", RAIL, 7)).beta
+    silent = hunt.see(page("http://a.test/silent", SEA[2:], 7)).relevance
+    assert silent > 3 * hunt.see(page("http://a.test/other", RAIL, 7)).relevance
 
 
 def test_a_replayed_judge_is_the_same() -> None:
@@ -125,8 +125,8 @@ def test_a_replayed_judge_is_the_same() -> None:
     after = page("http://a.test/next", SEA, 78)
     words = Vocabulary()
     words.follow(hunt.words.terms)
-    expected = hunt.judge.judge(after, hunt.words.read(after)).beta
-    assert expected == second.judge(page("http://a.test/next", SEA, 78), words.read(after)).beta
+    expected = hunt.judge.judge(after, hunt.words.read(after)).relevance
+    assert expected == second.judge(page("http://a.test/next", SEA, 78), words.read(after)).relevance
 
 
 def test_nothing_changes_before_a_lesson_is_adopted() -> None:
@@ -207,7 +207,7 @@ def test_one_sided_labels(answer: bool) -> None:
         hunt.label(node, answer)
     hunt.teach(force=True)
     assert set(hunt.worth().values()) == {float(answer)}
-    assert 0.0 <= hunt.see(page("http://a.test/new", SEA, 5)).beta <= 1.0
+    assert 0.0 <= hunt.see(page("http://a.test/new", SEA, 5)).relevance <= 1.0
 
 
 def test_contradicting_labels() -> None:
@@ -258,9 +258,9 @@ def test_an_empty_topic_is_refused() -> None:
 def test_an_empty_page_is_worth_nothing() -> None:
     """Before and after lessons."""
     hunt = Hunt(Probability("coral"))
-    assert hunt.see(Page("ok", node="http://a.test/empty")).beta == 0.0
+    assert hunt.see(Page("ok", node="http://a.test/empty")).relevance == 0.0
     hunt.mixed(6, 8)
-    assert hunt.see(Page("ok", node="http://a.test/empty2")).beta == 0.0
+    assert hunt.see(Page("ok", node="http://a.test/empty2")).relevance == 0.0
     assert hunt.worth()["http://a.test/empty"] == 0.0
 
 
@@ -270,7 +270,7 @@ def test_a_page_in_another_language() -> None:
     found = Page("ok", title="Das Riff", marked="Riffe im Meer", main="Riffe im Meer", lead="Riffe im Meer")
     found.language = "de"
     other = Page("ok", title="Die Bahn", marked="Züge im Tal", main="Züge im Tal", language="de")
-    assert topic.judge(found, words.read(found)).beta > 3 * topic.judge(other, words.read(other)).beta
+    assert topic.judge(found, words.read(found)).relevance > 3 * topic.judge(other, words.read(other)).relevance
 
 
 def test_phrases_and_words_against() -> None:
@@ -280,9 +280,9 @@ def test_phrases_and_words_against() -> None:
     apart = Page("ok", main="a reef, a barrier and a great tide", node="http://a.test/2")
     hotel = Page("ok", main="the great barrier reef hotel, rooms of the hotel", node="http://a.test/3")
     topic = Probability('"great barrier reef" -hotel')
-    beta = [topic.judge(each, words.read(each)).beta for each in (side, apart, hotel)]
-    assert beta[0] > beta[1]
-    assert beta[0] > 0.5 > 1.5 * beta[2]
+    relevance = [topic.judge(each, words.read(each)).relevance for each in (side, apart, hotel)]
+    assert relevance[0] > relevance[1]
+    assert relevance[0] > 0.5 > 1.5 * relevance[2]
 
 
 def test_only_words_against_are_refused() -> None:
@@ -301,15 +301,15 @@ def test_stuffing_does_not_pay() -> None:
     hunt = Hunt(topic)
     hunt.words = words
     seen = hunt.see(bad)
-    assert seen.beta < 0.1
+    assert seen.relevance < 0.1
     told = topic.explain(seen)
     assert told["it looks stuffed"] < -2.0
-    assert max(sum(told.values()), -30.0) == pytest.approx(math.log(seen.beta / (1 - seen.beta)), abs=0.01)
+    assert max(sum(told.values()), -30.0) == pytest.approx(math.log(seen.relevance / (1 - seen.relevance)), abs=0.01)
     for number in range(20):
         hunt.see(page(f"http://a.test/rail/{number}", RAIL, number))
     assert not any(isinstance(event, Lesson) for event in hunt.events)
     hunt.mixed(6, 12)
-    assert topic.judge(bad, words.read(bad)).beta < 0.1 < topic.judge(good, words.read(good)).beta
+    assert topic.judge(bad, words.read(bad)).relevance < 0.1 < topic.judge(good, words.read(good)).relevance
 
 
 def test_what_others_say_of_a_text_counts_live_as_in_a_replay() -> None:
@@ -322,7 +322,7 @@ def test_what_others_say_of_a_text_counts_live_as_in_a_replay() -> None:
     said = hunt.judge.judge(found, reading)
     assert "quality" not in said.data
     data = {**said.data, "quality": 0.03}
-    visit = Visit(found.node, "page", "ok", 1, beta=said.beta, data=data, terms=reading.terms)
+    visit = Visit(found.node, "page", "ok", 1, relevance=said.relevance, data=data, terms=reading.terms)
     hunt.words.learn(visit)
     hunt.judge.learn(visit)
     hunt.events.append(visit)
@@ -348,10 +348,10 @@ def test_examples_tell_before_the_first_lesson() -> None:
     shown = Probability.from_examples([page(f"http://x.test/{number}", SEA, 50 + number) for number in range(4)])
     hunt = Hunt(Probability(examples=shown))
     sea, rail = (hunt.see(page(f"http://a.test/{nth}", words, 1)) for nth, words in enumerate((SEA, RAIL)))
-    assert sea.beta >= 0.5 > 0.2 > rail.beta
+    assert sea.relevance >= 0.5 > 0.2 > rail.relevance
     reasons = hunt.judge.explain(sea)
     assert reasons["like the examples: meaning"] > 0.0
-    assert sum(reasons.values()) == pytest.approx(math.log(sea.beta / (1 - sea.beta)), abs=0.01)
+    assert sum(reasons.values()) == pytest.approx(math.log(sea.relevance / (1 - sea.relevance)), abs=0.01)
 
 
 def test_an_explanation_adds_up() -> None:

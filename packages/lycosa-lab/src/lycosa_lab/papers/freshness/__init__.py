@@ -12,15 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from lycosa.core.durations import spoken
+from lycosa.core.durations import format_duration
 from lycosa.revisit.detectors import DEFAULT as TOGETHER
-from lycosa_lab.certainty import Difference, Interval, curve, interval, paired
-from lycosa_lab.findings import Cell, Figure, Findings, Ruling, Table, compare, joined, says
+from lycosa_lab.confidence import Interval, PairedDifference, curve, interval, paired
+from lycosa_lab.findings import Cell, Findings, ReportFigure, ReportTable, Ruling, claim_of, combine_rulings, compare
 from lycosa_lab.papers import OURS, Bench
-from lycosa_lab.papers.freshness.detecting import DEFAULT, Detection, detect_world, pooled
-from lycosa_lab.papers.freshness.measuring import Upkeep
-from lycosa_lab.papers.freshness.watching import AUTOMATIC, SCHEDULES, Trial, World, crawl_world, watch_world
-from lycosa_lab.pool import spread
+from lycosa_lab.papers.freshness.detection import DEFAULT, Detection, detect_world, pooled
+from lycosa_lab.papers.freshness.revisit_trials import (
+    AUTOMATIC,
+    SCHEDULES,
+    FreshnessScenario,
+    RevisitTrial,
+    crawl_scenario,
+    run_revisit_trial,
+)
+from lycosa_lab.papers.freshness.upkeep import Upkeep
+from lycosa_lab.pool import map_parallel
 
 SOURCE = "docs/freshness.md"
 FIRST = 100  # seed of the first web; those below it were developed on
@@ -31,7 +38,7 @@ Seen = Mapping[str, Detection]  # by detector
 
 
 @dataclass(frozen=True)
-class Size:
+class FreshnessSize:
     webs: int = 6
     pages: int = 1500
     hosts: int = 36
@@ -41,22 +48,25 @@ class Size:
     drawn: int = 500  # pairs of versions in each web
 
 
-QUICK = Size(2, 240, 6, 70, 10.0, (24.0,), 40)
+QUICK = FreshnessSize(2, 240, 6, 70, 10.0, (24.0,), 40)
 
 
 def findings(bench: Bench) -> Findings:
     """All tables, figures and claims. The corpus of the bench is not used: it does not change."""
-    size = QUICK if bench.quick else Size()
+    size = QUICK if bench.quick else FreshnessSize()
     first = FIRST + 1000 * bench.random_seed
-    worlds = [World(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
+    worlds = [FreshnessScenario(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
     judge = partial(detect_world, count=size.drawn, out=bench.out)
-    seen = spread(judge, worlds, bench.workers, "judging pairs of versions", bench.tell)
+    seen = map_parallel(judge, worlds, bench.workers, "judging pairs of versions", bench.progress)
     together = pooled(seen)
-    crawled = spread(partial(crawl_world, out=bench.out), worlds, bench.workers, "crawling", bench.tell)
+    crawled = map_parallel(partial(crawl_scenario, out=bench.out), worlds, bench.workers, "crawling", bench.progress)
     trials = [
-        Trial(world, name, HOUR * hours) for hours in reversed(size.hours) for world in worlds for name in SCHEDULES
+        RevisitTrial(world, name, HOUR * hours)
+        for hours in reversed(size.hours)
+        for world in worlds
+        for name in SCHEDULES
     ]
-    watched = spread(partial(watch_world, out=bench.out), trials, bench.workers, "watching", bench.tell)
+    watched = map_parallel(partial(run_revisit_trial, out=bench.out), trials, bench.workers, "watching", bench.progress)
     runs = Runs(dict(zip(trials, watched, strict=True)))
     return Findings(
         "freshness", OURS["freshness"],
@@ -78,7 +88,7 @@ def findings(bench: Bench) -> Findings:
 
 @dataclass
 class Runs:
-    made: dict[Trial, Upkeep]
+    made: dict[RevisitTrial, Upkeep]
 
     @property
     def budgets(self) -> list[float]:
@@ -96,7 +106,7 @@ class Runs:
     def interval(self, schedule: str, every: float, name: str = "freshness") -> Interval:
         return interval(self.values(schedule, every, name))
 
-    def ahead(self, schedule: str, other: str, every: float) -> Difference:
+    def ahead(self, schedule: str, other: str, every: float) -> PairedDifference:
         return paired(self.values(schedule, every), self.values(other, every))
 
     def share(self, schedule: str, every: float, of: str, by: str) -> float:
@@ -104,10 +114,10 @@ class Runs:
         return sum(getattr(one, of) / max(1, getattr(one, by)) for one in own) / len(own) if own else math.nan
 
 
-def table_freshness(runs: Runs) -> Table:
+def table_freshness(runs: Runs) -> ReportTable:
     rows: list[list[Cell]] = [
         [
-            spoken(every), name, str(runs.interval(name, every)),
+            format_duration(every), name, str(runs.interval(name, every)),
             "" if name == AUTOMATIC else str(runs.ahead(AUTOMATIC, name, every)),
             runs.interval(name, every, "age").mean,
             *(runs.share(name, every, *pair)
@@ -117,7 +127,7 @@ def table_freshness(runs: Runs) -> Table:
         for every in runs.budgets
         for name in SCHEDULES
     ]  # fmt: skip
-    return Table(
+    return ReportTable(
         "freshness-schedules", "Freshness under the same budget",
         (
             "a look every", "schedule", "freshness", "automatic less it", "age, days", "looks a page",
@@ -133,23 +143,23 @@ def table_freshness(runs: Runs) -> Table:
     )  # fmt: skip
 
 
-def figure_days(runs: Runs, every: float) -> Figure:
+def figure_days(runs: Runs, every: float) -> ReportFigure:
     curves = []
     for name in SCHEDULES:
         days = [one.days for one in runs.of(name, every)]
         curves.append(curve(name, [float(day) for day in range(1, len(days[0]) + 1)], days))
-    return Figure(
-        f"freshness-figure-days-{every / HOUR:g}h", f"Freshness day by day, a look a page every {spoken(every)}",
+    return ReportFigure(
+        f"freshness-figure-days-{every / HOUR:g}h", f"Freshness day by day, a look a page every {format_duration(every)}",
         "day", "share of relevance that is fresh", curves,
         note="At first all pages have just been fetched; then schedules that learn get better. Bands: 95 %, bootstrap "
         "over webs.",
     )  # fmt: skip
 
 
-def table_detection(seen: Seen) -> Table:
+def table_detection(seen: Seen) -> ReportTable:
     first = next(iter(seen.values()))
     differ = first.count(True, True) + first.count(True, False)
-    return Table(
+    return ReportTable(
         "freshness-detection", "Is it a real change? Each method alone, and the default",
         ("method", "precision", "recall", "F1"), [[name, *one.scores] for name, one in seen.items()],
         note=f"{len(first.said):,} pairs of versions from an hour to a week apart, of which {differ:,} differ in "
@@ -157,25 +167,25 @@ def table_detection(seen: Seen) -> Table:
     )  # fmt: skip
 
 
-@says(SOURCE, "At every budget automatic keeps more fresh than fixed")
+@claim_of(SOURCE, "At every budget automatic keeps more fresh than fixed")
 def ahead_of_all(runs: Runs) -> Ruling:
     """By the freshness on each web."""
     webs = sorted({str(trial.world.seed) for trial in runs.made})
 
     def ruling(every: float, name: str) -> Ruling:
         ours, theirs = (runs.values(schedule, every) for schedule in (AUTOMATIC, name))
-        what = f"freshness with one look a page every {spoken(every)}"
+        what = f"freshness with one look a page every {format_duration(every)}"
         return compare(ours, theirs, webs, most=1, names=(AUTOMATIC, name), what=what)
 
-    return joined(ruling(every, name) for every in runs.budgets for name in OTHERS)
+    return combine_rulings(ruling(every, name) for every in runs.budgets for name in OTHERS)
 
 
-@says(SOURCE, "No method alone has a better F1 than the default")
+@claim_of(SOURCE, "No method alone has a better F1 than the default")
 def default_is_best(seen: Sequence[Seen]) -> Ruling:
     """On pairs drawn at any time, web by web."""
     scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
     webs = [str(web) for web in range(len(seen))]
-    return joined(
+    return combine_rulings(
         compare(f1, scores[DEFAULT], webs, most=1, names=(name, DEFAULT), what="F1", expect="not better")
         for name, f1 in scores.items()
         if name != DEFAULT

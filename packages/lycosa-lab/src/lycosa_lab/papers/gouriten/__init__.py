@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lycosa_lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
-from lycosa_lab.hunters import ORACLE
+from lycosa_lab.findings import INDEPENDENT, Claim, Findings, ReportFigure, ReportTable, qualified
 from lycosa_lab.papers import Bench
-from lycosa_lab.papers.gouriten import claims, graphs, measured
+from lycosa_lab.papers.gouriten import claims, graphs
+from lycosa_lab.papers.gouriten import measurements as measured
 from lycosa_lab.papers.gouriten.claims import FEATURES, LEADERS, PLAYERS
 from lycosa_lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
-from lycosa_lab.papers.gouriten.measured import BATCHES, BEYOND, MODELS, Altered, Fits, Forced
+from lycosa_lab.papers.gouriten.measurements import BATCHES, BEYOND, MODELS, AlteredGreedy, Fits, ForcedSequences
+from lycosa_lab.trial_strategies import ORACLE
 
 
 def findings(bench: Bench) -> Findings:
@@ -26,14 +27,14 @@ def findings(bench: Bench) -> Findings:
     of_corpus, like = list(graphs.keywords_of(bench, remarks)), list(generated(bench))
     every = [*of_corpus, *like]
     sets, made_sets = (2, 1) if bench.quick else (10, 10)
-    altered = Altered(bench, every, 1)
+    altered = AlteredGreedy(bench, every, 1)
     strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *measured.ORIGINAL.values()]
     crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
     crawls.results |= crawl(bench, like, strategies, sets=made_sets).results
     labelled = crawl(bench, every, list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
     fits = Fits({graph.name: graph.guide for graph in every}, bench.random_seed)
-    forced = Forced(bench, crawls)
-    parts: list[Table | Figure] = [
+    forced = ForcedSequences(bench, crawls)
+    parts: list[ReportTable | ReportFigure] = [
         graphs.table_1(every), *altered.figures(), measured.table_2(crawls), *fits.tables(), forced.table_5(),
         *forced.figures_2(), measured.table_6(crawls), *measured.figures_3(crawls), measured.table_7(crawls),
         measured.table_beyond(crawls),
@@ -65,7 +66,7 @@ def findings(bench: Bench) -> Findings:
     )  # fmt: skip
 
 
-def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> Iterator[Claim]:
+def all_claims(altered: AlteredGreedy, crawls: Crawls, fits: Fits, forced: ForcedSequences) -> Iterator[Claim]:
     """Decide all, in the order of the paper, section by section; over all graphs together, each a topic."""
     yield claims.greedy_not_optimal([*crawls.beaten(), *altered.crawls.beaten()])
     ends = altered.crawls.compared(altered.named, claims.FEW_THOUSAND, ends=True)
@@ -86,7 +87,7 @@ def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> 
     yield claims.low_fit(fits.each(MODELS, "log"))
     for graph in forced.timed:
         rules = claims.nr_slow, claims.first_level_quick, claims.second_level_costs
-        yield from on(f"on {graph}", [rule(forced.times(graph)) for rule in rules])
+        yield from qualified(f"on {graph}", [rule(forced.times(graph)) for rule in rules])
     for watched in (claims.distance_falls, claims.ne_loses_ground, claims.regression_catches_up):
         yield watched(forced.compared())
     yield claims.no_winner(forced.best_by_quarter())

@@ -13,11 +13,11 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from lycosa_lab.comparing import Comparison, Measure
-from lycosa_lab.findings import UNTESTED, Ruling, compare, joined, ruled, says
-from lycosa_lab.hunters import AHEAD, ORACLE
+from lycosa_lab.comparison import CrawlComparison, Measure
+from lycosa_lab.findings import UNTESTED, Ruling, claim_of, combine_rulings, compare, decide
 from lycosa_lab.measures import Floats, found
-from lycosa_lab.results import Outcome, Results
+from lycosa_lab.results import ExperimentResults, Trial
+from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
 
 Scores = Mapping[str, Mapping[int, float]]  # numbers by name and step
 Means = Mapping[str, float]
@@ -49,7 +49,7 @@ HEURISTICS = ("fl_n", "fl_e", "fl_ne")
 PAPER = "Gouriten, Maniu, Senellart 2014"
 
 
-def _relative(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+def _relative(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
     """Return the score over the mean of greedy's from all seed sets; nan where greedy found nothing."""
     greedy = np.mean([found(results.gains(one), budgets) for one in results.select(ORACLE)], axis=0)
     score = found(results.gains(outcome), budgets)
@@ -57,9 +57,9 @@ def _relative(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Flo
     return relative
 
 
-def _best(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
+def _best(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
     """Return the most that is known to be possible: what the oracle finds that looks ahead, else greedy's."""
-    yardstick = results.starts(AHEAD) or results.starts(ORACLE)
+    yardstick = results.starts(LOOK_AHEAD) or results.starts(ORACLE)
     return _relative(yardstick.get(outcome.start, outcome), results, budgets)
 
 
@@ -72,7 +72,7 @@ def listed(numbers: Means, digits: int = 3) -> str:
     return ", ".join(f"{name} {number:.{digits}f}" for name, number in numbers.items())
 
 
-def later(crawls: Comparison, least: int, ruling: Ruling) -> Ruling:
+def later(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
     """Rule that a claim on crawls of `least` steps or more can't be tested by shorter ones."""
     if crawls.budgets[-1] >= least:
         return ruling
@@ -81,7 +81,7 @@ def later(crawls: Comparison, least: int, ruling: Ruling) -> Ruling:
 
 
 def first_and_last(
-    crawls: Comparison, first: Sequence[tuple[str, str]], last: Sequence[tuple[str, str]], by: Measure = SCORE
+    crawls: CrawlComparison, first: Sequence[tuple[str, str]], last: Sequence[tuple[str, str]], by: Measure = SCORE
 ) -> Ruling:
     """Rule on who is ahead at the first step, and who at the last, if that is a long run."""
     ends = zip((crawls.at(crawls.budgets[0]), crawls.at(crawls.budgets[-1])), (first, last), strict=True)
@@ -90,45 +90,45 @@ def first_and_last(
         for part, pairs in ends
         for one, other in pairs
     ]
-    return later(crawls, LONG_RUN, joined(rulings))
+    return later(crawls, LONG_RUN, combine_rulings(rulings))
 
 
-def others(crawls: Comparison, *names: str) -> list[str]:
+def others(crawls: CrawlComparison, *names: str) -> list[str]:
     return [name for name in crawls.crawlers if name not in names]
 
 
 # ---- sections 3 and 6: steering
 
 
-@says(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
+@claim_of(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
 def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
     """Some crawl has a higher score than greedy with the oracle."""
     if not beaten:
-        return ruled(False, "which shows nothing either way", "no crawl here beat greedy with the oracle")
+        return decide(False, "which shows nothing either way", "no crawl here beat greedy with the oracle")
     example = beaten[0].partition(": ")[2] or beaten[0]
-    return ruled(True, f"{len(beaten)} strategies were above it somewhere, for instance {example}")
+    return decide(True, f"{len(beaten)} strategies were above it somewhere, for instance {example}")
 
 
-@says(f"{PAPER}, 6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
-def greedy_wins(altered: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
+def greedy_wins(altered: CrawlComparison) -> Ruling:
     """At the last step greedy is ahead of the best of them, picked with hindsight."""
     best = max(others(altered, ORACLE), key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
 
-@says(
+@claim_of(
     f"{PAPER}, 6.1",
     "From a few thousand steps on, the best altered greedy has the highest q and zeta",
 )
-def near_greedy_best(altered: Comparison) -> Ruling:
+def near_greedy_best(altered: CrawlComparison) -> Ruling:
     """None is better than that one, which is the last."""
     *rest, highest = others(altered, ORACLE)
     best = max(rest, key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
 
 
-@says(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
-def altered_early(altered: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
+def altered_early(altered: CrawlComparison) -> Ruling:
     """On some graph the best randomised crawl is above greedy; over all graphs not by more than a tenth."""
     steps = [step for step in altered.budgets if step < 1_000]
     if not steps:
@@ -146,21 +146,21 @@ def altered_early(altered: Comparison) -> Ruling:
     return Ruling(verdict, f"{evidence}\n{gain}")
 
 
-@says(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
-def batch_of_two(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
+@claim_of(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
+def batch_of_two(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     """At the last step greedy is ahead of itself with a batch of 2."""
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
 
 
-@says(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
-def larger_is_worse(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
+@claim_of(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
+def larger_is_worse(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     """At the last step no batch does better than a smaller one."""
     pairs = [(batches[large], batches[small]) for small, large in pairwise(sorted(batches))]
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
 
 
-@says(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
-def delay_grows(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
+@claim_of(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
+def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     """Batches of 2 and 8 cost more at the last step than at the first."""
     steps, values = (crawls.budgets[0], crawls.budgets[-1]), crawls.values[SCORE]
 
@@ -170,7 +170,7 @@ def delay_grows(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
         mute = crawls.mute(ORACLE, batches[batch], equal=False)
         return compare(costs[:, -1], costs[:, 0], crawls.topics, names=names, what=f"batch of {batch}", mute=mute)
 
-    return later(crawls, 1_000, joined(grows(batch) for batch in (2, 8)))
+    return later(crawls, 1_000, combine_rulings(grows(batch) for batch in (2, 8)))
 
 
 # ---- section 7: features, of which there is a number for each graph
@@ -178,43 +178,43 @@ def delay_grows(crawls: Comparison, batches: Mapping[int, str]) -> Ruling:
 Fit = Mapping[str, Sequence[float]]
 
 
-@says(f"{PAPER}, 7.2", "Every feature correlates positively with the score")
+@claim_of(f"{PAPER}, 7.2", "Every feature correlates positively with the score")
 def all_positive(correlations: Means, graphs: int) -> Ruling:
     """Every correlation on every graph is above 0."""
     least = min(correlations, key=lambda name: correlations[name])
     negative = sum(not value > 0 for value in correlations.values())
     evidence = f"{negative} of {len(correlations)} are not; the smallest is {least}: {correlations[least]:.3f}"
-    return ruled(not negative, evidence, topics=graphs)
+    return decide(not negative, evidence, topics=graphs)
 
 
 def larger_with_log(original: Fit, log: Fit) -> Ruling:
     """Every number is larger with log(1 + x)."""
-    return joined(larger(log[name], original[name], ("log", "original"), name) for name in original)
+    return combine_rulings(larger(log[name], original[name], ("log", "original"), name) for name in original)
 
 
 def larger(one: Sequence[float], other: Sequence[float], names: tuple[str, str], what: str) -> Ruling:
     return compare(one, other, [str(graph) for graph in range(len(one))], names=names, what=what)
 
 
-log_helps = says(f"{PAPER}, 7.2", "log(1 + x) makes the correlations larger")(larger_with_log)
-log_fits = says(f"{PAPER}, 7.3", "log(1 + x) makes the regressions fit better")(larger_with_log)
+log_helps = claim_of(f"{PAPER}, 7.2", "log(1 + x) makes the correlations larger")(larger_with_log)
+log_fits = claim_of(f"{PAPER}, 7.3", "log(1 + x) makes the regressions fit better")(larger_with_log)
 
 
-@says(f"{PAPER}, 7.2", "No feature is clearly the best, and all correlations stay small")
+@claim_of(f"{PAPER}, 7.2", "No feature is clearly the best, and all correlations stay small")
 def no_clear_feature(log: Means, graphs: int) -> Ruling:
     """The best correlation is below .5, and no more than .05 above the second best."""
     (first, best), (second, next_best) = sorted(log.items(), key=lambda item: -item[1])[:2]
     evidence = f"{first} {best:.3f}, then {second} {next_best:.3f}"
-    return ruled(best < 0.5 and best - next_best <= 0.05, evidence, topics=graphs)
+    return decide(best < 0.5 and best - next_best <= 0.05, evidence, topics=graphs)
 
 
-@says(f"{PAPER}, 7.3", "Features of the second level make the fit better, so there is no overfitting")
+@claim_of(f"{PAPER}, 7.3", "Features of the second level make the fit better, so there is no overfitting")
 def second_level_fits(held_out: Fit) -> Ruling:
     """R^2 of lr_sl is above that of lr_fl on nodes that neither was fitted to."""
     return larger(held_out["lr_sl"], held_out["lr_fl"], ("lr_sl", "lr_fl"), "fit on nodes held out")
 
 
-@says(f"{PAPER}, 7.3", "The fit remains low even so")
+@claim_of(f"{PAPER}, 7.3", "The fit remains low even so")
 def low_fit(log: Fit) -> Ruling:
     """R^2 is below .5 even for lr_sl."""
     return larger([0.5] * len(log["lr_sl"]), log["lr_sl"], ("a half", "lr_sl"), "fit")
@@ -223,23 +223,23 @@ def low_fit(log: Fit) -> Ruling:
 # ---- section 8.1: the same sequence for all
 
 
-@says(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
+@claim_of(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
 def nr_slow(times: Scores) -> Ruling:
     """At its last step nr takes 100 times as long as fl_ne, or longer."""
     step = max(times["nr"])
     slow, fast = times["nr"][step], times["fl_ne"][step]
     ratio = slow / max(fast, 1e-9)
-    return ruled(ratio >= 100, f"at step {step:,} nr takes {slow:.2f} ms, fl_ne {fast:.3f} ms: {ratio:.0f} x")
+    return decide(ratio >= 100, f"at step {step:,} nr takes {slow:.2f} ms, fl_ne {fast:.3f} ms: {ratio:.0f} x")
 
 
-@says(f"{PAPER}, 8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
+@claim_of(f"{PAPER}, 8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
 def first_level_quick(times: Scores) -> Ruling:
     """fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
     slowest = {name: max(times[name].values()) for name in ("fl_ne", "lr_fl", "mab_var")}
-    return ruled(max(slowest.values()) < 1.0, f"slowest in ms: {listed(slowest)}")
+    return decide(max(slowest.values()) < 1.0, f"slowest in ms: {listed(slowest)}")
 
 
-@says(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
+@claim_of(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
 def second_level_costs(times: Scores) -> Ruling:
     """sl_ne and lr_sl take three times as long as fl_ne and lr_fl, or longer, at the last step."""
     step = max(times["sl_ne"])
@@ -247,56 +247,56 @@ def second_level_costs(times: Scores) -> Ruling:
         f"{slow} / {fast}": times[slow][step] / max(times[fast][step], 1e-9)
         for slow, fast in (("sl_ne", "fl_ne"), ("lr_sl", "lr_fl"))
     }
-    return ruled(min(ratios.values()) >= 3.0, f"at step {step:,}: {listed(ratios, 1)}")
+    return decide(min(ratios.values()) >= 3.0, f"at step {step:,}: {listed(ratios, 1)}")
 
 
 # Of a watched crawl there are four budgets, the ends of its quarters.
 
 
-@says(f"{PAPER}, 8.1", "The distance to the oracle's choice falls in the long run")
-def distance_falls(watched: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.1", "The distance to the oracle's choice falls in the long run")
+def distance_falls(watched: CrawlComparison) -> Ruling:
     """The mean distance of every estimator is smaller in the last quarter than in the first."""
     names = "first quarter", "last quarter"
     falls = [
         compare(rows[:, 0], rows[:, -1], watched.topics, names=names, what=f"distance of {name}")
         for name, rows in watched.values[DISTANCE].items()
     ]
-    return later(watched, LONG_RUN, joined(falls))
+    return later(watched, LONG_RUN, combine_rulings(falls))
 
 
-@says(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
-def ne_loses_ground(watched: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
+def ne_loses_ground(watched: CrawlComparison) -> Ruling:
     """ne is nearer to the oracle than n in the first quarter, and farther in the last."""
     return first_and_last(watched, [("n", "ne")], [("ne", "n")], DISTANCE)
 
 
-@says(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
-def regression_catches_up(watched: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
+def regression_catches_up(watched: CrawlComparison) -> Ruling:
     """lr_fl is farther than the best heuristic in the first quarter, and by less, or ahead of it, in the last."""
     of = watched.values[DISTANCE]
     values = {"lr_fl": of["lr_fl"], "the best heuristic": np.min([of[name] for name in ("n", "e", "ne")], axis=0)}
-    two = Comparison({}, watched.budgets, watched.topics, {DISTANCE: values})
+    two = CrawlComparison({}, watched.budgets, watched.topics, {DISTANCE: values})
     return later(watched, LONG_RUN, two.closing("lr_fl", "the best heuristic", DISTANCE))
 
 
-@says(f"{PAPER}, 8.1", "No estimator is the best everywhere")
+@claim_of(f"{PAPER}, 8.1", "No estimator is the best everywhere")
 def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
     """No estimator is the best in every quarter of every graph. `best`: the best of each quarter, by graph."""
     winners = {name for quarters in best.values() for name in quarters}
     evidence = "; ".join(f"{graph}: {', '.join(quarters)}" for graph, quarters in best.items())
-    return ruled(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
+    return decide(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
 
 
 # ---- section 8.2: leading the crawl
 
 
-@says(f"{PAPER}, 8.2", "The bandits are comparable with each other")
-def bandits_alike(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "The bandits are comparable with each other")
+def bandits_alike(crawls: CrawlComparison) -> Ruling:
     return crawls.ahead(combinations(PLAYERS.values(), 2), [SCORE], expect="alike")
 
 
-@says(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
-def steadier(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
+def steadier(crawls: CrawlComparison) -> Ruling:
     """Over the steps the least steady bandit varies less (smallest over largest) than any other estimator."""
     steady = {
         name: np.array([min(row) / max(row) if max(row) else math.nan for row in rows.tolist()])
@@ -308,24 +308,24 @@ def steadier(crawls: Comparison) -> Ruling:
     return later(crawls, LONG_RUN, compare(bandits, rest, crawls.topics, names=names, what="smallest over largest"))
 
 
-@says(f"{PAPER}, 8.2", "bfs and opic are clearly worse than all others")
-def bfs_and_opic_worst(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "bfs and opic are clearly worse than all others")
+def bfs_and_opic_worst(crawls: CrawlComparison) -> Ruling:
     return crawls.ahead([(better, worse) for worse in WORST for better in others(crawls, *WORST)], [SCORE])
 
 
-@says(f"{PAPER}, 8.2", "n is behind e and ne at first, and ahead of them late")
-def n_comes_late(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "n is behind e and ne at first, and ahead of them late")
+def n_comes_late(crawls: CrawlComparison) -> Ruling:
     n, *two = HEURISTICS
     return first_and_last(crawls, [(other, n) for other in two], [(n, other) for other in two])
 
 
-@says(f"{PAPER}, 8.2", "e and ne are almost equivalent")
-def e_and_ne_alike(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "e and ne are almost equivalent")
+def e_and_ne_alike(crawls: CrawlComparison) -> Ruling:
     return crawls.ahead([("fl_e", "fl_ne")], [SCORE], expect="alike")
 
 
-@says(f"{PAPER}, 8.2", "e and ne lead at the beginning, but not towards the end")
-def e_and_ne_early(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "e and ne lead at the beginning, but not towards the end")
+def e_and_ne_early(crawls: CrawlComparison) -> Ruling:
     """The two lead at the first step; at the last another, picked with hindsight, is ahead of both."""
     two, last = ("fl_e", "fl_ne"), crawls.at(crawls.budgets[-1])
     rest = others(crawls, *two)
@@ -333,15 +333,15 @@ def e_and_ne_early(crawls: Comparison) -> Ruling:
     return first_and_last(crawls, [(one, other) for one in two for other in rest], [(best, one) for one in two])
 
 
-@says(f"{PAPER}, 8.2", "lr_fl is not great at the beginning, and the best in the long run")
-def regression_late(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "lr_fl is not great at the beginning, and the best in the long run")
+def regression_late(crawls: CrawlComparison) -> Ruling:
     """lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
     rest = [("lr_fl", other) for other in others(crawls, "lr_fl")]
     return first_and_last(crawls, [("fl_e", "lr_fl"), ("fl_ne", "lr_fl")], rest)
 
 
-@says(f"{PAPER}, 8.2", "mab_var does well all along the crawl")
-def bandit_steady(crawls: Comparison) -> Ruling:
+@claim_of(f"{PAPER}, 8.2", "mab_var does well all along the crawl")
+def bandit_steady(crawls: CrawlComparison) -> Ruling:
     """Over the whole crawl it is better than the others are on average."""
     values = crawls.values[SCORE]
     mean = np.mean([values[name] for name in others(crawls, BANDIT)], axis=0)
@@ -349,7 +349,7 @@ def bandit_steady(crawls: Comparison) -> Ruling:
     return compare(values[BANDIT], mean, crawls.topics, names=names, what=SCORE.name, budgets=crawls.budgets)
 
 
-def no_better(crawls: Comparison, pairs: Mapping[str, str]) -> Ruling:
+def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:
     """Over the whole crawl no first one of the pairs is better than the second."""
     return crawls.ahead(pairs.items(), [SCORE], expect="not better")
 
@@ -357,8 +357,10 @@ def no_better(crawls: Comparison, pairs: Mapping[str, str]) -> Ruling:
 ON_TABLE_7 = (bfs_and_opic_worst, e_and_ne_alike, bandit_steady)
 LATE = (n_comes_late, e_and_ne_early, regression_late)  # on table 7, too
 
-original_no_better = says(f"{PAPER}, 8.2", "The original OPIC, without weights, is no improvement on opic")(no_better)
-second_level_no_better = says(f"{PAPER}, 8.2", "The second level leads crawls no better than the first")(no_better)
+original_no_better = claim_of(f"{PAPER}, 8.2", "The original OPIC, without weights, is no improvement on opic")(
+    no_better
+)
+second_level_no_better = claim_of(f"{PAPER}, 8.2", "The second level leads crawls no better than the first")(no_better)
 
 
 # -- what the paper printed: numbers to hold against ours; its three figures are drawn, and give none ------------------

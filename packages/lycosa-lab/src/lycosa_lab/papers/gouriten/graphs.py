@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa_lab.comparing import Comparison
+from lycosa_lab.comparison import CrawlComparison
 from lycosa_lab.corpora.generated import generate
-from lycosa_lab.findings import AS_PUBLISHED, ENOUGH, Cell, Mode, Table
-from lycosa_lab.guides import Guide, guide_for
-from lycosa_lab.hunters import ORACLE
-from lycosa_lab.index import Index
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, ENOUGH, Cell, Mode, ReportTable
+from lycosa_lab.judgements import Judgements, judgements_for
 from lycosa_lab.measures import Floats, cumulative, extended, found, geometric_mean
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten.claims import SCORE, SIZES, STEPS
-from lycosa_lab.results import Results
+from lycosa_lab.results import ExperimentResults
 from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.trial_strategies import ORACLE
 
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)
@@ -40,8 +40,8 @@ class Dataset:
 
     name: str
     group: str
-    index: Index
-    guide: Guide
+    index: CorpusIndex
+    guide: Judgements
     subject: Subject  # its truth is the guide's beta
     labels: Subject | None = None  # the same with the corpus' labels as truth
     told: str = "score"
@@ -62,7 +62,7 @@ def seeds_for(subject: Subject) -> int:
     return max(1, min(50, int(np.count_nonzero(subject.truth)) // 10))
 
 
-def steps_for(index: Index, quick: bool) -> tuple[int, ...]:
+def steps_for(index: CorpusIndex, quick: bool) -> tuple[int, ...]:
     """The paper's steps, as far as a third of the nodes; beyond it any crawl comes to have them all."""
     fitting = [step for step in ((30, 100, 300) if quick else STEPS) if step <= len(index) // 3]
     return tuple(fitting) or (max(1, len(index) // 3),)
@@ -88,7 +88,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
     steps = steps_for(index, bench.quick)
     if not index.has_text:
         subject = subjects_of(index)[0]
-        yield Dataset("CORPUS", CORPUS, index, Guide.given(index), subject, steps=steps)
+        yield Dataset("CORPUS", CORPUS, index, Judgements.given(index), subject, steps=steps)
         return
     wanted = 2 if bench.quick else ENOUGH
     made: list[str] = []
@@ -99,13 +99,13 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         if words in made:
             continue
         labels = Subject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
-        guide = guide_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.tell)
-        share = float(np.count_nonzero(guide.beta)) / len(index)
+        guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
+        share = float(np.count_nonzero(guide.relevance)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
             remarks.append(f"Left out: the keyword {words!r}, which {100 * share:.1f} % of the pages have.")
             continue
         made.append(words)
-        subject = replace(labels, truth=np.asarray(guide.beta, np.float32), truth_by="keyword")
+        subject = replace(labels, truth=np.asarray(guide.relevance, np.float32), truth_by="keyword")
         yield Dataset(words.upper(), CORPUS, index, guide, subject, labels, "words", "keyword", steps)
     if not made:
         raise InputError(
@@ -119,18 +119,18 @@ def generated(bench: Bench, *, large: bool = False) -> Iterable[Dataset]:
     for like in QUICK_LIKE if bench.quick else LIKE:
         path = bench.out / f"{like}-{nodes}-{bench.random_seed}.index"
         index = (
-            Index.open(path) if path.exists()
-            else generate(path, like, nodes=nodes, random_seed=bench.random_seed, tell=bench.tell)
+            CorpusIndex.open(path) if path.exists()
+            else generate(path, like, nodes=nodes, random_seed=bench.random_seed, progress=bench.progress)
         )  # fmt: skip
         name = f"like {like.upper()}"
         subject = replace(subjects_of(index)[0], name=name)
-        yield Dataset(name, GENERATED, index, Guide.given(index), subject, steps=steps_for(index, bench.quick))
+        yield Dataset(name, GENERATED, index, Judgements.given(index), subject, steps=steps_for(index, bench.quick))
 
 
-def table_1(graphs: list[Dataset]) -> Table:
+def table_1(graphs: list[Dataset]) -> ReportTable:
     rows: list[list[Cell]] = [
         [
-            graph.name, "here", len(graph.index), 100 * np.count_nonzero(graph.guide.beta) / len(graph.index),
+            graph.name, "here", len(graph.index), 100 * np.count_nonzero(graph.guide.relevance) / len(graph.index),
             len(graph.index.child), 100 * np.count_nonzero(graph.guide.alpha) / max(1, len(graph.index.child)),
         ]
         for graph in graphs
@@ -139,7 +139,7 @@ def table_1(graphs: list[Dataset]) -> Table:
         [name, "paper", round(1e6 * nodes), shared, round(1e6 * edges), promising]
         for name, (nodes, shared, edges, promising) in SIZES.items()
     ]
-    return Table(
+    return ReportTable(
         "gouriten-table-1", "Table 1: sizes of the graphs",
         ("graph", "here or paper", "nodes", "non-zero nodes (%)", "edges", "non-zero edges (%)"), rows, AS_PUBLISHED,
         digits=1,
@@ -153,7 +153,7 @@ class Crawls:
     """Crawls of some graphs by some strategies, judged by one truth."""
 
     mode: Mode = AS_PUBLISHED
-    results: dict[str, tuple[Dataset, Results]] = field(default_factory=dict)
+    results: dict[str, tuple[Dataset, ExperimentResults]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)  # graphs that could not be crawled, and why
 
     @property
@@ -190,7 +190,7 @@ class Crawls:
         Scores are relative to greedy's; a graph where greedy finds nothing is left out.
         """
 
-        def score(results: Results, text: str) -> float:
+        def score(results: ExperimentResults, text: str) -> float:
             return float(np.mean([float(found(results.gains(one), step)) for one in results.select(text)]))
 
         chosen = [self.results[name][1] for name in self.graphs(group, step)]
@@ -203,7 +203,7 @@ class Crawls:
             for label, text in named.items()
         }
 
-    def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> Comparison:
+    def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> CrawlComparison:
         """Compare strategies over all graphs: of those with crawls of `least` steps, or if there are none of all.
 
         At the steps that these have in common, or at the end of each.
@@ -214,10 +214,12 @@ class Crawls:
         last = min(results.experiment.budget for results in chosen)
         labels = {text: label for label, text in named.items()}
         parts = [
-            Comparison.of(labels, [results], [results.experiment.budget] if ends or not shared else shared, [SCORE])
+            CrawlComparison.of(
+                labels, [results], [results.experiment.budget] if ends or not shared else shared, [SCORE]
+            )
             for results in chosen
         ]
-        return replace(Comparison.pooled(parts), budgets=[last] if ends or not shared else shared)
+        return replace(CrawlComparison.pooled(parts), budgets=[last] if ends or not shared else shared)
 
     def have(self, strategy: str) -> bool:
         return all(strategy in results.strategies for _, results in self.results.values())

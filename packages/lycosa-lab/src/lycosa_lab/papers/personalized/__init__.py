@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
-from lycosa.judges.counting import WordFrequency
-from lycosa.judges.query import Query, WeightedContent
+from lycosa.judges.counting import WordFrequencyJudge
+from lycosa.judges.vector_judge import VectorJudge, WeightedContentJudge
 from lycosa.text.vocabulary import Vocabulary
-from lycosa_lab.certainty import interval
-from lycosa_lab.comparing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, worth
-from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
-from lycosa_lab.index import Index
+from lycosa_lab.comparison import HARVEST, PAGES, RECALL, CrawlComparison, Measure, gains_of, grid
+from lycosa_lab.confidence import interval
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, ReportTable, Ruling, claim_of
 from lycosa_lab.measures import harvest
 from lycosa_lab.papers import Bench, remarks_of
 from lycosa_lab.papers.personalized import changes
-from lycosa_lab.subjects import Subject, chance
+from lycosa_lab.subjects import Subject, seeded_random
 
 SOURCE = "Trivedi et al. 2014"
 
@@ -48,7 +48,7 @@ BY_SCORE = {
 GUIDE = Measure(
     "harvest by the guide",
     lambda outcome, results, budgets: harvest(
-        worth(outcome, results, (guide := results.guide(outcome.subject)).beta >= guide.threshold), budgets
+        gains_of(outcome, results, (guide := results.guide(outcome.subject)).relevance >= guide.threshold), budgets
     ),
 )
 
@@ -66,10 +66,10 @@ def findings(bench: Bench) -> Findings:
     subjects = bench.subjects(plan)
     strings = {subject.name: search_string(subject) for subject in subjects}
     ranks = ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
-    bench.tell("ranking pages", 1, 1)
+    bench.progress("ranking pages", 1, 1)
     searched = [replace(subject, words=strings[subject.name]) for subject in subjects]
     runs = [bench.run(plan, subjects=searched), bench.run(by_score, subjects=subjects)]
-    crawls = Comparison.of({**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
+    crawls = CrawlComparison.of({**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
     tables, detected = changes.study(index, 40 if bench.quick else 300, bench.random_seed)
     return bench.findings(
         "personalized",
@@ -99,26 +99,26 @@ def findings(bench: Bench) -> Findings:
     )  # fmt: skip
 
 
-def cleaner(crawls: Comparison, one: str, other: str) -> Ruling:
+def cleaner(crawls: CrawlComparison, one: str, other: str) -> Ruling:
     """More of what the one fetches is relevant, by labels."""
     pages = [crawls.at(crawls.budgets[-1]).mean(name, PAGES) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
     return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
 
 
-ON_CRAWLS: list[Callable[[Comparison], Claim]] = [
-    says(
+ON_CRAWLS: list[Callable[[CrawlComparison], Claim]] = [
+    claim_of(
         f"{SOURCE}, I; III, Algorithm",
         "A crawler that follows relevant pages only fetches fewer irrelevant ones than one that follows all.",
     )(lambda crawls: cleaner(crawls, "personalised", "breadth-first")),
-    says(
+    claim_of(
         f"{SOURCE}, II, Relevance Calculation, 2)",
         "Following irrelevant pages up to a limit finds relevant pages behind them that would be missed.",
     )(lambda crawls: crawls.ahead([("personalised,levels=1", "personalised")], [RECALL])),
-    says(f"{SOURCE}, II, Relevance Calculation, 2)", "Link scores let a crawler spend less time on irrelevant pages.")(
-        lambda crawls: cleaner(crawls, "link-score", "breadth-first")
-    ),
-    says(
+    claim_of(
+        f"{SOURCE}, II, Relevance Calculation, 2)", "Link scores let a crawler spend less time on irrelevant pages."
+    )(lambda crawls: cleaner(crawls, "link-score", "breadth-first")),
+    claim_of(
         f"{SOURCE}, II, Relevance Calculation, 2)",
         "Without the links that score below a threshold (URL optimisation) more of what is fetched is relevant.",
     )(lambda crawls: cleaner(crawls, "url-optimisation", "link-score")),
@@ -151,11 +151,11 @@ def measures_of(subject: Subject) -> dict[str, Any]:
     """The paper's measures of relevance, and the vector space of the other papers beside them."""
     string = search_string(subject)
     return {
-        "word frequency": WordFrequency(string),
-        "lines with the string": WordFrequency(string, count="lines", match="anywhere"),
-        "weighted content, title 2": WeightedContent(subject.words),
-        "weighted content, title 1": WeightedContent(subject.words, title=1.0),
-        "vector space, tf-idf": Query(subject.words, idf="background"),
+        "word frequency": WordFrequencyJudge(string),
+        "lines with the string": WordFrequencyJudge(string, count="lines", match="anywhere"),
+        "weighted content, title 2": WeightedContentJudge(subject.words),
+        "weighted content, title 1": WeightedContentJudge(subject.words, title=1.0),
+        "vector space, tf-idf": VectorJudge(subject.words, idf="background"),
     }
 
 
@@ -169,7 +169,7 @@ def average_precision(hits: NDArray[np.bool_]) -> float:
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
-def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: int) -> Comparison:
+def ranked(index: CorpusIndex, subjects: Sequence[Subject], others: int, random_seed: int) -> CrawlComparison:
     """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
@@ -182,14 +182,14 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         for name, nodes in chosen.items():
             for place in np.flatnonzero(nodes == node):
                 for measure, judge in judges[name].items():
-                    scores[name][measure][place] = judge.judge(page, reading).beta
+                    scores[name][measure][place] = judge.judge(page, reading).relevance
     orders: dict[str, list[NDArray[np.int32]]] = {}
     average: dict[str, list[float]] = {}
     first: dict[str, list[float]] = {}
     for subject in subjects:
         nodes = chosen[subject.name]
         true = subject.truth[nodes] > 0
-        order = chance(random_seed, "ties", subject.name).permutation(len(nodes))
+        order = seeded_random(random_seed, "ties", subject.name).permutation(len(nodes))
         for measure, own in {**scores[subject.name], CHANCE: np.zeros(len(nodes))}.items():
             ranking = order[np.argsort(-own[order], kind="stable")]
             orders.setdefault(measure, []).append(nodes[ranking].astype(np.int32))
@@ -201,19 +201,19 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
         for by, of in ((AVERAGE, average), (FIRST, first))
     }
     names = [subject.name for subject in subjects]
-    return Comparison({CHANCE: "a random order"}, [0], names, values, pages=orders)
+    return CrawlComparison({CHANCE: "a random order"}, [0], names, values, pages=orders)
 
 
 def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
     relevant, rest = (np.flatnonzero(subject.unseen & part) for part in (subject.truth > 0, ~(subject.truth > 0)))
     if others:
-        rest = chance(random_seed, "others", subject.name).permutation(rest)[:others]
+        rest = seeded_random(random_seed, "others", subject.name).permutation(rest)[:others]
     return np.sort(np.concatenate([relevant, rest]))
 
 
-def table_ranking(ranks: Comparison, strings: Collection[str]) -> Table:
+def table_ranking(ranks: CrawlComparison, strings: Collection[str]) -> ReportTable:
     average, first = ranks.values[AVERAGE], ranks.values[FIRST]
-    return Table.of(
+    return ReportTable.of(
         "personalized-ranking", "Ranking by the paper's measures of relevance",
         {
             "measure": lambda name: name,
@@ -226,8 +226,8 @@ def table_ranking(ranks: Comparison, strings: Collection[str]) -> Table:
     )  # fmt: skip
 
 
-ON_RANKING: list[Callable[[Comparison], Claim]] = [
-    says(
+ON_RANKING: list[Callable[[CrawlComparison], Claim]] = [
+    claim_of(
         f"{SOURCE}, III, Relevance Calculation",
         "The number of times a search string is on a page says how relevant the page is.",
     )(
@@ -235,7 +235,7 @@ ON_RANKING: list[Callable[[Comparison], Claim]] = [
             [("word frequency", CHANCE)], [AVERAGE], more=[ranks.difference((TITLES[0], "word frequency"), AVERAGE)],
         )
     ),
-    says(
+    claim_of(
         f"{SOURCE}, II, Relevance Calculation, 1)", "Words of the title should weigh more than those of the text."
     )(lambda ranks: ranks.ahead([TITLES], [AVERAGE])),
 ]  # fmt: skip

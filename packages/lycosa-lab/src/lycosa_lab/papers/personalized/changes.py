@@ -21,9 +21,9 @@ from lycosa.core.types import Page
 from lycosa.revisit.detectors import checksum
 from lycosa.testweb import Web
 from lycosa.web.html import CLOSE, OPEN
-from lycosa.web.tree import tree_of
-from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
-from lycosa_lab.index import Index
+from lycosa.web.tree import parse_tree
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, ReportTable, Ruling, claim_of, decide
 
 # What a reader gets: nothing other, nothing other to see, another text, other parts too.
 Sort = Literal["none", "cosmetic", "content", "structure"]
@@ -153,7 +153,7 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
     Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after
     Yadav et al. 2012. Whether text belongs to a level is left open there: "structural" says not. Both are here.
     """
-    page = tree_of(source)
+    page = parse_tree(source)
     children = Counter(parent for parent, name in zip(page.parents, page.names, strict=True) if name)
     depths: list[list[object]] = [[*level.texts] if content else [] for level in page.by_level()]
     for node, (name, level) in enumerate(zip(page.names, page.levels, strict=True)):
@@ -167,7 +167,7 @@ def as_xml(source: str) -> str:
 
     Without white space between elements, and the texts of an element in one piece: `web.tree.to_xml` keeps both.
     """
-    page = tree_of(source)
+    page = parse_tree(source)
     texts: dict[int, str] = {}
     children: dict[int, list[int]] = {}
     for node, (name, parent) in enumerate(zip(page.names, page.parents, strict=True)):
@@ -252,7 +252,7 @@ def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
     return sum(each.by[detector] for each in chosen) / max(1, sum(each.pages for each in chosen))
 
 
-def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> Table:
+def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTable:
     """Shares by kind of change and detector, with the sums below."""
     rows: list[list[Cell]] = [
         [each.change, each.sort, each.pages, *(each.share(name) for name in DETECTORS)] for each in seen if each.pages
@@ -260,10 +260,10 @@ def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> Table:
     for sum_of, sorts in SUMS.items():
         pages = sum(each.pages for each in seen if each.sort in sorts)
         rows.append([sum_of, "together", pages, *(rate(seen, name, sorts) for name in DETECTORS)])
-    return Table(key, title, ["change", "sort", "pages", *DETECTORS], rows, note=note)
+    return ReportTable(key, title, ["change", "sort", "pages", *DETECTORS], rows, note=note)
 
 
-def costs(pages: Sequence[str], xml: Sequence[str]) -> Table:
+def costs(pages: Sequence[str], xml: Sequence[str]) -> ReportTable:
     """Microseconds that each detector takes for a page."""
 
     def timed(keep: Callable[[str], object], pages: Sequence[str]) -> float:
@@ -273,9 +273,9 @@ def costs(pages: Sequence[str], xml: Sequence[str]) -> Table:
         return 1e6 * (perf_counter() - began) / max(1, len(pages))
 
     rows: list[list[Cell]] = [[name, timed(keep, pages)] for name, keep in DETECTORS.items()]
-    rows += [["read the HTML as a tree", timed(tree_of, pages)], ["read the XML as a tree", timed(fromstring, xml)]]
+    rows += [["read the HTML as a tree", timed(parse_tree, pages)], ["read the XML as a tree", timed(fromstring, xml)]]
     note = f"{len(pages)} pages of {sum(map(len, pages)) / max(1, len(pages)) / 1000:.1f} kB on average."
-    return Table(
+    return ReportTable(
         "personalized-change-costs", "What change detection costs", ["what is done", "microseconds a page"], rows,
         digits=1, note=note, timed=True,
     )  # fmt: skip
@@ -294,41 +294,41 @@ def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conten
     )
 
 
-@says(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
+@claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """The checksum saw every change that a reader sees, on every page."""
     unseen = missed(seen, "checksum")
-    return ruled(
+    return decide(
         not unseen, f"Not seen by the checksum: {unseen or 'none of the changes made'}. A digest sees all."
     )  # fmt: skip
 
 
-@says(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
+@claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
 def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
     """The checksum was the same wherever the page was."""
     idle, cosmetic = rate(seen, "checksum", ("none",)), rate(seen, "checksum", ("cosmetic",))
-    return ruled(
+    return decide(
         idle == 0,
         f"{idle:.0%} of the pages that were the same were taken for changed; of the changes that no reader "
         f"sees (white space, comments, attributes) {cosmetic:.0%} set it off.",
     )
 
 
-@says(TREES, "Comparing document trees level by level finds structural changes.")
+@claim_of(TREES, "Comparing document trees level by level finds structural changes.")
 def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
     """All of them, on every page."""
     unseen, blind = missed(seen, "tree", ("structure",)), missed(seen, "tree", ("content",))
-    return ruled(
+    return decide(
         not unseen,
         f"Structural changes that the tree did not see: {unseen or 'none'}. It does not "
         f"look at text: {blind or 'yet it saw all changes of it'}.",
     )
 
 
-@says(TREES, "Pages stored as trees in XML are clearly smaller than their HTML.")
+@claim_of(TREES, "Pages stored as trees in XML are clearly smaller than their HTML.")
 def xml_is_smaller(html: float, xml: float) -> Ruling:
     """By a twentieth, in bytes of all pages."""
-    return ruled(
+    return decide(
         xml < (1 - NEGLIGIBLE) * html,
         f"XML has {xml / html if html else 1:.1%} of the bytes of the HTML; white space between elements and "
         "comments are what it leaves out.",
@@ -338,7 +338,7 @@ def xml_is_smaller(html: float, xml: float) -> Ruling:
 ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 
 
-def study(index: Index, count: int, random_seed: int) -> tuple[list[Table], list[Claim]]:
+def study(index: CorpusIndex, count: int, random_seed: int) -> tuple[list[ReportTable], list[Claim]]:
     """Measure all on pages as the embedded web serves them, and detectors on those of the corpus."""
     pages = embedded_pages(count, random_seed)
     seen = detected(pages, list(editions(count)), random_seed)

@@ -94,9 +94,9 @@ def export(
     excel: bool = False,
     respect: str = "",
     stdout: IO[bytes] | None = None,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Exported:
-    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
+    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `progress` hears of the progress.
 
     Of a page that has changed, `versions` are those that count: `current` or `all`. By default a web archive keeps
     all of them, and everything else is what the pages are now. Relevant is what is worth the crawl's threshold, or
@@ -113,7 +113,12 @@ def export(
         _spare(path.resolve(), directory.resolve())
     with Collection(directory, threshold, whole_text=whole_text) as collection:
         pages = Selection(
-            collection, everything=everything, copies=copies, versions=chosen == "all", respect=respect, tell=tell
+            collection,
+            everything=everything,
+            copies=copies,
+            versions=chosen == "all",
+            respect=respect,
+            progress=progress,
         )
         if kind.archive and pages.total and not pages.archived:
             raise InputError(

@@ -24,7 +24,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
-from lycosa.web.optouts import CHOICES, heeded
+from lycosa.web.optouts import CHOICES, respected
 
 # SQL: events that found a page's content, another than before or the same
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
@@ -48,12 +48,12 @@ class Selection:
         versions: bool = False,
         only: str = "",
         respect: str = "",
-        tell: ProgressCallback = no_progress,
+        progress: ProgressCallback = no_progress,
     ) -> None:
         self.collection = collection
         self.everything = everything
         self.log = collection.log
-        self._tell = tell
+        self._tell = progress
         self.parent = lru_cache(maxsize=16)(self.log.visit)  # those that led to pages come one after the other
         self.view = collection.view()
         least = -math.inf if everything else collection.threshold
@@ -90,7 +90,7 @@ class Selection:
         standing = array("q", (seq for seq, _ in self._select(VERSIONS)))
         for _, visit in self.collection.visits(standing):
             vertex = self.view.graph.vertex(visit.node)
-            if heeded(visit.data.get("opt_outs", ()), respect) and self._chosen[vertex]:
+            if respected(visit.data.get("opt_outs", ()), respect) and self._chosen[vertex]:
                 self._chosen[vertex] = False
                 left_out += 1
         return left_out

@@ -26,7 +26,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lycosa.collection.export import warc
 from lycosa.collection.export.cleaning import iso, line
 from lycosa.collection.export.selection import Selection, Written
-from lycosa.store.cdxj import digest_of
+from lycosa.store.cdxj import format_digest
 from lycosa.version import SOFTWARE
 
 BLOCK = 1024  # lines in a block of the index, which a reader fetches to find a URL
@@ -122,7 +122,7 @@ def _cdx(copied: warc.Copied) -> bytes:
         "url": visit.node,
         "mime": "warc/revisit" if copied.revisit else copied.kind,
         "status": str(visit.status),
-        "digest": digest_of(visit.digest),
+        "digest": format_digest(visit.digest),
         "length": str(copied.length),
         "offset": str(copied.offset),
         "filename": _ARCHIVE,

@@ -25,7 +25,7 @@ from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Place, Visit
 from lycosa.drawing.formats import many
 from lycosa.store import cdxj
-from lycosa.store.cdxj import digest_of, media_type
+from lycosa.store.cdxj import format_digest, media_type
 from lycosa.store.warc import http_head, read_record, warcinfo
 from lycosa.version import SOFTWARE
 
@@ -41,7 +41,7 @@ class Copied:
     length: int  # of the response; its request follows
     revisit: bool
     kind: str  # content type of the response
-    entries: list[cdxj.Entry]  # of a rendered page: the DOM, the answer, and what the browser fetched
+    entries: list[cdxj.CdxjEntry]  # of a rendered page: the DOM, the answer, and what the browser fetched
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
@@ -126,7 +126,7 @@ def _as_response(head: bytes, http: bytes, body: bytes) -> bytes:
     block = http + b"\r\n\r\n" + body
     fields = _REVISIT_FIELDS.sub(b"", head + b"\r\n").replace(b"WARC-Type: revisit", b"WARC-Type: response")
     fields = re.sub(rb"(?<=\r\nContent-Length: )\d+", str(len(block)).encode(), fields)
-    digest = digest_of(hashlib.sha256(block).digest()).encode()
+    digest = format_digest(hashlib.sha256(block).digest()).encode()
     if b"\r\nWARC-Block-Digest: " not in fields:
         fields += b"Content-Type: application/http; msgtype=response\r\nWARC-Block-Digest: x\r\n"
     fields = re.sub(rb"(?<=\r\nWARC-Block-Digest: )[^\r\n]+", digest, fields)

@@ -26,7 +26,7 @@ class Card:
     node: str
     title: str
     number: int  # place in the order in which pages were fetched, from 1
-    beta: float
+    relevance: float
     found: bool
     score: float  # priority when it was picked; infinite for seeds
     depth: int  # links between it and the nearest seed, -1 if none leads there
@@ -250,19 +250,19 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
     )
 
 
-def scores(betas: NDArray[np.float64], copies: NDArray[np.bool_], threshold: float) -> Histogram | None:
+def scores(relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold: float) -> Histogram | None:
     """Pages by score, in bars that meet at the threshold; pages that score 0 are left out. None if there is nothing."""
-    betas, copies = betas[betas != 0], copies[betas != 0]
-    if not len(betas):
+    relevances, copies = relevances[relevances != 0], copies[relevances != 0]
+    if not len(relevances):
         return None
-    low, high = min(0.0, float(betas.min())), max(float(betas.max()), threshold)
+    low, high = min(0.0, float(relevances.min())), max(float(relevances.max()), threshold)
     width = (high - low) / BINS or 1.0
     below = round((threshold - low) / width)
     if below > 0:  # so wide that a whole number of bars lies below the threshold
         width = (threshold - low) / below
     bins = int((high - low) / width) + 1
     # A score of exactly the threshold lies above it, whatever rounding says.
-    number = np.clip(np.floor((betas - low) / width + 1e-6), 0, bins - 1).astype(int)
+    number = np.clip(np.floor((relevances - low) / width + 1e-6), 0, bins - 1).astype(int)
     counts, parts = np.bincount(number, minlength=bins), np.bincount(number[copies], minlength=bins)
     span = bins * width
     strong = low + (np.arange(bins) + 0.5) * width >= threshold

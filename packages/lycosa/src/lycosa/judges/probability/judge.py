@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.nodes import Known, Nodes
-from lycosa.core.state import State, Untold, plain, put_back
+from lycosa.core.state import State, StateMismatch, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.judges.counting import Phrases, folded
 from lycosa.judges.embedding import packed
@@ -37,7 +37,7 @@ from lycosa.judges.probability.study import (
     untaught,
     usual_page,
 )
-from lycosa.judges.query import Query
+from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality, repeats
@@ -72,7 +72,7 @@ class Probability:
     >>> topic, words = Probability("coral reef"), Vocabulary()
     >>> reef = Page("ok", title="Coral reefs", main="Coral reefs are built by corals.", lead="Coral reefs are built")
     >>> rail = Page("ok", title="Railways", main="Trains run on rails.", lead="Trains run on rails.")
-    >>> [topic.judge(page, words.read(page)).beta >= topic.threshold for page in (reef, rail)]
+    >>> [topic.judge(page, words.read(page)).relevance >= topic.threshold for page in (reef, rail)]
     [True, False]
     """
 
@@ -96,9 +96,9 @@ class Probability:
         stems: dict[str, float] = dict((examples or {}).get("centroid", {}))
         if stems and self.asked.words:
             heaviest = max(stems.values(), default=1.0)
-            for stem, weight in Query(self.asked.words).weights.items():
+            for stem, weight in VectorJudge(self.asked.words).weights.items():
                 stems[stem] = stems.get(stem, 0.0) + weight * heaviest
-        self.query = Query(stems, stemmed=True) if stems else Query(self.words)  # judges links
+        self.query = VectorJudge(stems, stemmed=True) if stems else VectorJudge(self.words)  # judges links
         self.notes: list[str] = []
         self.meaning = _meaning(self.asked.words, self.notes)
         # vector of a page in a language; callers that judge pages repeatedly may cache it
@@ -183,15 +183,15 @@ class Probability:
         evidence = looking.see(
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
-        beta = self._worth(evidence)
+        relevance = self._worth(evidence)
         # Nobody is fooled by what is stuffed with other words.
         # checks for stuffing from here on, also where a page has none of the words
-        if (beta >= 0.1 or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
+        if (relevance >= 0.1 or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
-                data["quality"], beta = evidence.quality, self._worth(evidence)
+                data["quality"], relevance = evidence.quality, self._worth(evidence)
         self._pending = reading.terms, evidence
-        judgement.beta, judgement.data = beta, data
+        judgement.relevance, judgement.data = relevance, data
         return judgement
 
     def _worth(self, page: Evidence) -> float:
@@ -232,7 +232,7 @@ class Probability:
         if visit.is_hollow:  # there is nothing on it, whatever its words
             evidence.slots, evidence.amounts = np.zeros_like(evidence.slots), np.zeros_like(evidence.amounts)
         first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
-        self._named(visit.node, self._pages.add(evidence, visit.beta, first))
+        self._named(visit.node, self._pages.add(evidence, visit.relevance, first))
         if first:
             self._looking.count(evidence, int(visit.terms.counts.sum()))
 
@@ -310,7 +310,7 @@ class Probability:
         self._nodes.restore(state["nodes"])
         self._row_of.restore(state["rows"])
         if len(self._nodes) != self._pages.count:
-            raise Untold("pages have no address")
+            raise StateMismatch("pages have no address")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
         self._model = None if state["model"] is None else Model.restored(state["model"])
         self._next, self._judged = state["next"], state["judged"]

@@ -157,7 +157,7 @@ class Scent:
     >>> links = Links.to("http://a.test/coral", "http://a.test/trains", anchors=["coral reefs", "railways"])
     >>> links.alphas[:] = (.8, 0)
     >>> scent = Scent(words="coral reef bleaching", vectors=False)
-    >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
+    >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, relevance=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
     (True, ['new places', 'address'])
@@ -260,7 +260,7 @@ class Scent:
         trails, visit = self.trails_, step.visit
         trails.fit(len(table))
         self.elite_.fit(len(table))
-        trails.outcome[step.row] = 0.0 if visit.same_as else visit.beta
+        trails.outcome[step.row] = 0.0 if visit.same_as else visit.relevance
         if visit.outcome == "redirect":
             for target in step.children.tolist():
                 if not trails.words.item(target, HOST):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import Spilled, fit
-from lycosa.core.state import State, Untold, plain, put_back
+from lycosa.core.state import State, StateMismatch, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.strategies.scent.words import SLOTS, LinkWords, slot_of
@@ -76,7 +76,7 @@ class _Kept:
         put_back(self, state)
         self.count = len(self.rows)
         if len(self.slots) != int(self.words.sum()):
-            raise Untold("words of pages are missing")
+            raise StateMismatch("words of pages are missing")
 
 
 _NO_SLOTS = np.zeros(0, np.int32)
@@ -88,7 +88,7 @@ class _Read(NamedTuple):
     outcome: float
     query: float
     said: float
-    beta: float
+    relevance: float
     own: float
     worded: bool
     slots: NDArray[np.intp]
@@ -161,7 +161,7 @@ class Sharpening:
         if self.probability:
             self._kept.add(row, read.own, visit.data.get("quality", 1.0), read.slots)
         query = read.query
-        self._beta += read.beta
+        self._beta += read.relevance
         self._own += read.own
         if self.feedback and read.worded:
             said = read.said
@@ -204,8 +204,8 @@ class Sharpening:
         slots = words.slots(table.stems, visit.terms.ids)
         frequency = _FREQUENCY.take(visit.terms.counts)
         length = math.sqrt(frequency @ frequency)
-        beta = own = said = 0.0
-        query = 0.0 if self.probability and visit.beta < UNLIKELY else visit.beta
+        relevance = own = said = 0.0
+        query = 0.0 if self.probability and visit.relevance < UNLIKELY else visit.relevance
         if self._worded and length:
             beta, own = query, float(frequency @ self._topic.take(slots)) / length
             betas, owns = self._beta + beta, self._own + own

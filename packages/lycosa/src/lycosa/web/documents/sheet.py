@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from lycosa.web.declared import LONGEST, href_of, mentions
+from lycosa.web.declared import LONGEST, as_href, find_addresses
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 
 MOST_TEXT = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
@@ -124,9 +124,9 @@ def _linked(pieces: Iterable[Piece]) -> str:
 def _with_addresses(text: str) -> str:
     parts: list[str] = []
     done = 0
-    for start, end in mentions(text):
+    for start, end in find_addresses(text):
         address = text[start:end]
-        link = f'<a href="{escape(href_of(address))}">{escape(address, quote=False)}</a>'
+        link = f'<a href="{escape(as_href(address))}">{escape(address, quote=False)}</a>'
         parts += [escape(text[done:start], quote=False), link]
         done = end
     return "".join([*parts, escape(text[done:], quote=False)])

@@ -1,0 +1,314 @@
+"""Crawlers compared on the same trials: curves with their bands, ends in a table, claims with their verdicts.
+
+Papers, benchmark and `lab run` all compare here, by `findings.compare`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lycosa_lab.confidence import Interval, curve, interval, paired
+from lycosa_lab.findings import (
+    INDEPENDENT,
+    UNTESTED,
+    Cell,
+    Expected,
+    Mode,
+    ReportFigure,
+    ReportTable,
+    Ruling,
+    combine_rulings,
+    compare,
+)
+from lycosa_lab.measures import Floats, exhausted, found, gains, harvest, harvest_curve, recall, targets
+from lycosa_lab.results import ExperimentResults, Trial, Unit
+
+BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
+
+Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # a number of a crawl at each budget
+
+
+def grid(budget: int, points: int = 20) -> list[int]:
+    """Return the budgets at which curves are drawn, evenly up to the whole.
+
+    >>> grid(300, 3)
+    [100, 200, 300]
+    """
+    return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number read off a crawl at each budget."""
+
+    name: str
+    of: Read
+    digits: int = 3  # decimal places shown
+    most: float | Read = 1.0  # the largest value possible
+
+
+def gains_of(outcome: Trial, results: ExperimentResults, truth: ArrayLike | None = None) -> Floats:
+    """Return the worth of each page of a crawl: by labels, or by another truth."""
+    return gains(outcome.trace, results.subjects[outcome.subject], truth)
+
+
+def _total(outcome: Trial, results: ExperimentResults) -> float:
+    return targets(outcome.trace, results.subjects[outcome.subject])
+
+
+def _reachable(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
+    """Return what a crawl without a detour finds of a topic's pages; of scores there may be more."""
+    return np.minimum(np.asarray(budgets, np.float64), _total(outcome, results))
+
+
+HARVEST = Measure("harvest by labels", lambda one, results, budgets: harvest(gains_of(one, results), budgets))
+FOUND = Measure(
+    "relevant by labels", lambda one, results, budgets: found(gains_of(one, results), budgets), 1, _reachable
+)
+PAGES = Measure(
+    "pages", lambda one, results, budgets: found(np.ones(len(gains_of(one, results))), budgets), 1, math.inf
+)
+RECALL = Measure(
+    "recall", lambda one, results, budgets: recall(gains_of(one, results), _total(one, results), budgets),
+    most=lambda one, results, budgets: _reachable(one, results, budgets) / max(_total(one, results), 1e-9),
+)  # fmt: skip
+
+
+def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
+    """Found over budget, by labels or by the guide; pages that a dry crawl did not fetch count as no find."""
+    return Measure(
+        name,
+        lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
+        most=(lambda one, results, budgets: _reachable(one, results, budgets) / np.asarray(budgets))
+        if mode == INDEPENDENT else math.inf,
+    )  # fmt: skip
+
+
+@dataclass
+class CrawlComparison:
+    """Crawlers measured on the same trials. A trial is a topic and a seed set; repetitions are averaged before."""
+
+    labels: Mapping[str, str]  # crawler -> its name, in order
+    budgets: Sequence[int]
+    topics: Sequence[str]  # of each trial: trials of one topic depend on each other
+    values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row for each trial, a column for a budget
+    most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest values possible, in the same form
+    pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # what each crawl fetched
+    spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials that found hardly more in the end
+
+    @classmethod
+    def of(
+        cls,
+        labels: Mapping[str, str],
+        runs: Sequence[ExperimentResults],
+        budgets: Sequence[int],
+        measures: Iterable[Measure],
+    ) -> CrawlComparison:
+        """Measure the crawls of some runs, which have the same trials and different crawlers.
+
+        Trials that one of them could not run (the remarks say why) are left out for all.
+        """
+        crawls: dict[str, dict[Unit, list[tuple[Trial, ExperimentResults]]]] = {}
+        for results in runs:
+            for one in results.outcomes:
+                if one.strategy in labels:
+                    own = crawls.setdefault(one.strategy, {})
+                    own.setdefault((one.subject, one.seed_set), []).append((one, results))
+        trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
+        crawls = {name: {trial: crawls[name][trial] for trial in trials} for name in labels if name in crawls}
+        last = max(budgets)
+
+        def read(own: Mapping[Unit, list[tuple[Trial, ExperimentResults]]], of: Read) -> Floats:
+            rows = [np.mean([of(one, results, budgets) for one, results in each], axis=0) for each in own.values()]
+            return np.array(rows, np.float64).reshape(-1, len(budgets))
+
+        def ceiling(measure: Measure) -> Floats:
+            if callable(measure.most):
+                return read(next(iter(crawls.values()), {}), measure.most)
+            return np.full((len(trials), len(budgets)), measure.most)
+
+        measures = list(measures)
+        return cls(
+            labels, budgets, [subject for subject, _ in trials],
+            {measure: {name: read(own, measure.of) for name, own in crawls.items()} for measure in measures},
+            {measure: ceiling(measure) for measure in measures},
+            {
+                name: [
+                    np.concatenate([results.subjects[one.subject].counted(one.trace.found)[:last]
+                                    for one, results in each])
+                    for each in own.values()
+                ]
+                for name, own in crawls.items()
+            },
+            {
+                name: np.array(
+                    [all(exhausted(results.gains(one, INDEPENDENT), last) for one, results in each)
+                     for each in own.values()], np.bool_,
+                )
+                for name, own in crawls.items()
+            },
+        )  # fmt: skip
+
+    @classmethod
+    def pooled(cls, parts: Sequence[CrawlComparison]) -> CrawlComparison:
+        """Join comparisons on different trials; a crawler that one of them lacks has no numbers there."""
+        first = parts[0]
+        names = [name for name in first.labels if any(name in part.crawlers for part in parts)]
+
+        def rows(part: CrawlComparison, measure: Measure, name: str) -> Floats:
+            nothing = np.full((len(part.topics), len(part.budgets)), math.nan)
+            return part.values[measure].get(name, nothing)
+
+        return cls(
+            first.labels, first.budgets, [topic for part in parts for topic in part.topics],
+            {
+                measure: {name: np.concatenate([rows(part, measure, name) for part in parts]) for name in names}
+                for measure in first.values
+            },
+            {measure: np.concatenate([part.most[measure] for part in parts]) for measure in first.most},
+            {
+                name: [nodes for part in parts
+                       for nodes in part.pages.get(name, [np.zeros(0, np.int32)] * len(part.topics))]
+                for name in names
+            },
+            {
+                name: np.concatenate([part.spent.get(name, np.zeros(len(part.topics), np.bool_)) for part in parts])
+                for name in names
+            },
+        )  # fmt: skip
+
+    @property
+    def crawlers(self) -> list[str]:
+        return list(next(iter(self.values.values()), ()))
+
+    @property
+    def count(self) -> int:
+        return len(set(self.topics))
+
+    def label(self, name: str) -> str:
+        return self.labels.get(name, name)
+
+    def at(self, *budgets: int) -> CrawlComparison:
+        """Return the same crawls at some of the budgets."""
+        columns = [list(self.budgets).index(budget) for budget in budgets]
+        ends = max(budgets) == max(self.budgets)
+        return replace(
+            self, budgets=list(budgets), spent=self.spent if ends else {},
+            values={by: {name: rows[:, columns] for name, rows in of.items()} for by, of in self.values.items()},
+            most={by: rows[:, columns] for by, rows in self.most.items()},
+        )  # fmt: skip
+
+    def interval(self, name: str, measure: Measure) -> Interval:
+        """Return the mean over topics of all budgets together, and how sure it is."""
+        return interval(self.values[measure][name].mean(axis=1), groups=self.topics)
+
+    def mean(self, name: str, measure: Measure) -> float:
+        return self.interval(name, measure).mean
+
+    def figure(
+        self, key: str, title: str, y_label: str, measure: Measure, mode: Mode = INDEPENDENT, note: str = ""
+    ) -> ReportFigure:
+        curves = []
+        for name, label in self.labels.items():
+            lines = self.values[measure].get(name, np.zeros((0, 0)))
+            known = np.flatnonzero(~np.isnan(lines).any(axis=1))
+            if len(known):
+                curves.append(curve(label, self.budgets, lines[known], [self.topics[row] for row in known.tolist()]))
+        return ReportFigure(key, title, "pages fetched", y_label, curves, mode, note=f"{note} {BANDS}".strip())
+
+    def ends(self, measures: Iterable[Measure]) -> list[list[Cell]]:
+        by, end = list(measures), self.at(self.budgets[-1])
+        return [
+            [label, *(end.interval(name, measure).text(measure.digits) for measure in by)]
+            for name, label in self.labels.items()
+            if name in self.crawlers
+        ]
+
+    def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> ReportTable:
+        return ReportTable(key, title, ["crawler", *measures], self.ends(measures.values()), mode, note=note)
+
+    # -- claims --------------------------------------------------------------------------------------------------------
+
+    def ahead(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        by: Sequence[Measure],
+        beside: Sequence[Measure] = (),
+        expect: Expected = "better",
+        more: Sequence[str] = (),
+    ) -> Ruling:
+        """Rule on a claim that the first of each pair is better (or what is expected) by each of some measures.
+
+        What other measures say stands `beside`, and `more` lines after that: they decide nothing.
+        """
+        pairs = list(pairs)
+        if missing := sorted({name for pair in pairs for name in pair if name not in self.values[by[0]]}):
+            return Ruling(UNTESTED, f"Without results of {', '.join(missing)}: see the remarks")
+        verdict, evidence = combine_rulings(self.compared(*pair, measure, expect) for pair in pairs for measure in by)
+        lines = [self.difference(pair, measure) for pair in pairs for measure in beside]
+        return Ruling(verdict, "\n".join([evidence, *lines, *more]))
+
+    def compared(self, one: str, other: str, measure: Measure, expect: Expected = "better", what: str = "") -> Ruling:
+        """Rule on two crawlers by one measure."""
+        ours, theirs = (self.values[measure][name] for name in (one, other))
+        most: ArrayLike = math.inf if callable(measure.most) else measure.most
+        if measure in self.most:
+            most = self.most[measure].mean(axis=1)
+        return compare(
+            ours, theirs, self.topics, most=most,
+            names=(self.label(one), self.label(other)), what=what or measure.name, expect=expect, budgets=self.budgets,
+            mute=self.mute(one, other, (ours == theirs).all(axis=1)), digits=measure.digits,
+        )  # fmt: skip
+
+    def mute(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
+        """Return in which trials two crawlers cannot differ, by reason: `equal` is where they found the same."""
+        never = np.zeros(len(self.topics), np.bool_)
+        same = never.copy()
+        for place, nodes in enumerate(zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)):
+            same[place] = len(nodes[0]) > 0 and np.array_equal(*nodes)
+        spent = self.spent.get(one, never) & self.spent.get(other, never)
+        return {
+            "are the same crawls": same,
+            "are the same where nothing is left to find": spent & np.asarray(equal, np.bool_),
+        }
+
+    def difference(self, pair: tuple[str, str], measure: Measure) -> str:
+        """Return the difference of a pair over the whole crawl, as evidence."""
+        one, other = (self.values[measure][name].mean(axis=1) for name in pair)
+        apart = paired(one, other, groups=self.topics).text(measure.digits)
+        return f"{self.label(pair[0])} less {self.label(pair[1])}, {measure.name}: {apart}."
+
+    def closing(self, ahead: str, behind: str, by: Measure) -> Ruling:
+        """Rule on a claim that one catches up: its gap is smaller at the end than after a quarter of the crawl.
+
+        Without a gap after a quarter there is nothing to catch up with. Where the topic is exhausted any gap closes.
+        """
+        quarter = max(0, len(self.budgets) // 4 - 1)
+        gaps = self.values[by][ahead] - self.values[by][behind]
+        mute = self.mute(ahead, behind)
+        kept = ~np.any(list(mute.values()), axis=0)
+        topics = [topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep]
+        first, last = (interval(gaps[kept, at], draws=1, groups=topics).mean for at in (quarter, -1))
+        evidence = (
+            f"{self.label(ahead)} less {self.label(behind)}: {first:+.3f} after {self.budgets[quarter]:,} pages, "
+            f"{last:+.3f} after {self.budgets[-1]:,}."
+        )
+        if first <= 0:
+            return Ruling(UNTESTED, f"There was no gap to close.\n{evidence}")
+        names = f"gap after {self.budgets[quarter]:,} pages", "gap at the end"
+        shrunk = compare(gaps[:, quarter], gaps[:, -1], self.topics, names=names, what=by.name, mute=mute)
+        return Ruling(shrunk.verdict, f"{shrunk.evidence}\n{evidence}")
+
+    def same_order(self, one: Measure, other: Measure) -> Ruling:
+        """Rule on a claim that two measures put all crawlers in the same order: none is better than the one before."""
+        order = sorted(self.crawlers, key=lambda name: -self.mean(name, one))
+        if not self.mean(order[0], one):
+            return Ruling(UNTESTED, f"By {one.name} there is nothing to put in order.")
+        verdict, evidence = self.ahead([(low, high) for high, low in pairwise(order)], [other], expect="not better")
+        return Ruling(verdict, f"By {one.name}: {'; '.join(map(self.label, order))}.\n{evidence}")

@@ -1,0 +1,324 @@
+"""Run an experiment: all of its trials on all cores. What is done is kept, so that a second call does the rest only.
+
+In a directory:
+
+    experiment.toml   the complete configuration, to do it again
+    results.csv       see results.py
+
+and there or in another directory, which several experiments may share:
+
+    prepared/         what strategies were trained with
+    guides/           what judges said of all pages
+    readings/         all pages as numbers, for judges that learn
+    runs/KEY.npz      a finished trial; KEY is a digest of all that decides how it ends
+
+The same experiment gives the same results, whatever the number of processes and the order in which they finish.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.files import replacing
+from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.drawing.formats import clean
+from lycosa_lab.cache import code_digest, corpus_digest, digest
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiments import AS_PUBLISHED, Experiment
+from lycosa_lab.external import FORFEITED, ExternalStrategy
+from lycosa_lab.judgements import Judgements, judgements_for, learning_reason
+from lycosa_lab.learning_judges import CorpusReadings, LearningJudgements, learning_judgements
+from lycosa_lab.lookahead import LARGEST, look_ahead
+from lycosa_lab.pool import map_parallel
+from lycosa_lab.preparation import prepare
+from lycosa_lab.results import ExperimentResults, Trial, read_trace, write_trace
+from lycosa_lab.seeds import seed_sets
+from lycosa_lab.simulation import Trace, simulate
+from lycosa_lab.subjects import Subject, as_published, subjects_of
+from lycosa_lab.trial_strategies import (
+    LOOK_AHEAD,
+    ORACLE,
+    is_foresighted,
+    look_ahead_links,
+    make_trial_strategy,
+    needs,
+    topic_as_for,
+    uses_judge,
+    wants,
+)
+
+LEFT_OUT, FAILED = "Left out", "Failed"
+
+
+def run(
+    experiment: Experiment,
+    out: Path | str,
+    *,
+    work: Path | str | None = None,
+    index: CorpusIndex | None = None,
+    subjects: Sequence[Subject] | None = None,
+    workers: int = 0,
+    progress: ProgressCallback = no_progress,
+) -> ExperimentResults:
+    """Run what is missing of an experiment, and give all that is there.
+
+    Tables go to `out`; runs and what was prepared for them to `work`, by default `out`. Experiments that share `work`
+    share all that is the same in them.
+
+    `index` and `subjects` take the place of those that the experiment names. With `workers=1` all happens in this
+    process; 0 means one for each core. Other processes start afresh and read the script that called, so a script has
+    to have what it does behind a guard:
+
+        from lycosa_lab.experiments import Experiment
+        from lycosa_lab.experiment_runner import run
+
+        if __name__ == "__main__":
+            results = run(Experiment("mine", "my.index", ["best-first", "breadth-first"]), "mine")
+            print(results.remarks)
+
+    A trial that fails (a strategy of your own that raises) is named in `remarks` and `failed`; the others go on.
+    """
+    out = Path(out)
+    experiment.check()
+    index = experiment.open() if index is None else index
+    hunted = list(subjects) if subjects is not None else subjects_of(
+        index, experiment.subjects, count=experiment.subject_count, least=experiment.least, most=experiment.most,
+        random_seed=experiment.random_seed, examples=experiment.examples, progress=progress,
+    )  # fmt: skip
+    experiment, remarks = _settled(experiment, index, hunted)
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / "experiment.toml") as file:
+        corpus = str(index.path.resolve()) if index.path else experiment.corpus
+        file.write(replace(experiment, corpus=corpus).as_toml().encode())
+    shop = TrialRunner(experiment, index, Path(work or out), progress)
+    if experiment.judge and learning_reason(experiment.judge):
+        _ = shop.readings  # before there are processes that would all make it
+    starts = _prepared(shop, hunted, workers, remarks)
+    trials = _trials(shop, starts)
+    reasons = _run_all(shop, trials, workers)
+    results = ExperimentResults(experiment, index, shop.subjects, remarks=remarks, kept=shop.work)
+    for trial in trials:
+        trace = None if trial in reasons else read_trace(shop.path(trial))
+        if trace is not None:
+            results.outcomes.append(replace(trial, trace=trace))
+        elif trial not in reasons:
+            reasons[trial] = FAILED, f"its file {shop.path(trial)} can't be read back"
+    results.failed = [str(trial) for trial, (kind, _) in reasons.items() if kind == FAILED]
+    results.remarks += _why(trials, reasons)
+    if not results.outcomes:
+        raise InputError(f"no trial has a result. {' '.join(results.remarks)}")
+    results.remarks += results.notable()
+    results.write_tables(out)
+    return results
+
+
+def _settled(experiment: Experiment, index: CorpusIndex, subjects: Sequence[Subject]) -> tuple[Experiment, list[str]]:
+    """The experiment as it can be run on a corpus, and remarks on what is not as it was asked for.
+
+    Beside the greedy oracle stands one that looks ahead, and the reverse: neither is to be taken for the optimum. What
+    the guide judges itself is called as-published.
+    """
+    remarks: list[str] = []
+    if len({one.name for one in subjects}) < len(subjects):
+        raise InputError("two subjects have the same name: name each once")
+    if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning_reason(experiment.judge)):
+        raise InputError(f"{reason}: what it says of a page is not settled, and can't be what is counted as-published")
+    texts = list(experiment.strategies)
+    yardsticks = [at for at, text in enumerate(texts) if text == ORACLE or look_ahead_links(text)]
+    other = LOOK_AHEAD if not any(map(look_ahead_links, texts)) else ORACLE
+    if yardsticks and other == LOOK_AHEAD and len(index.child) > LARGEST:
+        remarks.append(
+            f"{LEFT_OUT}: {LOOK_AHEAD}: with {len(index.child):,} links it would take long; name it to have it."
+        )
+    elif yardsticks and other not in texts:
+        texts.insert(yardsticks[-1] + 1, other)
+    mode = experiment.mode
+    by_score = experiment.told == "score"
+    own = [one for one in subjects if by_score and one.truth_by.startswith("scores")]
+    if own and mode != AS_PUBLISHED:
+        remarks.append(f"As-published, although {mode} was asked for: the guide of {own[0].name} is its judge, too.")
+        mode = AS_PUBLISHED
+    return replace(experiment, strategies=texts, mode=mode), remarks
+
+
+class TrialRunner:
+    """What a process has at hand: the corpus, the experiment, subjects, and guides as they are needed."""
+
+    def __init__(
+        self, experiment: Experiment, index: CorpusIndex, work: Path, progress: ProgressCallback = no_progress
+    ) -> None:
+        self.experiment, self.index, self.work, self.progress = experiment, index, work, progress
+        self.subjects: dict[str, Subject] = {}
+        self.guides: dict[tuple[str, str], Judgements | LearningJudgements] = {}
+
+    @cached_property
+    def readings(self) -> CorpusReadings:
+        """Of all pages, for judges that learn."""
+        return CorpusReadings.of(self.index, self.work, self.progress)
+
+    def __reduce__(self) -> Any:
+        """Another process has guides of its own, and reports no progress."""
+        return TrialRunner, (self.experiment, self.index, self.work), {"subjects": self.subjects}
+
+    def path(self, trial: Trial) -> Path:
+        return self.work / "runs" / f"{trial.key}.npz"
+
+    def prepare(self, subject: Subject) -> tuple[Subject, list[list[int]], str]:
+        """Train what strategies need, let a judge judge, choose seeds; the last is why there are none."""
+        plan = self.experiment
+        wanted = {"model"} & {plan.told} | set().union(*(needs(text) for text in plan.strategies))
+        subject = prepare(self.index, subject, wanted, self.work, random_seed=plan.random_seed, progress=self.progress)
+        try:
+            if plan.told in subject.lacking:
+                raise InputError(subject.lacking[plan.told])
+            self.guide(subject, plan.told)
+            for text in plan.strategies:
+                if needs(text).isdisjoint(subject.lacking):
+                    self.guide(subject, topic_as_for(text, plan.told))
+            seeds = seed_sets(
+                self.index, subject, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
+                random_seed=plan.random_seed, disjoint=plan.disjoint,
+            )  # fmt: skip
+        except InputError as error:
+            return subject, [], str(error)
+        return subject, seeds, ""
+
+    def guide(self, subject: Subject, told: str) -> Judgements | LearningJudgements:
+        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
+        key = subject.name, told
+        if key not in self.guides:
+            while len(self.guides) >= 2:  # trials come subject by subject
+                del self.guides[next(iter(self.guides))]
+            plan = self.experiment
+            judge = plan.judge if told == plan.told else ""
+            if judge and learning_reason(judge):
+                self.guides[key] = learning_judgements(self.index, subject, told, judge, self.readings)
+            else:
+                asked = wants(plan.strategies)
+                self.guides[key] = judgements_for(self.index, subject, told, judge, asked, self.work, self.progress)
+        return self.guides[key]
+
+    def _guide_of(self, strategy: str, subject: Subject) -> Judgements | LearningJudgements:
+        guide = self.guide(subject, topic_as_for(strategy, self.experiment.told))
+        if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
+            return replace(
+                Judgements.given(self.index), relevance=guide.relevance
+            )  # its word when it has seen all pages
+        if isinstance(guide, LearningJudgements) and not uses_judge(strategy):
+            return Judgements.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
+        return guide
+
+    def run(self, trial: Trial) -> tuple[str, str]:
+        """Run a trial and keep it; else return FAILED or LEFT_OUT, and why."""
+        subject = self.subjects[trial.subject]
+        if lacking := sorted(needs(trial.strategy) & set(subject.lacking)):
+            return LEFT_OUT, subject.lacking[lacking[0]]
+        try:
+            write_trace(self.path(trial), self._crawl(trial, subject))
+        except LycosaError as error:
+            return LEFT_OUT, str(error)
+        except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename}, line {last.lineno}"
+            return FAILED, " ".join(clean(f"{type(error).__name__}: {error} ({where})").split())
+        return "", ""
+
+    def _crawl(self, trial: Trial, subject: Subject) -> Trace:
+        plan, text = self.experiment, trial.strategy
+        guide = self._guide_of(text, subject)
+        if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
+            said = self.guide(subject, plan.told)
+            assert isinstance(said, Judgements)
+            subject = as_published(subject, said)
+        seed, seen = plan.random_seed + trial.repetition, subject.seen if len(subject.seen) else None
+        if links := look_ahead_links(text):
+            return look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
+        hunts = make_trial_strategy(
+            text, self.index, subject, guide, budget=plan.budget, random_seed=seed, told=plan.told
+        )
+        if not isinstance(hunts, ExternalStrategy):
+            return simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+        try:
+            trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+        finally:
+            hunts.close()
+        trace.ending, trace.seconds = hunts.ending or trace.ending, trace.seconds + hunts.seconds
+        return trace
+
+
+def _prepared(
+    shop: TrialRunner, hunted: Sequence[Subject], workers: int, remarks: list[str]
+) -> dict[str, list[list[int]]]:
+    """Prepare all subjects, those of a graph in this process; return the seeds of those that can be hunted."""
+    workers = workers if shop.index.has_text else 1
+    starts = {}
+    notes = []
+    for subject, seeds, reason in map_parallel(
+        TrialRunner.prepare, hunted, workers, "preparing topics", shop.progress, shop
+    ):
+        if reason:
+            remarks.append(f"{LEFT_OUT}: {subject.name}: {reason}")
+            continue
+        shop.subjects[subject.name], starts[subject.name] = subject, seeds
+        notes += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
+    if not starts:
+        raise InputError(f"nothing to look for is left: {'; '.join(remarks)}")
+    remarks += notes
+    return starts
+
+
+def _trials(shop: TrialRunner, starts: dict[str, list[list[int]]]) -> list[Trial]:
+    """All trials, in the order in which their results are listed."""
+    plan = shop.experiment
+    how = digest(corpus_digest(shop.index), plan.told, code_digest(plan.judge), plan.mode, plan.budget)
+    marks = {
+        name: digest(one.name, one.words, one.examples, one.targets, one.truth, one.seen, one.model or "",
+                     one.browsing or "", one.rules or "")
+        for name, one in shop.subjects.items()
+    }  # fmt: skip
+    return [
+        Trial(
+            text, name, number, repetition, seeds=tuple(seeds),
+            key=digest(mark, marks[name], how, list(map(int, seeds)), plan.random_seed + repetition),
+        )
+        for text, mark in ((text, code_digest(text)) for text in plan.strategies)
+        for name, sets in starts.items()
+        for number, seeds in enumerate(sets)
+        for repetition in range(plan.repetitions)
+    ]  # fmt: skip
+
+
+def _run_all(shop: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
+    """Run what is missing, subject by subject, so that a process keeps few guides. What could not be run, and why."""
+    names = list(shop.subjects)
+    missing = sorted((one for one in trials if not _is_done(shop, one)), key=lambda one: names.index(one.subject))
+    ended = dict(
+        zip(
+            missing, map_parallel(TrialRunner.run, missing, workers, "running trials", shop.progress, shop), strict=True
+        )
+    )
+    return {trial: ended[trial] for trial in trials if ended.get(trial, ("", ""))[0]}
+
+
+def _is_done(shop: TrialRunner, trial: Trial) -> bool:
+    """Whether a trial was run; one that a program has forfeited is run again, as its next version may do better."""
+    kept = read_trace(shop.path(trial))
+    return kept is not None and not kept.ending.startswith(FORFEITED)
+
+
+def _why(trials: Sequence[Trial], reasons: dict[Trial, tuple[str, str]]) -> list[str]:
+    """A line for each strategy and reason."""
+    alike: dict[tuple[str, str, str], list[Trial]] = {}
+    for trial, (kind, reason) in reasons.items():
+        alike.setdefault((trial.strategy, kind, reason), []).append(trial)
+    return [
+        f"{kind}: {text} in {len(which)} of {sum(one.strategy == text for one in trials)} trials"
+        + (f", first {which[0]}" if kind == FAILED else "") + f": {reason}"
+        for (text, kind, reason), which in alike.items()
+    ]  # fmt: skip

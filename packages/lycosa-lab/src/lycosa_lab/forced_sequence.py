@@ -1,0 +1,172 @@
+"""Forced sequence: several estimators watch one crawl, and say at each step what they would have fetched.
+
+They see the same pages in the same order, so that precision and time can be compared step by step (Gouriten et al.
+2014, section 8.1). What they say changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.frontier import Frontier, Ready
+from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.core.protocols import Strategy
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Pick, Step
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import Judgements
+from lycosa_lab.measures import Floats, precision_distance
+from lycosa_lab.simulation import IndexedTable, simulate
+from lycosa_lab.subjects import Subject
+from lycosa_lab.trial_strategies import make_trial_strategy
+
+
+@dataclass
+class WatchedSequence:
+    """What was seen at each step of the crawl; the seeds are no steps."""
+
+    best: Floats  # highest true score in the frontier: what an oracle would fetch
+    picked: dict[str, Floats]
+    """Of each estimator the true score of what it would have fetched; nan where it had nothing to say."""
+    seconds: dict[str, Floats]
+    """Of each estimator the time for one step: to learn from the page before, to rank what that changed, to pick.
+    What all estimators share (the table: parents, sums over parents) is not in it."""
+
+    def distance(self, name: str, window: int = 1000) -> Floats:
+        """How far an estimator's choices are below the best, smoothed: figure 2."""
+        return precision_distance(self.picked[name], self.best, window)
+
+    def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:
+        """The time that an estimator takes at some steps (from 1 on): table 5. None where it was not watched any more.
+
+        The mean over the `window` steps up to that one: the median would hide the steps in which an estimator with a
+        batch of its own (nr) does all its work. Say `nr,period=1` for what the paper measures.
+        """
+        times: list[float | None] = []
+        for step in steps:
+            near = self.seconds[name][max(0, step - window) : step] if step <= len(self.best) else np.zeros(0)
+            whole = len(near) > 0 and not np.isnan(near[-1])
+            times.append(1000.0 * float(np.mean(near)) if whole else None)
+        return times
+
+
+@dataclass
+class _Watcher:
+    """One estimator, its frontier, and what it said."""
+
+    strategy: Strategy
+    until: int
+    picked: Floats
+    seconds: Floats
+    frontier: Frontier = field(init=False)
+    learning: float = 0.0
+
+    def learn(self, step: Step, table: Table) -> None:
+        began = perf_counter()
+        self.strategy.learn(step, table, self.frontier)
+        self.learning = perf_counter() - began
+
+    def pick(self, at: int, number: int, table: IndexedTable, worth: Floats, guide: Judgements) -> None:
+        began = perf_counter()
+        row, arm, _ = self.strategy.pick(number, self.frontier, 0.0)
+        self.seconds[at] = self.learning + perf_counter() - began
+        if row < 0:
+            return
+        self.frontier.untake(row)
+        node = int(table.node_at[row])
+        self.picked[at] = worth[node]
+        if hasattr(self.strategy, "reward"):  # a bandit is paid for what it would have fetched
+            names = [arm.name for arm in self.strategy.greedy_]  # type: ignore[attr-defined]
+            self.strategy.reward(names.index(arm), float(guide.relevance[node]))
+
+
+@dataclass
+class _Sequence:
+    """A strategy that fetches given nodes, and asks watchers before each step."""
+
+    guide: Judgements
+    nodes: NDArray[np.integer]
+    seeds: int
+    worth: Floats
+    watchers: list[_Watcher]
+    best: Floats
+    progress: ProgressCallback
+    proportional: bool = False
+    wants: tuple[str, ...] = ()
+
+    def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
+        for one in self.watchers:
+            one.frontier = one.strategy.frontier(table, ready, lane_budget, patience, choosy)
+        return Frontier(table, ready, lane_budget, patience, choosy)
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        for one in self.watchers:
+            one.strategy.admit(row, table, one.frontier)
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        table, at, node = cast(IndexedTable, frontier.table), number - 1 - self.seeds, int(self.nodes[number - 1])
+        if at >= 0:
+            open_rows = np.flatnonzero(table.state[: len(table)] == OPEN)
+            self.best[at] = self.worth[table.node_at[open_rows]].max() if len(open_rows) else math.nan
+            self.watchers = [one for one in self.watchers if one.until > at]
+            for one in self.watchers:
+                one.pick(at, number, table, self.worth, self.guide)
+        row = int(table.row_at[node])
+        if row < 0 or table.state[row] != OPEN:
+            name = self.guide.index.names[node]
+            raise ValueError(f"no crawl can fetch {name} at step {at + 1}: nothing fetched before links to it")
+        return Pick(row, "")
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        for one in self.watchers:
+            one.learn(step, table)
+        self.progress("watching", max(0, step.visit.pick - self.seeds), len(self.best))
+
+
+def watch(
+    index: CorpusIndex,
+    guide: Judgements,
+    subject: Subject,
+    estimators: Mapping[str, str],
+    sequence: NDArray[np.integer],
+    *,
+    seeds: int,
+    until: Mapping[str, int] | None = None,
+    random_seed: int = 0,
+    progress: ProgressCallback = no_progress,
+) -> WatchedSequence:
+    """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
+
+    Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Choices are
+    valued by the subject's truth. `until` ends the watch of some estimators early: nr takes longer with every page.
+
+    Each has a frontier of its own over one common table. A bandit is paid beta of what it would have fetched, for the
+    arm that it would have pulled; the paper does not say what pays them.
+
+    >>> index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
+    >>> subject = Subject("score", index.score)
+    >>> seen = watch(index, Judgements.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1)
+    >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
+    ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
+    """
+    steps = len(sequence) - seeds
+    by_name = {
+        name: _Watcher(
+            make_trial_strategy(text, index, subject, guide, budget=steps, random_seed=random_seed),
+            steps if until is None else until.get(name, steps), np.full(steps, math.nan), np.full(steps, math.nan),
+        )
+        for name, text in estimators.items()
+    }  # fmt: skip
+    worth, best = np.asarray(subject.truth, np.float64), np.full(steps, math.nan)
+    led = _Sequence(guide, sequence, seeds, worth, list(by_name.values()), best, progress)
+    simulate(guide, led, sequence[:seeds].tolist(), steps)
+    return WatchedSequence(
+        best, {name: one.picked for name, one in by_name.items()}, {name: one.seconds for name, one in by_name.items()}
+    )

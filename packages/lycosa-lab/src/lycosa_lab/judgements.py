@@ -1,0 +1,256 @@
+"""What a judge says of every page and link of a corpus: found once, kept in a file, looked up by simulated visits.
+
+The judge is a production one, told words, examples or a model, whose word does not depend on what was crawled before.
+Those that learn as the crawl goes (idf learned from its pages) have to judge during the crawl: see learning.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.core.protocols import Topic
+from lycosa.core.spec import parse
+from lycosa.core.types import Visit, as_stored
+from lycosa.judges import TOPICS, describe
+from lycosa.judges.base import CONTEXT_SCORE, FACETS, ask, asked
+from lycosa.judges.examples import centroid
+from lycosa.judges.factory import make_topic
+from lycosa.judges.vector_judge import VectorJudge
+from lycosa.text.vocabulary import Vocabulary
+from lycosa_lab.cache import Columns, code_digest, corpus_digest, digest, load, save
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.experiments import TOLD, one_of
+from lycosa_lab.subjects import Subject
+
+JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
+WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors
+
+
+@dataclass
+class Judgements:
+    """beta of every node and alpha of every child (in the order of `index.child`), and what else a judge said.
+
+    `links` are the alphas link by link where pages link to a child more than once, `facets` more numbers for each link,
+    `data` what the judge wants to be remembered of each page, packed.
+    """
+
+    index: CorpusIndex
+    relevance: NDArray[np.floating[Any]]
+    alpha: NDArray[np.float32]
+    threshold: float = 1e-9
+    links: NDArray[np.float32] | None = None
+    facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    data: list[bytes] = field(default_factory=list)
+    stems: dict[str, float] = field(default_factory=dict)  # of the judge's example pages
+    probability: ClassVar[bool] = False  # betas are probabilities
+    exact: bool = False  # its judgement is the truth, not an estimate of it
+    seconds: ClassVar[float] = 0.0  # CPU spent judging during a crawl
+
+    @classmethod
+    def given(cls, index: CorpusIndex) -> Judgements:
+        """The scores that a graph has."""
+        n, e = len(index), len(index.child)
+        relevance = index.score if len(index.score) else np.zeros(n, np.float32)
+        alpha = index.alpha if len(index.alpha) else np.zeros(e, np.float32)
+        return cls(index, relevance, alpha, exact=True)
+
+    @classmethod
+    def judged(
+        cls,
+        index: CorpusIndex,
+        topic: Topic,
+        wants: tuple[str, ...] = (),
+        path: Path | None = None,
+        progress: ProgressCallback = no_progress,
+    ) -> Judgements:
+        """Let a topic judge all pages, or read what it said before; `wants` are the facets that strategies ask for."""
+        kept = load(path)
+        (facets, data), columns = kept or _judge_all(index, topic, wants, progress)
+        if path is not None and kept is None:
+            save(path, [facets, data], **columns)
+        return cls(
+            index, columns["beta"], strongest(index, columns["links"]), topic.threshold,
+            links=columns["links"] if len(index.link_slot) else None, data=data,
+            facets={name: columns[f"facet {number}"] for number, name in enumerate(facets)},
+            exact=bool(getattr(topic, "exact", False)),
+        )  # fmt: skip
+
+    def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Judgements:
+        """For a crawl from these seeds: the same guide for all, as it does not learn."""
+        return self
+
+    @property
+    def words(self) -> list[str]:
+        """By the numbers that visits have for them."""
+        return self.index.stems
+
+    def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
+        """The visit of a node, as the engine would build it; what takes time to look up comes when it is asked for."""
+        return RecordedVisit(self, node, pick, arm, score)
+
+    def alphas(self, node: int) -> NDArray[np.float32]:
+        start = self.index.columns["child_start"]
+        return self.alpha[start.item(node) : start.item(node + 1)]
+
+
+def _judge_all(
+    index: CorpusIndex, topic: Topic, wants: tuple[str, ...], progress: ProgressCallback
+) -> tuple[Any, Columns]:
+    """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
+    ask(topic, wants)
+    reader = Vocabulary()
+    relevance = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
+    links = np.zeros(int(index.link_start[-1]), np.float32)
+    facets: dict[str, NDArray[np.float32]] = {}
+    data: list[bytes] = []
+    for node in range(len(index)):
+        page = index.page(node)
+        said = topic.judge(page, reader.read(page))
+        here = slice(index.link_start[node], index.link_start[node + 1])
+        relevance[node] = said.relevance if np.isfinite(said.relevance) else 0.0
+        links[here] = np.nan_to_num(said.alphas)
+        for facet, column in said.facets.items():
+            facets.setdefault(facet, np.zeros(len(links), np.float32))[here] = np.nan_to_num(column)
+        data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
+        progress("judging pages", node + 1, len(index))
+    columns = {f"facet {number}": column for number, column in enumerate(facets.values())}
+    return (list(facets), data if any(data) else []), {"beta": relevance, "links": links, **columns}
+
+
+def strongest(index: CorpusIndex, links: NDArray[np.float32]) -> NDArray[np.float32]:
+    """For each child the largest number among the links to it from the same page."""
+    if not len(index.link_slot):
+        return links
+    first = np.repeat(index.child_start[:-1], np.diff(index.link_start))
+    largest = np.full(len(index.child), -np.inf, np.float32)
+    np.maximum.at(largest, first + index.link_slot, links)
+    return largest
+
+
+class RecordedVisit(Visit):
+    """A visit that looks up what is in the index when someone asks for it."""
+
+    __slots__ = ("_at", "_guide")
+
+    def __init__(self, guide: Judgements, node: int, pick: int, arm: str, score: float) -> None:
+        self._guide, self._at = guide, node
+        self.kind, self.outcome = "page", "ok"
+        self.pick, self.arm, self.score = pick, arm, score
+        self.relevance = guide.relevance.item(node)
+        self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for slots that have no value yet; what no corpus records is as in an empty visit."""
+        guide, node = self._guide, self._at
+        made: Any
+        if name == "node":
+            made = str(guide.index.names[node])
+        elif name in ("language", "title"):
+            made = getattr(guide.index.page(node), name)
+        elif name == "terms":
+            made = guide.index.terms(node)
+        elif name == "links":
+            made = guide.index.page(node).links
+            here = slice(guide.index.link_start[node], guide.index.link_start[node + 1])
+            made.alphas = np.array((guide.alpha if guide.links is None else guide.links)[here])
+            made.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
+        elif name == "data":
+            packed = guide.data[node] if guide.data else b""
+            made = msgpack.unpackb(packed) if packed else {}
+        else:
+            return getattr(_PLAIN, name)
+        setattr(self, name, made)
+        return made
+
+
+_PLAIN = Visit("", "page", "ok", 0, status=200)
+
+
+# -- made of a subject -------------------------------------------------------------------------------------------
+
+
+def judgements_for(
+    index: CorpusIndex,
+    subject: Subject,
+    told: str,
+    judge: str = "",
+    wants: Sequence[str] = WANTS,
+    out: Path | None = None,
+    progress: ProgressCallback = no_progress,
+) -> Judgements:
+    """What a judge says that is told the subject's words, its examples, or its model; found once, kept under `out`.
+
+    `score` is what a graph says of its nodes and links.
+    """
+    one_of("told", told, TOLD)
+    if told == "score":
+        if judge:
+            raise InputError(f"told is score, and a judge is named, {judge}: nothing is left to be judged")
+        if not len(index.score):
+            raise InputError("the corpus has no scores of its own: tell the guide words, examples or a model")
+        return Judgements.given(index)
+    if not index.has_text:
+        raise InputError(f"the corpus has no text to judge by {told}: take its scores as the guide (told = score)")
+    judge = judge or JUDGES[told]
+    if reason := learning_reason(judge):
+        raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
+    topic = judge_maker(index, subject, told, judge)()
+    kinds = tuple(sorted(set(asked(topic, wants)) & set(WANTS))) if hasattr(topic, "facets") else ()
+    stems = dict(topic.weights) if told == "examples" and isinstance(topic, VectorJudge) else {}
+    path = None
+    if out is not None:
+        learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
+        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, topic.threshold)
+        path = Path(out) / "guides" / f"{key}.npz"
+    guide = Judgements.judged(index, topic, kinds, path, progress)
+    guide.stems = stems
+    return guide
+
+
+def judge_maker(index: CorpusIndex, subject: Subject, told: str, judge: str) -> Callable[[], Topic]:
+    """What makes the production judge, as often as one likes; what examples teach is found once."""
+    learned: dict[str, Any] = {}
+    if told == "words":
+        if not subject.words:
+            raise InputError(f"the subject {subject.name!r} has no words: tell the guide examples or a model")
+        options = Options(topic=subject.words, judge=judge)
+    elif told == "model":
+        if subject.model is None:
+            raise InputError(f"the subject {subject.name!r} has no model yet: prepare it (needs 'model')")
+        options = Options(model=str(subject.model), targets=list(subject.targets), judge=judge)
+    else:
+        if not subject.examples:
+            raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
+        options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
+        pages = (index.page(node) for node in subject.examples)
+        made = TOPICS.maker(parse(judge)[0])
+        learned = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
+    return lambda: make_topic(options, learned)
+
+
+def learning_reason(judge: str) -> str:
+    """Why a judge's word changes while it crawls; empty if it does not.
+
+    >>> learning_reason("vector,idf=background"), learning_reason("vector")
+    ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
+    """
+    name, given = parse(judge)
+    made = TOPICS.maker(name)
+    idf = describe(name).get("idf") if name in TOPICS else None
+    if idf is not None and given.get("idf", idf[1]) == "learned":
+        return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
+    code = getattr(inspect.getattr_static(made, "learn", None), "__code__", None)
+    if code is not None and code.co_names:  # it does something with what it sees
+        return f"the judge {name} learns from the pages it sees"
+    return ""

@@ -1,0 +1,252 @@
+"""Guides whose judge learns as the crawl goes, as the one does that `lycosa crawl` has.
+
+Its word on a page depends on the pages before, so it can't be looked up. But most of the work is the same in every
+crawl: unpacking a page, cutting it into words, finding its vector. That is done once for a corpus (`CorpusReadings`). The
+rest, from numbering words in the order in which this crawl meets them to the judge's lessons, is done by the same code
+as in a real crawl, so that picks are those of the engine (a test says so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.assessor import Assessor
+from lycosa.core.budget import Tally
+from lycosa.core.errors import InputError
+from lycosa.core.files import Mark
+from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.core.protocols import Keeper, Learner, Topic, Warden
+from lycosa.core.table import Table
+from lycosa.core.types import Page, Seed, Task, Terms, Visit
+from lycosa.judges.base import ask
+from lycosa.judges.probability import Probability
+from lycosa.judges.probability.judge import vector_of
+from lycosa.judges.vector_judge import VectorJudge
+from lycosa.text import embeddings
+from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
+from lycosa_lab.cache import Columns, corpus_digest, digest, load, save
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.judgements import judge_maker
+from lycosa_lab.subjects import Subject
+
+
+class CorpusReadings(Vocabulary):
+    """All pages of a corpus as numbers of its own words, in order; and the vector of each."""
+
+    def __init__(
+        self, index: CorpusIndex, words: list[str], languages: list[str], columns: dict[str, NDArray[Any]]
+    ) -> None:
+        super().__init__()
+        self.index, self.words, self.languages = index, words, languages
+        self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
+        self.link_words: dict[str, Any] = {}
+        # pages, some 50 kB each
+        self._page, self._reading = lru_cache(10_000)(index.page), lru_cache(10_000)(self._read)
+        self._append(words)
+        self._fit()
+
+    @classmethod
+    def of(
+        cls, index: CorpusIndex, out: Path | None = None, progress: ProgressCallback = no_progress
+    ) -> CorpusReadings:
+        """Read all pages; or take what was read before from a file under `out`."""
+        try:
+            vectors = embeddings.digest()
+        except InputError:  # there are none
+            vectors = ""
+        path = out / "readings" / f"{digest(corpus_digest(index), vectors)}.npz" if out is not None else None
+        kept = load(path)
+        (words, languages), columns = kept or _read_all(index, progress)
+        if path is not None and kept is None:
+            save(path, [words, languages], **columns)
+        return cls(index, words, languages, columns)
+
+    def page(self, node: int) -> Page:
+        """A page of which links may be changed."""
+        page = self._page(node)
+        return replace(page, links=replace(page.links, facets={}), flags=[], data={})
+
+    def reading(self, page: Page) -> tuple[Reading, NDArray[np.int32]]:
+        """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
+        return self._reading(self.index.number_of[page.node])
+
+    def _read(self, node: int) -> tuple[Reading, NDArray[np.int32]]:
+        page = self._page(node)
+        reading, (_, every, _) = self.read(page), self.numbered(page)
+        words, first = np.unique(every[every >= 0], return_index=True)
+        return reading, words[np.argsort(first)]
+
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
+        node = self.index.number_of[page.node]
+        return self.languages[node], self.every[self.start[node] : self.start[node + 1]], None
+
+    def vector(self, page: Page, language: str, head: Head | None) -> bytes:
+        """As the judge would find it."""
+        return bytes(self.vectors[self.index.number_of[page.node]])
+
+
+def _read_all(index: CorpusIndex, progress: ProgressCallback) -> tuple[Any, Columns]:
+    """Cut every page into words: the words and the languages, and columns of numbers and vectors."""
+    words, languages, every, vectors = Vocabulary(), [], [], []
+    for node in range(len(index)):
+        page = index.page(node)
+        language, numbers, head = words.numbered(page)
+        languages.append(language)
+        every.append(numbers)
+        vectors.append(np.frombuffer(vector_of(page, language, head), np.int8))
+        progress("reading pages", node + 1, len(index))
+    return (words.terms, languages), {
+        "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
+        "every": np.concatenate([*every, np.zeros(0, np.int32)]),
+        "vectors": np.array(vectors, np.int8).reshape(len(index), embeddings.DIMENSIONS),
+    }
+
+
+class CrawlWords(Vocabulary):
+    """A crawl's vocabulary, made of readings: words get their numbers in the order in which the crawl meets them."""
+
+    def __init__(self, readings: CorpusReadings) -> None:
+        super().__init__()
+        self._readings = readings
+        known = len(readings.words)
+        self.number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
+        self.number[known:] = np.arange(BREAK, 0)
+
+    def read(self, page: Page) -> Reading:
+        """The same as reading it: what a page has of each word is known, and only numbered anew."""
+        reading, order = self._readings.reading(page)
+        new = order[self.number[order] < 0]
+        self.number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
+        stems = [self._readings.words[word] for word in new.tolist()]
+        self._append(stems)
+        self._fit()
+        ids = self.number[reading.terms.ids]
+        sort = ids.argsort()
+        terms = Terms(ids[sort].astype(np.uint32), reading.terms.counts[sort], stems, reading.terms.marks[sort])
+        return NumberedReading(reading, terms, self)
+
+
+class NumberedReading(Reading):
+    """One whose words in order are numbered when somebody asks for them."""
+
+    __slots__ = ("_ids", "_of")
+
+    def __init__(self, of: Reading, terms: Terms, words: CrawlWords) -> None:
+        self._of = of
+        self._ids: NDArray[np.int32] | None = None
+        self.terms, self.simhash, self.vocabulary, self.language = terms, of.simhash, words, of.language
+        self.head = None
+
+    @property
+    def ids(self) -> NDArray[np.int32]:  # type: ignore[override]
+        if self._ids is None:
+            assert isinstance(self.vocabulary, CrawlWords)
+            self._ids = self.vocabulary.number[self._of.ids]
+        return self._ids
+
+
+@dataclass
+class LearningJudgements:
+    """What a judge that learns is made with; `begin` makes one for each crawl."""
+
+    index: CorpusIndex
+    readings: CorpusReadings
+    make: Callable[[], Topic]
+    threshold: float
+    probability: bool
+    stems: dict[str, float]
+    data: Sequence[bytes] = ()
+    exact: bool = False
+
+    def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> TrialJudge:
+        """A judge that has seen nothing yet, for a crawl from these seeds."""
+        return TrialJudge(self, seeds, wants)
+
+    @cached_property
+    def relevance(self) -> NDArray[np.floating[Any]]:
+        """What the judge says of each page when it has seen them all: what no crawl knows."""
+        guiding = self.begin(())
+        said = np.array([guiding.visit(node, node + 1).relevance for node in range(len(self.index))])
+        worths = guiding.teach(force=True)
+        return said if worths is None else worths
+
+
+class TrialJudge:
+    """The judge of one crawl: it has to be asked in the order of its visits."""
+
+    def __init__(self, guide: LearningJudgements, seeds: Iterable[int], wants: Sequence[str]) -> None:
+        self.index, self._readings = guide.index, guide.readings
+        self._topic, self._reader = guide.make(), CrawlWords(guide.readings)
+        ask(self._topic, wants)
+        self._learner = self._topic if isinstance(self._topic, Learner) else None
+        if self._learner is not None:
+            for node in seeds:
+                self._learner.start(Seed(self.index.names[node]))
+        self._assessor = Assessor(
+            self._topic, "", Table(), Tally(), reader=self._reader, warden=Warden(), keeper=Keeper(), mark=Mark()
+        )
+        self._alphas = np.zeros(0, np.float32)
+        self.seconds = 0.0
+        """Of CPU that it took so far."""
+
+    @property
+    def words(self) -> list[str]:
+        """Of the crawl so far, by number: it grows as pages come."""
+        return self._reader.terms
+
+    def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
+        """Judge a page, and take it in: what the engine does with it before it is ranked."""
+        began = process_time()
+        task = Task(self.index.names[node], pick=pick, arm=arm, score=score)
+        visit = self._assessor.assess(task, self._readings.page(node))
+        self._reader.learn(visit)
+        self._topic.learn(visit)
+        self._alphas = self.index.strongest(node, visit.links.alphas)
+        self.seconds += process_time() - began
+        return visit
+
+    def teach(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
+        """After a page was ranked: what all so far are worth if there was a lesson in it, in the order of visits."""
+        if self._learner is None:
+            return None
+        began = process_time()
+        lesson = self._learner.lesson(0.0, force)
+        if lesson is None:
+            return None
+        self._learner.adopt(lesson)
+        self.seconds += process_time() - began
+        return self._learner.worths()
+
+    def alphas(self, node: int) -> NDArray[np.float32]:
+        """Of each child of the node that was just visited."""
+        return self._alphas
+
+
+def learning_judgements(
+    index: CorpusIndex, subject: Subject, told: str, judge: str, readings: CorpusReadings
+) -> LearningJudgements:
+    """A guide by a judge that learns, told the subject's words, examples or model."""
+    make = judge_maker(index, subject, told, judge)
+
+    def topic() -> Topic:
+        made = make()
+        query = made.query if isinstance(made, Probability) else made
+        if isinstance(made, Probability):
+            made.vector_of = readings.vector
+        if isinstance(query, VectorJudge):
+            query.link_words = readings.link_words
+        return made
+
+    first = topic()
+    return LearningJudgements(
+        index, readings, topic, first.threshold, bool(getattr(first, "probability", False)),
+        dict(getattr(first, "weights", {})) if told == "examples" else {},
+    )  # fmt: skip

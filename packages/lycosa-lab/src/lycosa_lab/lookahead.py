@@ -1,0 +1,175 @@
+"""A crawl that comes nearer to the optimum than greedy with the oracle: it knows the whole graph, and looks ahead.
+
+The optimum can't be had (Gouriten et al. 2014, proposition 1: NP-hard); an approximation is their future work (section
+10). This one is a crawl, so what it finds is a lower bound of the optimum; `reach.bound` is an upper one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.reachability import targets
+from lycosa_lab.simulation import Trace
+
+LINKS = 6  # default for how far it looks
+
+LARGEST = 10_000_000  # links; more take longer than minutes and 2 GB
+
+Floats = NDArray[np.float64]
+
+
+def look_ahead(
+    index: CorpusIndex,
+    truth: NDArray[Any],
+    seeds: Sequence[int],
+    budget: int,
+    *,
+    links: int = LINKS,
+    seen: NDArray[np.bool_] | None = None,
+) -> Trace:
+    """Crawl from the seeds; at each step take the frontier's node with the best mean, together with what is behind it.
+
+        mean(v) = max over trees T of v and nodes behind it, at most `links` links deep, of  beta(T) / |T|
+
+    Behind v are nodes that only a fetch of v shows. Trees are put together from the ends: the children of v with their
+    own best trees, best mean first, while the mean of the whole grows. A node that several children lead to counts for
+    each of them, so a mean may be too high. Nodes that are `seen` cost and count nothing: they are taken at once.
+
+    >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
+    >>> look_ahead(graph, graph.score, [0], 2).found.tolist()         # greedy would take b: .5 + .25
+    [2, 4]
+    """
+    began = perf_counter()
+    crawl = _Crawl(index, np.asarray(truth, np.float64), links, seen)
+    every = max(1, links * len(index.child) // 10_000)  # links looked through again per step, on average
+    fetched: list[int] = []
+    for node in dict.fromkeys(seeds):
+        crawl.hidden[node] = False
+    for node in dict.fromkeys(seeds):
+        crawl.open(node)
+        fetched.append(node)
+    distinct, left = len(fetched), budget
+    crawl.survey()
+    while left > 0 and (node := crawl.pick()) >= 0:
+        crawl.open(node)
+        fetched.append(node)
+        if seen is None or not seen[node]:
+            left -= 1
+            if left % every == 0:
+                crawl.survey()
+    ending = EXHAUSTED if left > 0 else PAGES_SPENT
+    return Trace(np.array(fetched, np.int32), distinct, ending, perf_counter() - began)
+
+
+class _Crawl:
+    """What is hidden, what waits, and the best mean of each node with the size of its tree."""
+
+    def __init__(self, index: CorpusIndex, truth: Floats, links: int, seen: NDArray[np.bool_] | None) -> None:
+        self.index, self.links = index, links
+        self.free = np.zeros(len(index), np.bool_) if seen is None else seen
+        self.worth = np.where(self.free, 0.0, np.maximum(truth, 0.0))
+        self.hidden = np.ones(len(index), np.bool_)
+        """Neither fetched nor found."""
+        self.mean, self.size = self.worth.copy(), np.where(self.free, 0.0, 1.0)
+        self.waiting: list[tuple[float, int, int]] = []
+        self.place: dict[int, int] = {}
+        """Of each node in the frontier when it was found: ties go to the first."""
+        self.found = 0
+
+    def open(self, node: int) -> None:
+        """Fetch a node: its children join the frontier."""
+        self.place.pop(node, None)
+        children = self.index.children(node)
+        for child in children[self.hidden[children]].tolist():
+            self.place[child] = self.found = self.found + 1
+            heappush(self.waiting, (-self._bid(child), self.place[child], child))
+        self.hidden[children] = False
+
+    def pick(self) -> int:
+        """The node of the frontier with the best mean, -1 if none is left. Means only fall, so few are looked at."""
+        while self.waiting:
+            _, place, node = heappop(self.waiting)
+            now = -self._now(node)
+            if not self.waiting or (now, place) <= self.waiting[0][:2]:
+                return node
+            heappush(self.waiting, (now, place, node))
+        return -1
+
+    def _bid(self, node: int) -> float:
+        return np.inf if self.free[node] else float(self.mean[node])
+
+    def _now(self, node: int) -> float:
+        """The mean of a node with what is still hidden behind it."""
+        if self.free[node]:
+            return np.inf
+        worth = float(self.worth[node])
+        if not self.links:
+            return worth
+        children = self.index.children(node)
+        children = children[self.hidden[children]]
+        means = self.mean[children]
+        better = means > worth
+        if not better.any():
+            return worth
+        children, means = children[better], means[better]
+        order = np.argsort(-means, kind="stable")
+        sizes = self.size[children[order]]
+        values = worth + np.cumsum(means[order] * sizes)
+        return max(worth, float((values / (1.0 + np.cumsum(sizes))).max()))
+
+    def survey(self) -> None:
+        """Find the best means anew, over what is hidden now: one link farther each time."""
+        own = np.where(self.free, 0.0, 1.0)
+        mean, size = self.worth.copy(), own.copy()
+        if self.worth[self.hidden].any():
+            parent, child = self._links_to_hidden()
+            for _ in range(self.links):
+                good = mean[child] > self.worth[parent]  # others would only lower the mean
+                mean, size = self._farther(parent[good], child[good], mean, size, own)
+        else:  # all there is lies in the frontier
+            self.links = 0
+        self.mean, self.size = mean, size
+        self.waiting = [(-self._bid(node), place, node) for node, place in self.place.items()]
+        heapify(self.waiting)
+
+    def _links_to_hidden(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """All links of what is not fetched to what is hidden: parents and children."""
+        start = self.index.child_start
+        nodes = np.concatenate([np.flatnonzero(self.hidden), np.fromiter(self.place, np.int64, len(self.place))])
+        child = targets(start, self.index.child, nodes)
+        parent = np.repeat(nodes, start[nodes + 1] - start[nodes])
+        within = self.hidden[child]
+        return parent[within], child[within]
+
+    def _farther(
+        self, parent: NDArray[Any], child: NDArray[Any], mean: Floats, size: Floats, own: Floats
+    ) -> tuple[Floats, Floats]:
+        """Means and sizes with these children's trees, those with the best means first."""
+        if not len(parent):
+            return mean, size
+        rank = np.empty(len(mean), np.int64)
+        rank[np.argsort(-mean, kind="stable")] = np.arange(len(mean))
+        order = np.argsort(parent.astype(np.int64) * len(mean) + rank[child])
+        parent, child = parent[order], child[order]
+        first = np.flatnonzero(np.diff(parent, prepend=-1))
+        heads, lengths = parent[first], np.diff(first, append=len(parent))
+        values, sizes = np.cumsum(mean[child] * size[child]), np.cumsum(size[child])
+        before = np.repeat(first, lengths)
+        values += self.worth[parent] - (values[before] - (mean[child] * size[child])[before])
+        sizes += own[parent] - (sizes[before] - size[child][before])
+        means = np.divide(values, sizes, out=np.zeros(len(values)), where=sizes > 0)
+        best = np.maximum.reduceat(means, first)
+        at = np.flatnonzero(means == np.repeat(best, lengths))
+        at = at[np.diff(parent[at], prepend=-1) != 0]  # the shortest of equals
+        grown = best > self.worth[heads]
+        mean, size = self.worth.copy(), own.copy()
+        mean[heads[grown]], size[heads[grown]] = best[grown], sizes[at][grown]
+        return mean, size

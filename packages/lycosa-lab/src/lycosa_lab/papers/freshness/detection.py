@@ -1,0 +1,136 @@
+"""How well each detector tells a real change from a cosmetic one, on pairs of versions between which it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from lycosa.core.types import Page, Visit
+from lycosa.judges.vector_judge import VectorJudge
+from lycosa.revisit.detectors import DETECTORS, detector, judge_change
+from lycosa.revisit.snapshot import Snapshot
+from lycosa.testweb.changing import ChangingWeb
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.version import SOFTWARE
+from lycosa.web.html import read_body
+from lycosa_lab.papers import kept
+from lycosa_lab.papers.freshness.revisit_trials import FreshnessScenario
+
+DAY, HOUR = 86_400.0, 3600.0
+DEFAULT = "default"
+NAMES = (*DETECTORS, DEFAULT)
+
+
+@dataclass
+class Pair:
+    """Two versions, and whether a real change came between."""
+
+    old: Snapshot
+    new: Snapshot
+    real: bool
+
+
+class Reader:
+    """Reads pages as a crawl does, and judges them by the words of their first topic."""
+
+    def __init__(self, web: ChangingWeb) -> None:
+        self.web = web
+        self.words = Vocabulary()
+        self.topics: dict[str, VectorJudge] = {}
+        self.pages = list(web.urls())
+        for number in range(0, len(self.pages), max(1, len(self.pages) // 200)):  # how rare words are, as a crawl
+            reading = self.words.read(self._page(number, web.start)[0])
+            self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
+
+    def there(self, number: int, *times: float) -> bool:
+        """Return whether the page is at its first address at all these times."""
+        return all(self.web.status(self.pages[number], t) == "there" for t in times)
+
+    def snapshot(self, number: int, t: float, fetched: int) -> Snapshot:
+        url = self.pages[number]
+        page, body, kind = self._page(number, t, fetched)
+        about = self.web.topic(url, self.web.start) or self.web.topics[0]
+        topic = self.topics.setdefault(about, VectorJudge(self.web.query(about)))
+        reading = self.words.read(page)
+        return Snapshot(
+            url, body, kind, page.title, page.text, page.links.urls, reading.simhash,
+            topic.judge(page, reading).relevance, topic.threshold,
+        )  # fmt: skip
+
+    def _page(self, number: int, t: float, fetched: int = 0) -> tuple[Page, bytes, str]:
+        url = self.pages[number]
+        reply = self.web.response_at(url, t, version=fetched)
+        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
+        return read_body(reply.body, url, kind).fill(Page("ok")), reply.body, kind
+
+
+def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
+    """Return pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
+    reader, rng = Reader(web), Random(seed + 1)
+
+    def draw() -> Iterator[Pair]:
+        while True:
+            number = rng.randrange(len(reader.pages))
+            gap = HOUR * (7 * DAY / HOUR) ** rng.random()
+            before = web.start + rng.random() * (days * DAY - gap)
+            after = before + gap
+            if reader.there(number, before, after):
+                changes = web.changes(reader.pages[number], before, after)
+                old, new = reader.snapshot(number, before, 0), reader.snapshot(number, after, 1)
+                yield Pair(old, new, any(change.real for change in changes))
+
+    return list(islice(draw(), count))
+
+
+@dataclass
+class Detection:
+    """What a detector said of pairs: for each whether it was real, and whether it was seen. By hand, 2 of 3 real:
+
+    >>> Detection([(True, True), (True, False), (False, True)]).scores
+    (0.5, 0.5, 0.5)
+    """
+
+    said: list[tuple[bool, bool]]
+
+    def count(self, real: bool, seen: bool) -> int:
+        return sum(one == (real, seen) for one in self.said)
+
+    @property
+    def scores(self) -> tuple[float | None, float | None, float]:
+        """Precision: hits / (hits + alarms); recall: hits / (hits + misses); F1: the harmonic mean of the two."""
+        hits, alarms, misses = self.count(True, True), self.count(False, True), self.count(True, False)
+        return (
+            hits / (hits + alarms) if hits + alarms else None, hits / (hits + misses) if hits + misses else None,
+            2 * hits / max(1, 2 * hits + alarms + misses),
+        )  # fmt: skip
+
+
+def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
+    """Return whether a detector (or the default ones together) sees a change that matters."""
+    if name == DEFAULT:
+        change = judge_change(old, new)
+        return change is not None and change.kind != "cosmetic"
+    verdict = detector(name)(old, new)
+    return verdict is not None and verdict.changed and verdict.kind != "cosmetic"
+
+
+def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
+    """Let every detector judge all pairs."""
+    return {name: Detection([(pair.real, sees(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES}
+
+
+def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, Detection]:
+    """Draw pairs of a web and let all detectors judge them; what was judged before is read."""
+
+    def judge() -> dict[str, list[tuple[bool, bool]]]:
+        return {name: one.said for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}
+
+    made = kept(out / "detections" / f"{world.key}-{count}.json", {"software": SOFTWARE}, judge)
+    return {name: Detection([(real, seen) for real, seen in said]) for name, said in made.items()}
+
+
+def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
+    return {name: Detection([pair for web in by_web for pair in web[name].said]) for name in NAMES}

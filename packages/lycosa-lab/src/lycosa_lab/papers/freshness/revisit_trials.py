@@ -1,0 +1,148 @@
+"""A crawl of the changing web, then the real engine for 30 days of virtual time, with one schedule and one budget."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lycosa.core.errors import LycosaError
+from lycosa.core.options import Options
+from lycosa.core.protocols import Space
+from lycosa.crawling import Crawl, crawl
+from lycosa.crawling.request import CrawlRequest
+from lycosa.revisit.keeper import Keeping
+from lycosa.spaces.web import WebSpace
+from lycosa.store.directory import Directory
+from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
+from lycosa.testweb.web import Web
+from lycosa.version import SOFTWARE
+from lycosa.web.politeness import Politeness
+from lycosa_lab.papers import kept
+from lycosa_lab.papers.freshness.upkeep import DAY, PageCheck, Upkeep, measure, timeline
+
+AUTOMATIC = "automatic"
+SCHEDULES = ("fixed", AUTOMATIC)
+
+
+@dataclass(frozen=True)
+class FreshnessScenario:
+    """A changing web, and how much of it is crawled and watched, for the topic that has most pages."""
+
+    seed: int
+    pages: int
+    hosts: int
+    crawled: int
+    days: float
+
+    @property
+    def key(self) -> str:
+        return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}"
+
+    def grow(self) -> ChangingWeb:
+        """The web itself, on virtual time."""
+        plain = Web(seed=self.seed, pages=self.pages, hosts=self.hosts, traps=())
+        return ChangingWeb(plain, clock, seed=self.seed, days=self.days)
+
+    def space(self, web: ChangingWeb) -> Space:
+        transport = SimTransport(web, seed=self.seed, latency=(0.01, 0.05))
+        return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=False)
+
+
+@dataclass(frozen=True)
+class RevisitTrial:
+    """One watch: `every` is the budget, the seconds between two looks at a page if all were looked at alike."""
+
+    world: FreshnessScenario
+    schedule: str
+    every: float
+
+    @property
+    def key(self) -> str:
+        return f"{self.world.key}-{self.schedule}-{self.every:g}"
+
+
+class CrawledPages(NamedTuple):
+    """Pages to keep fresh: when each was fetched, and its weight."""
+
+    ended: float  # virtual seconds
+    pages: dict[str, tuple[float, float]]
+
+
+def crawl_scenario(world: FreshnessScenario, out: Path) -> CrawledPages:
+    """Crawl a web once; what is there already is read."""
+    place = out / "crawls" / world.key
+    made = kept(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
+    return CrawledPages(**made)
+
+
+def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    web = world.grow()
+    topic = max(web.topics, key=lambda name: sum(1 for _ in web.relevant(name)))
+    seeds = web.seeds(topic, 3)
+    pages: dict[str, tuple[float, float]] = {}
+
+    async def run() -> float:
+        going = crawl(
+            web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
+            strategy="best-first", sitemaps=False,
+        )  # fmt: skip
+        async for visit in going:
+            assert going.engine is not None
+            least = going.engine.topic.threshold
+            if visit.is_page and (visit.node in seeds or visit.is_find(least)):  # as the keeper chooses and weighs
+                weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
+                pages[visit.node] = visit.started, max(weight, 1e-3)
+        return asyncio.get_running_loop().time()
+
+    return CrawledPages(run_virtual(run()), pages)
+
+
+def run_revisit_trial(trial: RevisitTrial, out: Path) -> Upkeep:
+    """Run a watch and measure it; what was measured before is read."""
+    of = {"software": SOFTWARE, "trial": asdict(trial)}
+    return Upkeep(**kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
+
+
+def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
+    world = trial.world
+    crawled = crawl_scenario(world, out)
+    web = world.grow()
+    place = out / "running" / trial.key
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(out / "crawls" / world.key / "crawl", place)
+    changes: dict[str, Any] = {
+        "schedule": trial.schedule,
+        "per_hour": len(crawled.pages) * 3600.0 / trial.every,
+        "max_time": world.days * DAY,
+        "feeds": False,  # nobody reads them here, and they are half of the time
+    }
+    options = Options.from_mapping({**vars(Directory.read_options(place)), **changes}, "freshness")
+    looks: dict[str, list[PageCheck]] = {url: [] for url in crawled.pages}
+    sent: defaultdict[str, int] = defaultdict(int)
+
+    async def run() -> str:
+        asked = CrawlRequest(options, place, space=world.space(web), clock=clock, resuming=True, keeping=Keeping())
+        going = Crawl(asked)
+        async for visit in going:
+            if visit.node not in looks or visit.kind != "revisit":
+                sent["other"] += bool(visit.address)
+                continue
+            looks[visit.node].append(PageCheck(visit.started, visit.outcome, visit.status))
+        return going.engine.ending if going.engine is not None else ""
+
+    ending = run_virtual(run(), start=crawled.ended)
+    if "time" not in ending:
+        raise LycosaError(f"the watch {trial.key} ended before its time: {ending}")
+    start = EPOCH + crawled.ended
+    end = start + world.days * DAY
+    pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
+    upkeep = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
+    shutil.rmtree(place, ignore_errors=True)
+    return upkeep

@@ -1,0 +1,162 @@
+"""Freshness of a watch against the truth. Integrals are exact, times seconds since 1970."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from lycosa.testweb.changing import ChangingWeb
+
+DAY = 86_400.0
+Span = tuple[float, float]  # from a time, until before another
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A page as the truth has it."""
+
+    url: str
+    weight: float
+    fetched: float
+    changes: tuple[float, ...]  # real ones since it was fetched
+    counts: tuple[Span, ...]  # when it exists and is on the topic
+
+
+def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
+    """What becomes of a page from `start` to `end`.
+
+    It counts until it vanishes or moves for the first time, but for the time in which it has turned to another topic:
+    nobody wants a fresh copy of that.
+    """
+    made = [change for change in web.changes(url, fetched, end) if change.real]
+    until = min(end, web.fate(url).time)
+    turns = [change.time for change in made if change.kind == "topic"]
+    edges = [fetched, *turns, until]
+    on = [span for number, span in enumerate(pairwise(edges)) if number % 2 == 0]
+    counts = tuple((max(a, start), min(b, until)) for a, b in on if min(b, until) > max(a, start))
+    return Timeline(url, weight, fetched, tuple(change.time for change in made), counts)
+
+
+def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tuple[list[Span], list[Span]]:
+    """Return when the copy is as the page is, from each fetch of the page until it really changes; and when it is not.
+
+    Fetched at 0 and 5, changed at 2 and 6, until 10:
+
+    >>> spans([0.0, 5.0], [2.0, 6.0], 10.0)
+    ([(0.0, 2.0), (5.0, 6.0)], [(2.0, 5.0), (6.0, 10.0)])
+    """
+    fresh, stale = [], []
+    left = iter(changes)
+    change = next(left, math.inf)
+    for begin, until in pairwise([*copies, end]):
+        while change <= begin:
+            change = next(left, math.inf)
+        fresh.append((begin, min(change, until)))
+        stale.append((min(change, until), until))
+    return [(a, b) for a, b in fresh if b > a], [(a, b) for a, b in stale if b > a]
+
+
+def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
+    """The parts of spans that lie within others.
+
+    >>> common([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
+    [(1.0, 4.0), (5.0, 6.0)]
+    """
+    whole = list(within)
+    cut = ((max(a, x), min(b, y)) for a, b in spans for x, y in whole)
+    return [(a, b) for a, b in cut if b > a]
+
+
+class PageCheck(NamedTuple):
+    """One look of a watch at a page, and what came."""
+
+    at: float
+    outcome: str
+    status: int
+
+    @property
+    def brought(self) -> bool:
+        """Whether the page itself came: a 304 only says that it would have been the same."""
+        return self.outcome in ("ok", "unchanged") and self.status != 304
+
+
+@dataclass
+class Upkeep:
+    """What one watch kept fresh."""
+
+    freshness: float  # mean over time of the weighted share of pages with a current copy
+    age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
+    lied: float  # share of the weight and time that count in which a copy was stale after its host had denied it
+    days: list[float]  # freshness day by day
+    watched: int  # pages
+    looks: int
+    unmodified: int  # answers 304
+    other: int  # requests for robots.txt, sitemaps, probes, redirect targets
+
+
+def share_over_time(
+    weights: Sequence[float], fresh: Sequence[Sequence[Span]], counts: Sequence[Sequence[Span]], start: float,
+    end: float, step: float = DAY,
+) -> tuple[float, list[float]]:  # fmt: skip
+    """The mean over time of (weight that is fresh) / (weight that counts), and its means over steps.
+
+    Both are step functions: between two events the ratio is constant, so that the integral is a sum. Where nothing
+    counts there is no share, and the time is left out.
+
+    Two pages, weights 1 and 3, from 0 to 4. The first is fresh until 2; the second all the time, and counts until 1.
+    In [0, 1) all is fresh, in [1, 2) the first alone counts and is fresh, in [2, 4) it is not: (1 + 1 + 0) / 4.
+
+    >>> share_over_time([1.0, 3.0], [[(0.0, 2.0)], [(0.0, 1.0)]], [[(0.0, 4.0)], [(0.0, 1.0)]], 0.0, 4.0, 2.0)
+    (0.5, [1.0, 0.0])
+    """
+    steps = max(1, round((end - start) / step))
+    edges = np.linspace(start, end, steps + 1)
+    events = [(float(edge), 0.0, 0.0) for edge in edges]
+    for weight, good, all_of_it in zip(weights, fresh, counts, strict=True):
+        for a, b in good:
+            events += [(a, weight, 0.0), (b, -weight, 0.0)]
+        for a, b in all_of_it:
+            events += [(a, 0.0, weight), (b, 0.0, -weight)]
+    table = np.array(sorted(events))
+    time, whole = table[:, 0], np.cumsum(table[:, 2])[:-1]
+    width = np.diff(time)
+    known = (whole > 1e-9 * max(weights, default=1.0)) & (time[:-1] >= start) & (time[1:] <= end) & (width > 0)
+    ratio = np.divide(np.cumsum(table[:, 1])[:-1], whole, out=np.zeros(len(whole)), where=known)
+    width = np.where(known, width, 0.0)
+    place = np.clip(np.searchsorted(edges, time[:-1], "right") - 1, 0, steps - 1)
+    lasted = np.bincount(place, width, steps)
+    by_step = np.bincount(place, ratio * width, steps)
+    means = np.divide(by_step, lasted, out=np.full(steps, np.nan), where=lasted > 0)
+    return float((ratio * width).sum() / width.sum()) if width.sum() > 0 else math.nan, means.tolist()
+
+
+def measure(
+    pages: Sequence[Timeline], looks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
+) -> Upkeep:
+    """Measure a watch from `start` to `end`; looks are those at each page, in order.
+
+    A copy that is out of date from day 1 to 3 grows 2 days old: over 4 days that count its mean age is 2 / 4.
+    """
+    fresh = []
+    aged = lied = whole = 0.0  # of all weight and time that count
+    for page, own in zip(pages, looks, strict=True):
+        whole += page.weight * sum(b - a for a, b in page.counts)
+        good, stale = spans([page.fetched, *(look.at for look in own if look.brought)], page.changes, end)
+        fresh.append(common(good, page.counts))
+        for since, until in stale:
+            denied = min((look.at for look in own if look.status == 304 and since <= look.at < until), default=until)
+            for a, b in common([(since, until)], page.counts):
+                aged += page.weight * ((b - since) ** 2 - (a - since) ** 2) / 2
+                lied += page.weight * max(0.0, b - max(a, denied))
+    counts = [page.counts for page in pages]
+    mean, days = share_over_time([page.weight for page in pages], fresh, counts, start, end)
+    unmodified = sum(look.status == 304 for own in looks for look in own)
+    return Upkeep(
+        mean, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
+        sum(map(len, looks)), unmodified, other,
+    )  # fmt: skip

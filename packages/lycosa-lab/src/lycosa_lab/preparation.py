@@ -1,0 +1,332 @@
+"""What strategies learn before a crawl, from pages of the corpus, by the production trainers. Nothing is fetched.
+
+Which pages may be learned from is decided by chance beforehand: for model and rules a quarter of the relevant ones and
+a quarter of all others, so that shares stay as they are; for browsing four in ten of the relevant ones, that quarter
+among them, and any others. The rest of the relevant pages is never looked at. Whatever training has looked at is
+`seen`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.progress import ProgressCallback, no_progress
+from lycosa.core.types import Links, Page
+from lycosa.judges.model import TrainedModel
+from lycosa.judges.taxonomy import FEWEST, classes_of
+from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
+from lycosa.training.browse import train_browse
+from lycosa.training.corpus import Account
+from lycosa.training.pages import Trained, train
+from lycosa.training.rules import train_rules
+from lycosa.training.sources import table_rows
+from lycosa.training.wandering import sessions
+from lycosa_lab.cache import corpus_digest, digest
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.subjects import Subject, labelled, seeded_random
+
+OPEN = 0.25  # share of the pages that a model and rules may learn from
+BROWSED = 0.4  # share of the relevant pages that sessions may come across
+SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and most of them
+SESSIONS = 60  # browsing sessions
+
+
+def prepare(
+    index: CorpusIndex,
+    subject: Subject,
+    needs: Collection[str],
+    out: Path,
+    random_seed: int = 0,
+    progress: ProgressCallback = no_progress,
+) -> Subject:
+    """The subject with what is needed: model, rules, browsing. Kept under `out`, made once; or why it is `lacking`.
+
+    A model tells the subject from the other classes: it is a class of its own, small ones among the others go into
+    their parents. Rules are learned from the same pages and from what they link to. Browsing is simulated: someone
+    starts anywhere off the subject and follows links until relevant pages are found.
+    """
+    wanted = {*needs, *(("model",) if "rules" in needs else ())}
+    done = replace(subject, notes=list(subject.notes), seen=~subject.unseen, lacking={})
+    work = _Work(index, done, random_seed, progress)
+    for need, make in (("model", _model), ("rules", _rules), ("browsing", _browsing)):
+        if need in wanted and getattr(done, need) is None:
+            try:
+                if not index.has_text:
+                    raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
+                path, looked = _kept(out, work, need, make)
+            except InputError as error:
+                done.lacking[need] = str(error)
+                continue
+            setattr(done, need, path / need)
+            done.seen[looked] = True
+            if need == "model":
+                done.targets = (subject.name,)
+    return done
+
+
+@dataclass
+class _Work:
+    """What trainers are given."""
+
+    index: CorpusIndex
+    subject: Subject
+    random_seed: int
+    progress: ProgressCallback
+
+    def seeded_random(self, what: str) -> np.random.Generator:
+        return seeded_random(self.random_seed, what, self.subject.name)
+
+    def open(self) -> NDArray[np.bool_]:
+        """The nodes that a model and rules may look at: a share of the relevant ones and of the others."""
+        relevant = self.subject.truth > 0
+        return self._first(relevant, OPEN) | self._first(~relevant, OPEN)
+
+    def browsed(self) -> NDArray[np.bool_]:
+        """The nodes that someone may come across: a larger share of the relevant ones, all others."""
+        relevant = self.subject.truth > 0
+        return self._first(relevant, BROWSED) | self._first(~relevant, 1.0)
+
+    def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
+        """Examples first, the others by chance."""
+        subject = self.subject
+        rank = self.seeded_random("open").permutation(len(self.index))
+        rank[list(subject.examples)] = -len(rank) - 1
+        nodes = np.flatnonzero(part)
+        nodes = nodes[np.argsort(rank[nodes], kind="stable")]
+        may = np.zeros(len(self.index), np.bool_)
+        may[nodes[: max(int(share * len(nodes)), int(part[list(subject.examples)].sum()))]] = True
+        return may
+
+
+def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
+    """Make something beside its place and move it there when complete, or take what was made before.
+
+    Returns its directory and the pages that were looked at. Several processes may do so at once: they make the same,
+    and the first that is done is as good as the others.
+    """
+    subject = work.subject
+    known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
+    path = Path(out) / "prepared" / f"{need}-{digest(corpus_digest(work.index), *known)}"
+    if not (path / "looked.json").is_file():
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        try:
+            looked = make(work, beside)
+            (beside / "looked.json").write_text(json.dumps(sorted(looked)), encoding="utf-8")
+            with suppress(OSError):  # another one was first
+                beside.rename(path)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return path, json.loads((path / "looked.json").read_text(encoding="utf-8"))
+
+
+# -- pages for trainers ----------------------------------------------------------------------------------------
+
+
+def address(node: int) -> str:
+    """What a node is called in tables and records: names of a corpus need not be addresses of the web."""
+    return f"http://corpus.invalid/{node}"
+
+
+def node_of(url: str) -> int:
+    """The other way round; -1 for an address of nothing."""
+    number = url.removeprefix("http://corpus.invalid/")
+    return int(number) if number.isdecimal() else -1
+
+
+@dataclass
+class TrackedPages:
+    """The pages of an index, for trainers; remembers what was looked at."""
+
+    index: CorpusIndex
+    may: NDArray[np.bool_]
+    looked: set[int] = field(default_factory=set)
+
+    def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
+        """Those that may be looked at, in their order, with links that are called as the pages are."""
+        for number, url in enumerate(urls, 1):
+            progress("reading pages", number, len(urls))
+            node = node_of(url)
+            if not 0 <= node < len(self.index) or not self.may[node]:
+                account.left_out["not to be looked at"] += 1
+                continue
+            self.looked.add(node)
+            yield url, self.page(node)
+
+    def page(self, node: int) -> Page:
+        page = self.index.page(node)
+        links = [address(child) for child in self.index.children(node).tolist()]
+        return replace(page, links=Links.to(*links))
+
+
+def table_of(labels: Mapping[int, str], path: Path) -> Path:
+    """A table of addresses and classes, as `lycosa train` reads it."""
+    path.write_text("".join(f"{address(node)}\t{label}\n" for node, label in labels.items()), encoding="utf-8")
+    return path
+
+
+def trained_on(
+    index: CorpusIndex,
+    table: Path,
+    out: Path,
+    random_seed: int,
+    kind: str = "nb",
+    progress: ProgressCallback = no_progress,
+) -> Trained:
+    """A classifier of any kind, from a table of nodes and their classes."""
+    look = TrackedPages(index, np.ones(len(index), np.bool_))
+    return train(
+        [str(table)],
+        out,
+        look,
+        kind=kind,
+        least=FEWEST,
+        whole_tree=True,
+        held_out=0.0,
+        seed=random_seed,
+        progress=progress,
+    )
+
+
+def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """What a model says how likely nodes are of a class; 0 for other nodes, and those without a word that it knows."""
+    words, said = ModelWords(model.column_of), np.zeros(len(index))
+    words.follow(index.stems)
+    wanted = model.classes.index(name)
+    for node in np.flatnonzero(nodes).tolist():
+        columns, counts, _ = words.of(index.terms(node))
+        if len(columns):
+            order = np.argsort(columns, kind="stable")
+            said[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
+    return said
+
+
+# -- model -----------------------------------------------------------------------------------------------------
+
+
+def _model(work: _Work, folder: Path) -> set[int]:
+    labels = _sampled(work)
+    table = table_of(labels, folder / "labels.tsv")
+    trained = trained_on(work.index, table, folder / "model", work.random_seed, progress=work.progress)
+    if work.subject.name not in trained.model.classes:
+        raise InputError(
+            f"a model can't learn {work.subject.name!r}: {sum(each == work.subject.name for each in labels.values())} "
+            f"pages of it can be learned from, and it takes {FEWEST}; choose a larger subject"
+        )
+    return set(labels)
+
+
+def _sampled(work: _Work) -> dict[int, str]:
+    """The pages that a model is trained on, with their classes: a fifth of each class, the examples first."""
+    index, subject = work.index, work.subject
+    label_of = _class_of_each(work)
+    share = min(SAMPLE, MOST / max(1, len(label_of)))
+    sizes = Counter(label_of.values())
+    may = work.open()
+    rank = work.seeded_random("sample").permutation(len(index))
+    rank[list(subject.examples)] = -1
+    taken: Counter[str] = Counter()
+    chosen: dict[int, str] = {}
+    for node in sorted(label_of, key=lambda node: int(rank[node])):
+        label = label_of[node]
+        if may[node] and taken[label] < max(2 * FEWEST, share * sizes[label]):
+            taken[label] += 1
+            chosen[node] = label
+    _merge(chosen, subject.name)
+    return {node: chosen[node] for node in sorted(chosen)}
+
+
+def _class_of_each(work: _Work) -> dict[int, str]:
+    """One class for each labelled page: the subject if it is of it, else its first; unlabelled ones if need be."""
+    index, name = work.index, work.subject.name
+    member, start = index.of_class(name), index.class_start
+    classes = {
+        int(node): name if member[node] else index.classes[index.class_of[start[node]]]
+        for node in np.flatnonzero(labelled(index))
+    }
+    if all(label == name for label in classes.values()):  # nobody has said what else there is
+        classes |= {int(node): "no class" for node in np.flatnonzero(~labelled(index))}
+    return classes
+
+
+def _merge(chosen: dict[int, str], subject: str) -> None:
+    """Let small classes beside the subject go into their parents, as `lycosa train` does it."""
+    counts = Counter(label for label in chosen.values() if label != subject)
+    if len(counts) < 2:
+        return
+    try:
+        new = classes_of(counts, whole_tree=True).of
+    except InputError:  # all would fall into one
+        return
+    for node, label in list(chosen.items()):
+        if label != subject and label in new:
+            chosen[node] = new[label]
+        elif label != subject:
+            del chosen[node]
+
+
+# -- rules -----------------------------------------------------------------------------------------------------
+
+
+def _rules(work: _Work, folder: Path) -> set[int]:
+    model = work.subject.model
+    if model is None:
+        raise InputError(work.subject.lacking["model"])
+    labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
+    look = TrackedPages(work.index, work.open())
+    table = table_of(labels, folder / "labels.tsv")
+    learned = train_rules(str(table), TrainedModel.load(model), look, seed=work.random_seed, progress=work.progress)
+    learned.book.save(folder / "rules")
+    return look.looked | set(labels)
+
+
+# -- browsing --------------------------------------------------------------------------------------------------
+
+
+def _browsing(work: _Work, folder: Path) -> set[int]:
+    index, subject = work.index, work.subject
+    relevant = subject.truth > 0
+    may = work.browsed()
+    starts = np.flatnonzero(~relevant & may & (np.diff(index.child_start) > 0))
+    order = work.seeded_random("browsing").permutation(starts)
+
+    def links(url: str) -> list[str]:
+        children = index.children(node_of(url))
+        return [address(child) for child in children[may[children]].tolist()]
+
+    walked = sessions(
+        links, lambda url: bool(relevant[node_of(url)]), map(address, order.tolist()), random_seed=work.random_seed
+    )
+    lines: list[str] = []
+    done = 0
+    for done, walk in enumerate(islice(walked, SESSIONS), 1):
+        for look in walk:
+            visit: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
+            lines.append(json.dumps({**visit, "relevant": bool(relevant[node_of(look.url)])}))
+        work.progress("browsing", done, SESSIONS)
+    if not done:
+        raise InputError(
+            f"no way of a few links leads to pages on {subject.name!r} that may be learned from: nobody can browse "
+            "there; choose a larger subject"
+        )
+    record = folder / "record.jsonl"
+    record.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    looking = TrackedPages(index, may)
+    train_browse(record, folder / "browsing", looking, seed=work.random_seed, progress=work.progress)
+    walked_over = {node_of(json.loads(line)["url"]) for line in lines}
+    return walked_over | looking.looked

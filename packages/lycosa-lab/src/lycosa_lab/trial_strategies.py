@@ -1,0 +1,224 @@
+"""Strategies of an experiment: the production ones by name, with all that they ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Strategy
+from lycosa.core.spec import build, parse, spell
+from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
+from lycosa.strategies import strategy as strategy_by_name
+from lycosa.strategies.bandit import settings
+from lycosa_lab.corpus_index import CorpusIndex
+from lycosa_lab.external import ExternalStrategy
+from lycosa_lab.judgements import Judgements
+from lycosa_lab.learning_judges import LearningJudgements
+from lycosa_lab.lookahead import LINKS
+from lycosa_lab.subjects import Subject
+
+# What a strategy is given, from least to most.
+GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
+
+ORACLE = "oracle"
+LOOK_AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
+MOST_LINKS = 100
+
+PROGRAM = "program"  # an outside program: `program,command=python crawler.py`
+
+_PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
+
+
+def make_trial_strategy(
+    text: str,
+    index: CorpusIndex,
+    subject: Subject,
+    guide: Judgements | LearningJudgements,
+    *,
+    budget: int,
+    random_seed: int,
+    told: str = "words",
+) -> Strategy:
+    """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
+    if kind(text) == TAXONOMY and not guide.data:
+        raise InputError(
+            f"{text} needs to know the classes of pages: let the guide be told a model (told = model), not {told}"
+        )
+    facts: dict[str, Any] = {
+        "seed": random_seed,
+        "budget": budget,
+        "threshold": guide.threshold,
+        "probability": guide.probability,
+        "exact": guide.exact,
+        "words": subject.words,
+        "stems": guide.stems,
+        "ontology": "",
+        "targets": subject.targets,
+        "example_pages": [index.names[node] for node in subject.examples] if told == "examples" else [],
+    }
+    if kind(text) == TRUTH:
+        truth = guide.relevance if is_foresighted(text) else subject.truth
+        facts["scores"] = {index.names[node]: float(truth[node]) for node in np.flatnonzero(truth).tolist()}
+    return make(_with_files(text, subject), **facts)
+
+
+def maker(name: str) -> Any:
+    """Return the class behind a name: of `lycosa list strategies`, an outside program, or the user's module:Class.
+
+    This is the one door: whatever `lycosa lab` compares was found here.
+    """
+    return ExternalStrategy if name == PROGRAM else STRATEGIES.maker(name)
+
+
+def make(text: str, **facts: Any) -> Strategy:
+    """Make a strategy as a text spells it, with the facts of the crawl that it asks for."""
+    name, given_group = parse(text)
+    return build(maker(name), given_group, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
+
+
+def check(text: str, budget: int = 1) -> None:
+    """Raise InputError unless there is such a strategy and it takes these parameters."""
+    name, given_group = parse(text)
+    maker(name)
+    if not given_group and name != PROGRAM:
+        return
+    facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}
+    try:
+        make(text, **facts)
+    except InputError:
+        try:
+            if name != PROGRAM:
+                make(name, **facts)
+        except InputError:
+            return  # it lacks something that is made when the experiment runs, whatever its parameters
+        raise
+
+
+def label(text: str) -> str:
+    """Return what a strategy is called in tables.
+
+    >>> label("program,command=python mine.py"), label("oracle,ahead=6"), label("best-first,merge=sum")
+    ('python mine.py', 'look-ahead', 'best-first,merge=sum')
+    """
+    name, given_group = parse(text)
+    return given_group.get("command", text) if name == PROGRAM else "look-ahead" if text == LOOK_AHEAD else text
+
+
+def look_ahead_links(text: str) -> int:
+    """How many links ahead a strategy plans: those of `oracle,ahead=N`, 0 for all others.
+
+    >>> look_ahead_links("oracle,ahead=6"), look_ahead_links("oracle"), look_ahead_links("oracle,ahead=6,batch=2")
+    (6, 0, 0)
+    """
+    name, given_group = parse(text)
+    if name != ORACLE or set(given_group) != {"ahead"}:
+        return 0
+    if not given_group["ahead"].isdecimal() or not 1 <= int(given_group["ahead"]) <= MOST_LINKS:
+        raise InputError(f"{text}: ahead is a number of links, 1 to {MOST_LINKS}")
+    return int(given_group["ahead"])
+
+
+def needs(text: str) -> set[str]:
+    """What `prepare` has to make for a strategy.
+
+    >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
+    (set(), ['model', 'rules'], {'browsing'})
+    """
+    files: set[str] = set()
+    for part in _parts(text):
+        if "file" not in parse(part)[1]:
+            files |= _PREPARED.get(kind(part), set())
+    return files
+
+
+def uses_judge(text: str) -> bool:
+    """Whether a strategy asks what a judge says of pages and links.
+
+    >>> uses_judge("best-first"), uses_judge("breadth-first"), uses_judge("oracle"), uses_judge("mab_var,arms=backlink+random")
+    (True, False, False, True)
+    """
+    return _parts(text) != [text] or kind(text) not in ("", TRUTH)
+
+
+def is_foresighted(text: str) -> bool:
+    """Whether a strategy knows what the judge says of pages that it has not fetched.
+
+    >>> is_foresighted("craw4llm,batch=5"), is_foresighted("oracle")
+    (True, False)
+    """
+    return parse(text)[0] == "craw4llm"
+
+
+def topic_as_for(text: str, told: str) -> str:
+    """What the guide of a strategy has to be told: a model where the strategy can't do without classes, else `told`."""
+    return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
+
+
+def wants(texts: list[str]) -> tuple[str, ...]:
+    """The facets of links that any of the strategies asks the judge for."""
+    makers = [maker(parse(part)[0]) for text in texts for part in _parts(text)]
+    facets = {facet for one in makers for facet in getattr(one, "wants", ())}
+    return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
+
+
+def given_group(text: str, told: str) -> str:
+    """What a strategy is given, for comparisons among equals: one of GROUPS.
+
+    Those that ask nobody are given nothing, whoever judges the pages. A query are words, or the scores of a graph,
+    which are those of a query, found page by page.
+
+    >>> given_group("breadth-first", "model"), given_group("best-first", "words"), given_group("soft-focus", "model")
+    ('nothing', 'query', 'taxonomy')
+    """
+    of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy"}
+    if told not in of_told:
+        raise InputError(f"told is {told!r}: a guide is told one of {', '.join(of_told)}")
+    of_kind = {
+        "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", KEYWORDS: "query",
+        BROWSING: "training record", TAXONOMY: "taxonomy", TRUTH: "truth",
+    }  # fmt: skip
+    parts = _parts(text)
+    groups = [of_kind[kind(part)] for part in parts]
+    if parts != [text]:  # a bandit is paid by the judge's word, whatever its arms ask for
+        groups.append(of_told[told])
+    return max(groups, key=GROUPS.index)
+
+
+def kind(text: str) -> str:
+    """What a strategy needs, as the registry says it; one of the user's own is taken to need a topic."""
+    name = parse(text)[0]
+    if name in STRATEGIES:
+        return STRATEGIES[name].needs
+    maker(name)  # says what there is
+    return TOPIC
+
+
+def _parts(text: str) -> list[str]:
+    """The strategy, or the arms of a bandit."""
+    name, given_group = parse(text)
+    if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
+        return [text]
+    if "arms" not in given_group:
+        return list(settings(STRATEGIES[name].arguments["policy"])["arms"])
+    return [arm.strip() for arm in given_group["arms"].split("+") if arm.strip()]
+
+
+def _with_files(text: str, subject: Subject) -> str:
+    """With the file that a strategy learns from, also in the arms of a bandit."""
+    name, given_group = parse(text)
+    parts = _parts(text)
+    if parts != [text]:
+        if needs(text):
+            given_group["arms"] = "+".join(_with_files(part, subject) for part in parts)
+        return spell(name, given_group)
+    file = {TAXONOMY: subject.rules, BROWSING: subject.browsing}.get(kind(text))
+    if kind(text) in _PREPARED and "file" not in given_group:
+        if file is None:
+            raise InputError(
+                f"{name} learns before the crawl, and nothing is prepared for {subject.name!r}: prepare it (needs "
+                f"{' and '.join(sorted(needs(text)))})"
+            )
+        given_group["file"] = str(file)
+    return spell(name, given_group)

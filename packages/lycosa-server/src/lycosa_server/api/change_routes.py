@@ -1,0 +1,247 @@
+"""What has become of the pages: a list since the last visit, the difference of two versions, feeds for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.tracing import compared, spellings
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.revisit import ledger
+from lycosa.revisit.feeds import MOST as FEED
+from lycosa.revisit.feeds import atom
+from lycosa.revisit.ledger import Told, label, plain, reasons
+from lycosa.store.log import NAME, VERSIONS, SqliteLog
+from lycosa.web.urls import lane
+from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to, open_to_all, site_of
+from lycosa_server.people import interests, permissions
+from lycosa_server.people import last_seen as visits
+from lycosa_server.people.permissions import NotFound
+
+router = APIRouter(tags=["changes"])
+
+LAST_SEQ = 2**53
+ATOM = "application/atom+xml"
+
+MOST_ROWS = 2_000
+MOST_LINKS = 500
+LONGEST = 300_000  # characters of a version that are compared: a second's work
+
+
+class ChangeOut(BaseModel):
+    seq: int
+    url: str
+    title: str
+    host: str
+    at: float
+    what: Literal["changed", "vanished", "moved", "returned", "new"]
+    kind: str | None = Field(description="Of a page that changed: topic, text, structure or link.")
+    magnitude: float | None = Field(description="From 0, the same, to 1, nothing in common.")
+    summary: str
+    old: int | None = Field(description="The version before, for GET /crawls/{crawl}/diff.")
+    new: int | None = Field(description="The version that it brought.")
+
+
+class ChangeList(BaseModel):
+    crawl: str | None
+    since: float
+    last_visit: float | None
+    changes: list[ChangeOut]
+
+
+class DiffSide(BaseModel):
+    number: int
+    seq: int
+    at: float
+    size: int
+    title: str
+
+
+class VersionDiff(BaseModel):
+    """What differs between two versions."""
+
+    url: str
+    from_: DiffSide = Field(alias="from")
+    to: DiffSide
+    versions: int
+    says: str
+    words: dict[str, float] = Field(description="How many: from, to, removed, added, moved; and the share of these.")
+    links: dict[str, list[str]] = Field(description="Those removed and those added.")
+    rows: list[dict[str, Any]] = Field(description="Blocks of the page: row, state, and runs of text with their state.")
+    cut: str = Field(description="What was left out, where there is too much of it.")
+
+
+@router.get("/interests/{interest}/changes")
+def list_changes(
+    since: Annotated[float | None, Query(ge=0, le=1e11, allow_inf_nan=False)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    access: InterestAccess = interest_to("read", "read"),
+) -> ChangeList:
+    """Changes since a time, or since your last visit, of the latest crawl's pages."""
+    site, interest = access.site, access.interest["id"]
+    visited = visits.last(site.database, interest, access.person.id)
+    after = visited if since is None else since
+    crawl = interests.newest_crawl(site.database, interest)
+    changes: list[ChangeOut] = []
+    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
+    if directory is not None and (directory / NAME).exists():
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            changes = [_change(log, told) for told in islice(_newest_first(log, after), limit)]
+    return ChangeList(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
+
+
+@router.post("/interests/{interest}/seen", status_code=204)
+def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
+    """Mark the changes so far as seen."""
+    visits.mark(access.site.database, access.site.clock(), access.interest["id"], access.person.id)
+
+
+@router.post("/interests/{interest}/feed")
+def open_feed(access: InterestAccess = interest_to("read", "account")) -> dict[str, str]:
+    """A new secret address of the feed, shown once; an earlier one is revoked."""
+    site, interest = access.site, access.interest["id"]
+    key = visits.open_feed(site.database, interest, access.person.id)
+    access.person.record("feed opened", interest)
+    return {"atom": _feed_address(site, key)}
+
+
+@router.delete("/interests/{interest}/feed", status_code=204)
+def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
+    """Revoke the address of the feed."""
+    visits.close_feed(access.site.database, access.interest["id"], access.person.id)
+
+
+@router.get(
+    "/feeds/{key}/changes.atom",
+    response_class=Response,
+    responses={200: {"content": {ATOM: {"schema": {"type": "string"}}}}},
+)
+def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
+    """The latest changes as Atom, for a feed reader: the key identifies the interest and the person."""
+    site = site_of(request)
+    database = site.database
+    whose = visits.by_key(database, key)
+    if whose is None:
+        raise NotFound("no such feed")
+    interest = permissions.interest_for(database, whose["person"], whose["interest"])
+    told: list[Told] = []
+    identity = f"urn:lycosa:{interest['id']}"
+    crawl = interests.newest_crawl(database, interest["id"])
+    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
+    if directory is not None and (directory / NAME).exists():
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            told = list(islice(_newest_first(log), FEED))
+            identity = ledger.identity(log).urn  # what it is called for ever
+    page = f"{site.settings.base}/interests/{interest['id']}/changes"
+    body = atom(
+        told,
+        crawl=identity,
+        title=interest["name"],
+        at=interest["created"],
+        address=_feed_address(site, key),
+        where=lambda change: f"{page}#{change.seq}",
+    )
+    return Response(body, media_type=ATOM)
+
+
+def _newest_first(log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
+    return (told for told in ledger.changes(log, since=since, newest_first=True) if told.at > since)
+
+
+def _change(log: SqliteLog, told: Told) -> ChangeOut:
+    change = told.change
+    here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(told.seq,)), None)
+    before = next(
+        log.rows("seq", f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (told.url, told.seq)), None
+    )
+    changed = change.what == "changed"
+    return ChangeOut(
+        seq=told.seq,
+        url=plain(told.url, 10_000),
+        title=plain(told.title),
+        host=lane(told.url),
+        at=told.at,
+        what=change.what,
+        kind=change.kind if changed else None,
+        magnitude=round(change.magnitude, 4) if changed else None,
+        summary="; ".join([label(change), *(line.removeprefix("main-text: ") for line in reasons(change)[:1])]),
+        old=int(before[0]) if before else None,
+        new=told.seq if here else None,
+    )
+
+
+def _feed_address(site: ServerContext, key: str) -> str:
+    return f"{site.settings.base}/api/v1/feeds/{key}/changes.atom"
+
+
+# -- two versions of a page, compared: bounded, however long the page is ---------------------------------------
+
+
+@router.get("/crawls/{crawl}/diff")
+def compare_versions(
+    url: Annotated[str, Query(min_length=1, max_length=4_000)],
+    old: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
+    new: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
+    whole: bool = False,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> VersionDiff:
+    """Two versions of a page, by their numbers (`seq`), or its last two; with `whole` also what is the same."""
+    if not (access.directory / NAME).exists():
+        raise HTTPException(404, "this crawl has not fetched anything yet")
+    with Collection(access.directory) as collection:
+        versions = _versions_of(collection, plain(url, 4_000))
+        if len(versions) < 2:
+            raise HTTPException(404, "there is one version of this page" if versions else "no such page in this crawl")
+        return _difference(collection, versions, *_places(versions, old, new), whole=whole)
+
+
+def _versions_of(collection: Collection, url: str) -> list[tuple[int, Visit]]:
+    """The versions of a page with their numbers in the log, the oldest first; empty where the crawl has none."""
+    for node in spellings(url):
+        rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
+        if found := [(seq, visit) for seq, visit in rows if isinstance(visit, Visit)]:
+            return found
+    return []
+
+
+def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None) -> tuple[int, int]:
+    """The places of two versions by their numbers in the log; the last two, or the one before, if nothing is said."""
+    numbers = [seq for seq, _ in versions]
+    try:
+        later = len(numbers) - 1 if new is None else numbers.index(new)
+        earlier = max(0, later - 1) if old is None else numbers.index(old)
+    except ValueError:
+        raise InputError("there is no such version of this page: look at its versions") from None
+    if earlier == later:
+        raise InputError("there is nothing to compare: name two versions of the page")
+    return earlier, later
+
+
+def _difference(
+    collection: Collection, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
+) -> VersionDiff:
+    comparison = compared(collection, [visit for _, visit in versions], earlier, later, LONGEST)
+    found = comparison.as_data(whole=whole)
+    long = max(len(comparison.old.text), len(comparison.new.text)) == LONGEST
+    cut = ["the page is long: only its beginning is compared"] if long else []
+    rows: list[Any] = []
+    size = 0
+    for row in found["rows"]:
+        size += sum(len(text) for _, text in row["runs"])
+        if len(rows) >= MOST_ROWS or size > 1_000_000:
+            cut.append(f"{len(found['rows']) - len(rows):,} rows are left out")
+            break
+        rows.append(row)
+    for name, links in found["links"].items():
+        if len(links) > MOST_LINKS:
+            cut.append(f"{len(links) - MOST_LINKS:,} links that were {name} are left out")
+            found["links"][name] = links[:MOST_LINKS]
+    found["from"]["seq"], found["to"]["seq"] = versions[earlier][0], versions[later][0]
+    return VersionDiff.model_validate({**found, "rows": rows, "cut": "; ".join(cut)})

@@ -1,0 +1,154 @@
+"""Crawls of an interest: started, paused, stopped. What is asked for here, the crawl process does a moment later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, computed_field
+
+from lycosa.core.errors import InputError, StoreError
+from lycosa_server.api import Body
+from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to
+from lycosa_server.people import crawls, erasing, feedback
+from lycosa_server.people.database import Row
+from lycosa_server.people.interest_settings import MOST_PIECES, InterestSettings
+from lycosa_server.people.text_input import line
+from lycosa_server.results import CurrentPages
+
+router = APIRouter(tags=["crawls"])
+
+
+class CrawlOut(BaseModel):
+    """One crawl, as it is now."""
+
+    id: str
+    interest: str
+    number: int
+    task: Literal["crawl", "refresh"]
+    state: Literal["queued", "running", "paused", "stopped", "finished", "failed"]
+    wanted: Literal["run", "pause", "stop"]
+    reason: str
+    budget: int
+    pages: int
+    found: int
+    lessons: int
+    heard: int = Field(description="The number of the last label that its judge knows.")
+    judging: Literal["", "labels", "threshold", "topic"] = Field(
+        description="What its pages are being judged again for; empty: nothing."
+    )
+    judging_failed: str = Field(description="Why the last time came to nothing.")
+    created: float
+    started: float | None
+    ended: float | None
+    due: float | None
+    place_in_queue: int | None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def harvest(self) -> float:
+        """Of the pages so far, how many were found."""
+        return self.found / self.pages if self.pages else 0.0
+
+
+class RefreshRequest(Body):
+    now: list[Annotated[str, Field(max_length=400)]] = Field(
+        [], max_length=200, description="Pieces of addresses; none: all pages."
+    )
+
+
+class MorePages(Body):
+    pages: int = Field(ge=1, le=1_000_000)
+
+
+def crawl_as_told(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
+    """A crawl as its row has it; with `now`, its counts are those of its pages."""
+    place = crawls.queue(site.database).get(row["id"]) if row["state"] == "queued" else None
+    counts = {} if now is None else {"pages": now.pages, "found": int(now.found.sum())}
+    return CrawlOut(**row | counts, place_in_queue=place)
+
+
+def crawl_seen(site: ServerContext, row: Row) -> CrawlOut:
+    """A crawl whose pages somebody may look at: then its counts are those of the pages."""
+    now, directory = None, site.settings.crawl_directory(row["id"])
+    if directory in site.views:
+        with suppress(StoreError, OSError):  # it can't be read: whoever asks for its pages is told
+            now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
+    return crawl_as_told(site, row, now)
+
+
+@router.get("/interests/{interest}/crawls")
+def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[CrawlOut]:
+    """The crawls of an interest, newest first."""
+    database = access.site.database
+    return [crawl_seen(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
+
+
+@router.post("/interests/{interest}/crawls", status_code=201)
+def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> CrawlOut:
+    """A new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
+    site = access.site
+    budget = min(InterestSettings.of_json(access.interest["settings"]).budget, site.settings.max_budget)
+    return _do(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
+
+
+@router.get("/crawls/{crawl}")
+def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> CrawlOut:
+    """One crawl."""
+    return crawl_seen(access.site, access.crawl)
+
+
+@router.post("/crawls/{crawl}/pause")
+def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+    """Pause it."""
+    return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
+
+
+@router.post("/crawls/{crawl}/resume")
+def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+    """Continue one that was paused, stopped, or failed."""
+    return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
+
+
+@router.post("/crawls/{crawl}/stop")
+def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+    """Stop it; it can be resumed later."""
+    return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
+
+
+@router.post("/crawls/{crawl}/more")
+def more_pages(body: MorePages, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+    """Fetch more pages; a finished crawl continues."""
+    site = access.site
+    given = (site.clock(), access.crawl["id"], body.pages, site.settings.max_budget)
+    return _do(access, "crawl given more pages", crawls.more, *given)
+
+
+@router.post("/crawls/{crawl}/refresh")
+def look_again(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+    """Revisit its pages now: what is new, changed, gone.
+
+    With `now`, at pages with one of these pieces in their addresses, and at others only if they are due.
+    """
+    given = [line(text, "what to look at now", 300) for text in body.now] if body else []
+    pieces = list(dict.fromkeys(filter(None, given)))
+    if len(pieces) > MOST_PIECES:
+        raise InputError(f"what to look at now: {len(pieces):,} are given, {MOST_PIECES:,} are the most")
+    change = partial(crawls.refresh, everything=not pieces, look_first=pieces)
+    return _do(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
+
+
+@router.delete("/crawls/{crawl}", status_code=204)
+def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
+    """Delete it and everything it fetched; a running crawl is stopped first."""
+    erasing.erase_crawl(access.site.database, access.crawl["id"])
+    access.person.record("crawl deleted", access.crawl["id"])
+
+
+def _do(access: InterestAccess, action: str, change: Callable[..., Row], *given: Any) -> CrawlOut:
+    row = change(access.site.database, *given)
+    access.person.record(action, row["id"])
+    return crawl_seen(access.site, row)

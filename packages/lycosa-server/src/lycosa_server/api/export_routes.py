@@ -1,0 +1,186 @@
+"""Own data, to take along: everything of a person, of an interest, or the pages of a crawl.
+
+A person's data are a zip that is sent while it is made: what the database knows, and what each crawl found.
+
+    account.json                              everything in the database about the person
+    models/KIND-ID                            models, as they were uploaded
+    interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
+    interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
+
+A crawl may run meanwhile: of its archive there is what its log knew when its turn came, in whole records.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, Literal
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from fastapi import APIRouter, HTTPException
+from fastapi.responses import StreamingResponse
+
+from lycosa.collection.export import FORMATS, tables
+from lycosa.collection.export.selection import Selection
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import LycosaError
+from lycosa.store.log import NAME
+from lycosa_server.api.page_routes import Threshold
+from lycosa_server.guards import Caller, CrawlAccess, InterestAccess, crawl_to, interest_to, needs
+from lycosa_server.people import erasing, models
+from lycosa_server.streaming import streamed
+
+router = APIRouter(tags=["exports"])
+
+TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc", "wacz": "application/wacz"}
+
+
+def _answers(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    file = {"schema": {"type": "string", "format": "binary"}}
+    return {200: {"content": dict.fromkeys(kinds, file)}}
+
+
+@router.get("/me/export", response_class=StreamingResponse, responses=_answers("application/zip"))
+def export_everything(person: Caller = needs("account")) -> StreamingResponse:
+    """All data of a person as a zip file: what the database stores about them, and the pages of their crawls."""
+    database = person.site.database
+    person.record("account exported", person.id)
+    taught = {
+        f"models/{row['kind']}-{row['id'][:6]}": person.site.settings.model_file(row["id"])
+        for row in models.of_person(database, person.id)
+        if row["state"] == "ready"
+    }
+    return _zip(person, erasing.data_of_person(database, person.id), "lycosa", taught, owner=person.id)
+
+
+@router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=_answers("application/zip"))
+def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
+    """The same for one interest."""
+    interest = access.interest["id"]
+    access.person.record("interest exported", interest)
+    data = erasing.data_of_interest(access.site.database, interest)
+    return _zip(access.person, data, "lycosa-interest", {}, interest=interest)
+
+
+@router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=_answers(*TYPES.values()))
+def export_crawl(
+    form: Literal["jsonl", "csv", "warc", "wacz"] = "jsonl",
+    everything: bool = False,
+    threshold: Threshold = None,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> StreamingResponse:
+    """The relevant pages, or with `everything` all that were fetched, as a table or as a web archive.
+
+    `threshold`: what counts as found, if not as the crawl has it.
+    """
+    if not (access.directory / NAME).exists():
+        raise HTTPException(404, "this crawl has not fetched anything yet")
+    kind = FORMATS[form]
+
+    def write(out: IO[bytes]) -> None:
+        with Collection(access.directory, threshold) as collection:
+            kind.write(Selection(collection, everything=everything, versions=kind.versions == "all"), out)
+
+    access.person.record("crawl exported", access.crawl["id"])
+    folder = _folder(access.interest["name"], access.interest["id"], access.crawl["number"])
+    name = folder.removeprefix("interests/").replace("/", "-")
+    return _sent(access.person, write, TYPES[form], f"{name}{kind.suffixes[0]}")
+
+
+def _zip(
+    person: Caller, account: dict[str, Any], name: str, files: Mapping[str, Path], owner: str = "", interest: str = ""
+) -> StreamingResponse:
+    settings, now = person.site.settings, person.site.clock()
+    rows = person.site.database.rows(
+        "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
+        "WHERE i.owner = :owner OR i.id = :interest ORDER BY i.created, c.number",
+        owner=owner,
+        interest=interest,
+    )
+    crawls = [
+        (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
+    ]
+    return _sent(person, lambda out: _pack(out, account, crawls, now, files), "application/zip", f"{name}.zip")
+
+
+def _sent(person: Caller, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:
+    def counted(out: IO[bytes]) -> None:
+        with person.site.writers.one(person.id):
+            write(out)
+
+    pieces = streamed(counted)
+    # This begins it: only then is it ended, and not counted any more, if nobody reads on.
+    first = next(pieces, b"")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(chain((first,), pieces), media_type=kind, headers=headers)
+
+
+def _folder(name: str, interest: str, number: int) -> str:
+    """Where a crawl lies in the zip: told by the interest's name, as far as every system can spell it.
+
+    >>> _folder("Coral reefs / Riffe", "0123456789ab", 2)
+    'interests/coral-reefs-riffe-012345/crawl-2'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
+    return f"interests/{f'{plain}-' if plain else ''}{interest[:6]}/crawl-{number}"
+
+
+def _pack(
+    out: IO[bytes],
+    account: dict[str, Any],
+    crawls: Sequence[tuple[str, Path]],
+    now: float,
+    files: Mapping[str, Path],
+) -> None:
+    """Write the zip: each crawl into its folder, other files by their names. A crawl that can't be read has a note in
+    its place, and the others are packed all the same.
+    """
+    at = time.gmtime(max(now, 315_532_800.0))[:6]  # a zip knows no time before 1980
+    with ZipFile(out, "w", allowZip64=True) as archive:
+
+        def entry(name: str, how: int = ZIP_DEFLATED) -> IO[bytes]:
+            facts = ZipInfo(name, at)
+            facts.compress_type, facts.external_attr = how, 0o600 << 16
+            return archive.open(facts, "w", force_zip64=True)
+
+        with entry("account.json") as file:
+            file.write(json.dumps(account, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+        for name, path in files.items():
+            if path.is_file():
+                with entry(name) as file:
+                    _copy(path, file, path.stat().st_size)
+        for folder, directory in crawls:
+            if not (directory / NAME).exists():
+                continue  # queued, and not begun yet
+            try:
+                _pack_crawl(folder, directory, entry)
+            except LycosaError as error:
+                with entry(f"{folder}/problem.txt") as file:
+                    # Where the server keeps it is nobody's business.
+                    file.write(str(error).replace(str(directory), folder).encode("utf-8", "replace"))
+
+
+def _pack_crawl(folder: str, directory: Path, entry: Callable[..., IO[bytes]]) -> None:
+    with Collection(directory) as collection:
+        with entry(f"{folder}/pages.jsonl") as file:
+            tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
+        for name, upto in sorted(collection.log.archived().items()):
+            with entry(f"{folder}/{Path(name).name}", ZIP_STORED) as file:  # it is packed already
+                _copy(directory / "archive" / name, file, upto)
+
+
+def _copy(path: Path, out: IO[bytes], upto: int) -> None:
+    """The beginning of a file: what comes behind is still being written."""
+    try:
+        with open(path, "rb") as file:
+            while upto > 0 and (piece := file.read(min(1 << 20, upto))):
+                out.write(piece)
+                upto -= len(piece)
+    except BrokenPipeError:  # of the zip, not of the file: nobody reads it any more
+        raise
+    except OSError as error:
+        raise LycosaError(f"cannot read {path.name}: {error.strerror}") from error

@@ -1,0 +1,174 @@
+"""Yes and no to pages, and what the judge makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from fastapi import APIRouter
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
+
+from lycosa.core.errors import InputError
+from lycosa.web.urls import canonical
+from lycosa_server.api import Body
+from lycosa_server.guards import InterestAccess, ServerContext, interest_to
+from lycosa_server.people import feedback
+from lycosa_server.people.database import Row
+from lycosa_server.people.text_input import line
+from lycosa_server.results import Label
+
+router = APIRouter(tags=["feedback"])
+
+Column = NDArray[np.float64]
+
+
+class LabelAgreement(BaseModel):
+    """How the judge's yes and no agree with the labels; null where there is nothing to divide by."""
+
+    labels: int = Field(description="LabelledPage pages that this was measured on.")
+    yes: int = Field(description="Of these, how many got a yes.")
+    said: int = Field(description="Of these, how many the judge counts as relevant.")
+    hits: int = Field(description="Both.")
+    precision: float | None = Field(description="Of the pages it counts as relevant, how many got a yes.")
+    recall: float | None = Field(description="Of the pages that got a yes, how many it counts as relevant.")
+    accuracy: float | None = Field(description="How often they agree.")
+
+
+class RankChange(BaseModel):
+    url: str
+    title: str
+    before: int
+    after: int
+
+
+class LabelEffect(BaseModel):
+    yes: int
+    no: int
+    before: LabelAgreement | None = Field(description="By what the judge said when the pages were fetched.")
+    after: LabelAgreement | None = Field(description="By what it said of each page just before that was labelled.")
+    moved: list[RankChange]
+
+
+class LabelledPage(BaseModel):
+    url: str
+    title: str
+    label: Label
+    at: float
+    by: str = Field(description="Who said it; empty once the account is gone.")
+
+
+class Feedback(BaseModel):
+    labels: list[LabelledPage]
+    effect: LabelEffect
+
+
+class LabelIn(Body):
+    url: str = Field(min_length=1, max_length=4_000)
+    label: Label | None
+
+
+class LabelOut(BaseModel):
+    label: Label | None
+    number: int = Field(
+        description="Of this label: the judge of a crawl knows it when the crawl's `heard` is as large."
+    )
+    effect: LabelEffect
+
+
+@router.get("/interests/{interest}/feedback")
+def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedback:
+    """Labelled pages, and the effect of the labels on the judge."""
+    given = feedback.given(access.site.database, access.interest["id"])
+    labels = [LabelledPage(**one, label="yes" if one["relevant"] else "no") for one in given]
+    return Feedback(labels=labels, effect=_effect(access.site, access.interest["id"], given))
+
+
+@router.put("/interests/{interest}/feedback")
+def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "feedback")) -> LabelOut:
+    """Label a page that a crawl of this interest has fetched, or remove its label.
+
+    The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
+    minute; then all other pages are worth what it says by then.
+    """
+    site, interest = access.site, access.interest["id"]
+    url = line(body.url, "the address", 4_000)
+    url = canonical(url) or url
+    worth = threshold = None
+    title = ""
+    if body.label is not None:
+        fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
+        view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
+        if view is None or page is None:
+            raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
+        title, worth, threshold = page.title, page.worth, view.threshold
+    relevant = None if body.label is None else body.label == "yes"
+    number = feedback.set_label(
+        site.database, site.clock(), interest, access.person.id, url, relevant, title, worth=worth, threshold=threshold
+    )
+    return LabelOut(
+        label=body.label, number=number, effect=_effect(site, interest, feedback.given(site.database, interest))
+    )
+
+
+def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEffect:
+    yes = sum(one["relevant"] for one in given)
+    effect = LabelEffect(yes=yes, no=len(given) - yes, before=None, after=None, moved=[])
+    cached = next(site.views_of(interest), None) if given else None
+    if cached is None:
+        return effect
+    view = cached.view
+    with view.lock:
+        known = [(one, page) for one in reversed(given) if (page := view.page(one["url"])) is not None]
+        wanted = np.array([one["relevant"] for one, _ in known], np.bool_)
+        first = np.array([page.relevance >= view.threshold for _, page in known], np.bool_)
+        noted = np.array([one["worth"] is not None for one, _ in known], np.bool_)
+        then = np.array([(one["worth"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
+        if noted.any():
+            effect.before = quality(first[noted], wanted[noted])
+            effect.after = quality(then[noted], wanted[noted])
+        elif known:
+            effect.before = quality(first, wanted)
+        pages, scores = cached.scores({one["url"]: bool(one["relevant"]) for one in given})
+        places = [at for at, page in enumerate(pages) if not page.copy]
+        ranks = moves(np.array([pages[at].relevance for at in places]), scores[places])
+        for at, before, after in ranks:
+            page = pages[places[at]]
+            effect.moved.append(RankChange(url=page.node, title=page.title, before=before, after=after))
+    return effect
+
+
+def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
+    """How what a judge said of some pages agrees with their labels.
+
+    >>> quality(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    Quality(labels=4, yes=2, said=2, hits=1, precision=0.5, recall=0.5, accuracy=0.5)
+    >>> quality(np.array([False]), np.array([False])).precision is None
+    True
+    """
+    labels, yes, positive, hits = len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum())
+    return LabelAgreement(
+        labels=labels, yes=yes, said=positive, hits=hits,
+        precision=hits / positive if positive else None,
+        recall=hits / yes if yes else None,
+        accuracy=1.0 - (positive + yes - 2 * hits) / labels if labels else None,
+    )  # fmt: skip
+
+
+def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
+    """Which pages' ranks changed most, with both ranks, of those among the first by either score.
+
+    >>> moves(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
+    [(2, 3, 2), (1, 2, 3)]
+    """
+    old, new = _ranks(before), _ranks(after)
+    seen = np.flatnonzero((np.minimum(old, new) <= first) & (old != new))
+    order = sorted(seen.tolist(), key=lambda at: (-abs(int(old[at] - new[at])), int(new[at])))
+    return [(at, int(old[at]), int(new[at])) for at in order[:most]]
+
+
+def _ranks(scores: Column) -> NDArray[np.intp]:
+    """1 for the best; of equal scores the first."""
+    ranks = np.empty(len(scores), np.intp)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks

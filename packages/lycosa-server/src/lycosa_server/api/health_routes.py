@@ -1,0 +1,121 @@
+"""How the server is: for those who watch it."""
+
+from __future__ import annotations
+
+import math
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from pydantic import BaseModel
+
+from lycosa.core.errors import LycosaError
+from lycosa.version import __version__
+from lycosa_server.api import JsonColumn
+from lycosa_server.guards import Caller, ServerContext, needs, open_to_all, site_of
+from lycosa_server.people.crawls import OVER, UNDER_WAY
+from lycosa_server.people.migrating import revision
+
+router = APIRouter(tags=["server"])
+
+
+class Health(BaseModel):
+    status: str
+    database: bool
+    crawl_process: bool
+    version: str
+
+
+class ProcessHealth(BaseModel):
+    name: str
+    pid: int
+    started: float
+    beat: float
+    told: JsonColumn
+
+
+class QueueHealth(BaseModel):
+    queued: int
+    running: int
+
+
+class ServerHealth(BaseModel):
+    version: str
+    schema_version: str
+    database: str
+    url: str
+    limits: dict[str, float]
+    processes: list[ProcessHealth]
+    queue: QueueHealth
+
+
+@router.get("/health")
+def health(request: Request, _: None = open_to_all()) -> Health:
+    """`ok`, or `degraded` if the database or the crawl process does not respond. The status is always 200."""
+    site = site_of(request)
+    there, beating = True, False
+    try:
+        row = site.database.row("SELECT MAX(beat) AS beat FROM process WHERE name <> 'web'")
+        beating = bool(row and row["beat"] is not None and abs(site.clock() - row["beat"]) < 10.0)
+    except LycosaError:
+        there = False
+    return Health(
+        status="ok" if there and beating else "degraded", database=there, crawl_process=beating, version=__version__
+    )
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def metrics(request: Request, person: Caller = needs("metrics")) -> Response:
+    """Counters and gauges in the text format of Prometheus."""
+    text = generate_latest(request.app.state.metrics.registry) + generate_latest(_gauges(person.site))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@router.get("/server")
+def server(person: Caller = needs("admin")) -> ServerHealth:
+    """Limits, processes, and the queue."""
+    site, settings = person.site, person.site.settings
+    states = _states(site)
+    limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "max_models", "concurrency", "delay")
+    return ServerHealth(
+        version=__version__,
+        schema_version=revision(site.database),
+        database="postgresql" if settings.database else "sqlite",
+        url=settings.base,
+        limits={name: getattr(settings, name) for name in limits},
+        processes=_processes(site),
+        queue=QueueHealth(queued=states["queued"], running=states["running"]),
+    )
+
+
+def _gauges(site: ServerContext) -> CollectorRegistry:
+    states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
+    [sums] = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
+
+    def gauge(name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(f"lycosa_{name}", meaning, labels, registry=made)
+
+    gauge("queue_length", "Crawls that wait for their turn.").set(states["queued"])
+    gauge("pages", "Pages of all crawls that are kept.").set(sums["pages"])
+    gauge("found", "Relevant pages among them.").set(sums["found"])
+    gauge("people", "Accounts.").set(site.database.count("person"))
+    crawls = gauge("crawls", "Crawls by state.", "state")
+    for state, number in sorted(states.items()):
+        crawls.labels(state).set(number)
+    silent = gauge("process_silent_seconds", "Seconds since a process was last heard of.", "process")
+    told = gauge("process_told", "Numbers that a process gives of itself.", "process", "what")
+    for process in processes:
+        silent.labels(process.name).set(max(0.0, now - process.beat))
+        for name, value in sorted(process.told.items()):
+            if isinstance(value, int | float) and math.isfinite(value):
+                told.labels(process.name, name).set(value)
+    return made
+
+
+def _states(site: ServerContext) -> dict[str, int]:
+    rows = site.database.rows("SELECT state, COUNT(*) AS n FROM crawl GROUP BY state")
+    return dict.fromkeys((*UNDER_WAY, *OVER), 0) | {row["state"]: row["n"] for row in rows}
+
+
+def _processes(site: ServerContext) -> list[ProcessHealth]:
+    rows = site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
+    return [ProcessHealth(**row) for row in rows]

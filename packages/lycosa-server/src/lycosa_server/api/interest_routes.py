@@ -1,0 +1,248 @@
+"""Interests: making, changing, sharing and deleting them, and what there is at a glance."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from fastapi import APIRouter, HTTPException, UploadFile
+from pydantic import BaseModel, Field
+
+from lycosa.web.sources.files import read_seeds
+from lycosa.web.urls import check_seed
+from lycosa_server.api import Body, Named
+from lycosa_server.api.crawl_routes import CrawlOut, crawl_as_told, crawl_seen
+from lycosa_server.guards import Caller, InterestAccess, interest_to, needs, sharer
+from lycosa_server.people import crawls, erasing, interests, sharing
+from lycosa_server.people.interest_settings import MOST_URLS, InterestSettings
+from lycosa_server.people.permissions import Mode, NotFound
+from lycosa_server.unseen_changes import changes_since
+from lycosa_server.validation import checked
+
+router = APIRouter(tags=["interests"])
+
+
+class NewInterest(Body):
+    name: str = Field(min_length=1, max_length=200)
+    settings: InterestSettings
+    look_again: str = Field(
+        "", max_length=100, description="How often to look for changes, as in 6h or 1d; empty: never."
+    )
+
+
+class ChangedInterest(Body):
+    """What is to be changed of it; what is left out or null stays."""
+
+    name: str | None = Field(None, min_length=1, max_length=200)
+    settings: InterestSettings | None = None
+    look_again: str | None = Field(None, max_length=100)
+    threshold: float | None = Field(
+        None,
+        ge=0,
+        le=1_000,
+        allow_inf_nan=False,
+        description="Of the settings this one alone; crawls go by it at once.",
+    )
+
+
+class LabelCounts(BaseModel):
+    yes: int
+    no: int
+
+
+class InterestOut(Named):
+    owner: Named
+    mode: Mode
+    settings: InterestSettings
+    look_again: str
+    created: float
+    changed: float
+    crawl: CrawlOut | None = Field(description="The newest one.")
+    labels: LabelCounts
+    shares: int = Field(description="With how many people it is shared.")
+    unseen: int | None = Field(description="Changes since the last visit; null where nothing was looked at again yet.")
+
+
+class NewShare(Body):
+    name: str = Field(min_length=1, max_length=100)
+    mode: Literal["read", "edit"]
+
+
+class Share(BaseModel):
+    person: Named
+    mode: Literal["read", "edit"]
+    created: float
+
+
+@router.get("/interests")
+def list_interests(person: Caller = needs("read")) -> list[InterestOut]:
+    """Your interests and those shared with you, most recently changed first."""
+    return _interests(person)
+
+
+@router.post("/interests", status_code=201)
+def make_interest(body: NewInterest, person: Caller = needs("write")) -> InterestOut:
+    """Create an interest; its crawl is started separately."""
+    site = person.site
+    settings = checked(body.settings, site.database, site.settings.max_budget, person.id, site.settings.model_file)
+    row = interests.create(
+        site.database, site.clock(), person.id, body.name, settings, body.look_again, site.settings.max_interests
+    )
+    return _interest(person, row["id"])
+
+
+@router.get("/interests/{interest}")
+def get_interest(access: InterestAccess = interest_to("read", "read")) -> InterestOut:
+    """One interest."""
+    return _interest(access.person, access.interest["id"])
+
+
+@router.patch("/interests/{interest}")
+def change_interest(body: ChangedInterest, access: InterestAccess = interest_to("edit", "write")) -> InterestOut:
+    """Change its name, its settings, how often pages are revisited. The next crawl uses the new settings.
+
+    A `threshold` of its own also holds for the pages that its crawls have: a moment later they are counted by it.
+    """
+    site, database, interest = access.site, access.site.database, access.interest["id"]
+    settings = None
+    if body.settings is not None:
+        before = None if access.interest["mode"] == "own" else InterestSettings.of_json(access.interest["settings"])
+        settings = checked(
+            body.settings, database, site.settings.max_budget, access.interest["owner"],
+            site.settings.model_file, before,
+        )  # fmt: skip
+    with database.transaction():
+        if body.threshold is not None:
+            row = database.get("interest", interest, locked=True)
+            settings = settings or InterestSettings.of_json((row or access.interest)["settings"])
+            settings.threshold = body.threshold
+            crawls.judge_again(database, interest, "threshold")
+        interests.change(
+            database, site.clock(), interest, name=body.name, settings=settings, look_again=body.look_again
+        )
+    return _interest(access.person, interest)
+
+
+@router.post("/interests/{interest}/judge", status_code=202)
+def judge_again(access: InterestAccess = interest_to("edit", "run")) -> InterestOut:
+    """Judge the pages of its crawls again, by its current words, examples, judge and threshold.
+
+    Nothing is fetched. `judging` of a crawl says how long it takes; one that runs goes on with the new topic.
+    """
+    interest = access.interest["id"]
+    crawls.judge_again(access.site.database, interest, "topic")
+    access.person.record("pages judged again", interest)
+    return _interest(access.person, interest)
+
+
+@router.delete("/interests/{interest}", status_code=204)
+def delete_interest(access: InterestAccess = interest_to("own", "write")) -> None:
+    """Delete it with all its crawls, including for the people it is shared with."""
+    site = access.site
+    erased = erasing.erase_interest(site.database, access.interest["id"])
+    site.database.scour()
+    # Remove what nobody writes in right away; the crawl process sees to the rest, and looks after this.
+    erasing.sweep([site.settings.crawl_directory(crawl) for crawl in erased])
+    access.person.record("interest deleted", access.interest["id"], f"with {len(erased)} crawls")
+
+
+def _interest(person: Caller, interest: str) -> InterestOut:
+    found = _interests(person, interest)
+    if not found:
+        raise NotFound("no such interest")  # deleted, or no longer shared, in this very moment
+    return found[0]
+
+
+def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
+    site, database = person.site, person.site.database
+    crawls = interests.newest_crawls(database, person.id)
+    until = time.monotonic() + 0.1  # what is not counted then is, the next time
+    return [
+        InterestOut(
+            **row
+            | {
+                "owner": Named(id=row["owner"], name=row["owner_name"]),
+                "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
+                "settings": InterestSettings.of_json(row["settings"]),
+                "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
+                "labels": LabelCounts(**row),
+                "unseen": changes_since(site.settings.crawl_directory(crawl["id"]), row["seen"])
+                if crawl and time.monotonic() < until
+                else None,
+            }
+        )
+        for row in interests.of_person(database, person.id, interest)
+        for crawl in [crawls.get(row["id"])]
+    ]
+
+
+# -- sharing ---------------------------------------------------------------------------------------------------
+
+
+@router.get("/interests/{interest}/shares")
+def list_shares(access: InterestAccess = interest_to("own", "read")) -> list[Share]:
+    """The people it is shared with."""
+    rows = sharing.people(access.site.database, access.interest["id"])
+    return [Share(**row | {"person": Named(id=row["person"], name=row["name"])}) for row in rows]
+
+
+@router.put("/interests/{interest}/shares")
+def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) -> list[Share]:
+    """Share it with someone, or change their permission. They are notified. A reader still can't edit."""
+    site, person = access.site, access.person
+    other = sharing.share(site.database, site.clock(), access.interest, person.name, body.name, body.mode)
+    person.record("interest shared", access.interest["id"], f"with {other['name']}, to {body.mode}")
+    return list_shares(access)
+
+
+@router.delete("/interests/{interest}/shares/{person}", status_code=204)
+def stop_sharing(person: str, access: InterestAccess = sharer()) -> None:
+    """Stop sharing it with this person; or leave it yourself."""
+    if not sharing.stop(access.site.database, access.interest["id"], person):
+        raise NotFound("it is not shared with this person")
+    leaves = person == access.person.id
+    detail = "" if leaves else f"with {person}"
+    access.person.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
+
+
+# -- addresses out of a file: bookmarks, OPML, a list. Nothing of it is kept, nothing is fetched ---------------------
+
+MOST_BYTES = 5_000_000
+
+
+class ImportedSeed(BaseModel):
+    """An address, and what the file calls it."""
+
+    url: str
+    title: str
+
+
+class ImportOut(BaseModel):
+    form: str = Field(description="bookmarks, opml, list, sitemap, feed, or page")
+    urls: list[ImportedSeed]
+    skipped: int = Field(description="Entries that are no web addresses, or too many.")
+    note: str
+
+
+@router.post("/imports")
+def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
+    """Read the addresses of a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page."""
+    body = file.file.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        raise HTTPException(413, f"the file has more than {MOST_BYTES // 1_000_000} MB: split it")
+    name = (file.filename or "").replace("\\", "/").rpartition("/")[2].strip()[:100]
+    source = read_seeds(body, name if name and name.isprintable() else "the file")
+    listed = [check_seed(text) for text in source.lines]
+    skipped = source.skipped + listed.count(None)
+    found = {url: "" for url in listed if url is not None}
+    for url, title in zip(source.links.urls, source.links.anchors, strict=True):
+        found.setdefault(url, title)
+    notes = [source.note] if source.note else []
+    if source.nested:
+        notes.append(f"{len(source.nested)} further files that it names (feeds, sitemaps) are not read")
+    if len(found) > MOST_URLS:
+        notes.append(f"the first {MOST_URLS:,} of {len(found):,} addresses are taken")
+        skipped += len(found) - MOST_URLS
+    urls = [ImportedSeed(url=url, title=title[:300]) for url, title in list(found.items())[:MOST_URLS]]
+    form = {"sitemap index": "sitemap", "html page": "page"}.get(source.form, source.form)
+    return ImportOut(form=form, urls=urls, skipped=skipped, note="; ".join(notes))

@@ -1,0 +1,412 @@
+"""A crawl as it goes: figures, server-sent events, and a graph of its best pages."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.responses import Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from numpy.typing import NDArray
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView, Harvest
+from lycosa.collection.words import clean
+from lycosa.core.errors import StoreError
+from lycosa.core.types import Visit
+from lycosa.drawing.figure import Curve, Figure
+from lycosa.drawing.svg import svg
+from lycosa_server import messages
+from lycosa_server.api.crawl_routes import CrawlOut, crawl_as_told
+from lycosa_server.crawler.live import InFlightRequest, LiveHost, LiveState
+from lycosa_server.guards import CrawlAccess, ServerContext, crawl_to, still_there
+from lycosa_server.people import crawls, feedback
+from lycosa_server.people.crawls import OVER
+from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.interests import newest_crawl
+from lycosa_server.people.permissions import NotFound, interest_for
+from lycosa_server.results import CachedView, CurrentPages, Label, label_of, why_of
+
+router = APIRouter(tags=["live"])
+
+HOSTS = 100
+Found = NDArray[np.bool_]
+
+
+# -- figures: what the crawl process says each second, and what the pages add up to -------------------------------
+
+
+class HostStatus(BaseModel):
+    host: str
+    pages: int
+    found: int
+    state: str
+    ready_in: float | None
+    why: str
+    in_flight: int
+    waiting: int
+
+
+class FailureCount(BaseModel):
+    cause: str
+    count: int
+    meaning: str
+    example: str
+    outcome: str
+
+
+class CrawlProgressOut(BaseModel):
+    crawl: CrawlOut
+    seq: int
+    rate: float
+    frontier: int | None
+    in_flight: list[InFlightRequest]
+    errors: list[FailureCount]
+    hosts: list[HostStatus]
+    curve: Harvest
+
+
+def progress_of(view: CrawlView, relevant: Found, crawl: CrawlOut, now: float) -> CrawlProgressOut:
+    live = LiveState.read(view.path, now)
+    curve = view.harvest(relevant)
+    with view.lock:
+        return CrawlProgressOut(
+            crawl=crawl,
+            seq=view.seq,
+            rate=view.rate(now),
+            frontier=live.frontier,
+            in_flight=live.in_flight,
+            errors=_failures(view),
+            hosts=_hosts(view, relevant, live, now),
+            curve=curve,
+        )
+
+
+def _failures(view: CrawlView) -> list[FailureCount]:
+    """What went wrong, the most frequent first; causes that a reader can't tell apart are one."""
+    found: dict[str, FailureCount] = {}
+    for cause in view.tally.causes.values():
+        name = messages.cause(cause.kind, cause.outcome, cause.name)
+        if name in found:
+            found[name].count += cause.count
+            continue
+        found[name] = FailureCount(
+            cause=name,
+            count=cause.count,
+            meaning=messages.ADVICE.get(cause.outcome, cause.advice),
+            example=cause.examples[0][0] if cause.examples else "",
+            outcome=cause.outcome,
+        )
+    return sorted(found.values(), key=lambda failure: -failure.count)
+
+
+def _hosts(view: CrawlView, relevant: Found, live: LiveState, now: float) -> list[HostStatus]:
+    """Hosts that are asked now come first, then those that wait, then the most fruitful."""
+    ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts(relevant=relevant) if host.pages]
+    busy = {host.host: host for host in live.hosts}
+    names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
+    hosts = [_host(view, busy.get(name) or LiveHost(host=name), now) for name in names]
+    hosts.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.found, -host.pages, host.host))
+    return hosts[:HOSTS]
+
+
+def _host(view: CrawlView, live: LiveHost, now: float) -> HostStatus:
+    known = view.tally.hosts.get(live.host)
+    ready = None if live.ready_at is None else round(max(0.0, live.ready_at - now), 2)
+    state = "asked" if live.in_flight else "rests" if ready else "waits" if live.waiting else "quiet"
+    pages, relevant = (known.pages, known.relevant) if known else (0, 0)
+    return HostStatus(**live.model_dump(), pages=pages, found=relevant, state=state, ready_in=ready)
+
+
+# -- events ----------------------------------------------------------------------------------------------------
+
+POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between two looks at the log, reports of progress, checks of rights
+BATCH = 100  # visits sent at once; after that, others get their turn
+
+
+@dataclass(slots=True)
+class EventFeed:
+    """What one stream has sent so far, and what it has to send next. Its methods run in threads."""
+
+    access: CrawlAccess
+    after: int
+    visits: bool = True  # else only what becomes of the crawl, and labels
+    stay: bool = False  # whether it goes on when the crawl is over
+    tick: float = POLL
+    generation: int = -1
+    state: object = None  # the crawl's state, as it was sent last
+    drawn: object = None  # the counts of the curve that was sent last
+    number: int = -1  # of the last label that was sent
+    labels: Mapping[str, bool] = field(default_factory=dict)
+    newest: str = ""
+    progressed: float = -1e9
+    checked: float = field(default_factory=time.monotonic)
+
+    @property
+    def site(self) -> ServerContext:
+        return self.access.site
+
+    def look(self) -> tuple[list[ServerSentEvent], bool, bool]:
+        """What is new as events, whether there is more to be had at once, and whether that was the end."""
+        database, clock = self.site.database, time.monotonic()
+        try:
+            if clock - self.checked >= CHECK:
+                self.checked = clock
+                if reason := self._refused():
+                    return [_ended(reason)], False, True
+            row = crawls.get(database, self.access.crawl["id"])
+            cached = self.access.cached
+            if self.generation not in (-1, cached.view.generation):
+                return [_ended("begun anew")], False, True
+            newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
+            crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # the last that may fail
+        except DatabaseAway:
+            return [], False, False  # it comes back
+        except NotFound:
+            return [_ended("deleted")], False, True
+        except (StoreError, OSError):
+            return [_ended("the crawl cannot be read now")], False, True
+        self.generation, upto, now = cached.view.generation, cached.view.seq, cached.now(self.labels)
+        crawl.pages, crawl.found = now.pages, int(now.found.sum())
+        visits, more = self._visits(cached, upto) if self.visits else ([], False)
+        over = crawl.state in OVER and not more
+        events += visits + self._told(cached, now, crawl, upto, over=over)
+        if self.newest not in ("", newest):
+            events.append(_event("crawl", {"id": newest}))
+        self.newest = newest
+        if over and not self.stay:
+            events.append(_ended(crawl.state))
+        return events, more, over and not self.stay
+
+    def _told(
+        self, cached: CachedView, now: CurrentPages, crawl: CrawlOut, upto: int, *, over: bool
+    ) -> list[ServerSentEvent]:
+        """How the crawl is, if that has changed; its counts at most once in a while, as long as it runs."""
+        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.found, upto)
+        if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
+            progress = progress_of(cached.view, now.found, crawl, self.site.clock())
+            ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # it may be an earlier one
+            self.drawn = counts if ends in ([], [crawl.pages, crawl.found]) else None
+            self.progressed = clock
+            events.append(_event("progress", progress.model_dump()))
+        told = crawl.model_dump(exclude={"pages", "found", "harvest"}), None if self.visits else counts
+        if told != self.state:
+            self.state = told
+            events.append(_event("state", crawl.model_dump()))
+        return events
+
+    def _labels(self, interest: str) -> list[ServerSentEvent]:
+        database = self.site.database
+        number = feedback.last(database, interest)
+        if number == self.number:
+            return []
+        words = feedback.after(database, interest, self.number)[-BATCH:] if self.number >= 0 else []
+        labels = feedback.labels_of(database, interest)
+        first, self.labels, self.number = self.number < 0, labels, number
+        self.progressed = -1e9  # a label shows in the counts at once
+        changed = [{"url": word.node, "label": label_of(labels, word.node)} for word in words]
+        yes = sum(labels.values())
+        data = {"yes": yes, "no": len(labels) - yes, "changed": changed}
+        return [] if first and not self.stay else [_event("labels", data)]
+
+    def _refused(self) -> str:
+        """Why the stream may not go on; empty if it may."""
+        if not still_there(self.access.person):
+            return "signed out"
+        try:
+            interest_for(self.site.database, self.access.person.id, self.access.interest["id"])
+        except NotFound:
+            return "not shared any more"
+        return ""
+
+    def _visits(self, cached: CachedView, upto: int) -> tuple[list[ServerSentEvent], bool]:
+        view = cached.view
+        if upto <= self.after:
+            return [], False
+        events = []
+        with view.reading() as log:
+            where = "seq > ? AND seq <= ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')"
+            for seq, visit in log.numbered(where, f"seq LIMIT {BATCH}", (self.after, upto)):
+                assert isinstance(visit, Visit)
+                self.after = seq
+                event = {
+                    "seq": seq,
+                    "url": visit.node,
+                    "title": clean(visit.title)[:500],
+                    "score": visit.worth,  # what it is worth now
+                    "found": visit.is_version and visit.worth >= view.threshold and not visit.same_as,
+                    "label": label_of(self.labels, visit.node),
+                    "at": visit.started,
+                    "kind": visit.kind,
+                    "outcome": visit.outcome,
+                    "why": asdict(why_of(view.origin(log, visit.node), visit.score)),
+                }
+                events.append(_event("visit", event, str(seq)))
+        more = len(events) == BATCH
+        if not more:
+            self.after = max(self.after, upto)
+        return events, more
+
+
+async def stream(feed: EventFeed) -> AsyncGenerator[ServerSentEvent, None]:
+    yield ServerSentEvent(retry=2000)
+    over = False
+    while not over:
+        if feed.site.views.stopping.is_set():
+            yield _ended("the server stops")
+            return
+        events, more, over = await run_in_threadpool(feed.look)
+        for event in events:
+            yield event
+        if not (more or over):
+            await asyncio.sleep(feed.tick)
+
+
+def _event(name: str, data: object, number: str | None = None) -> ServerSentEvent:
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return ServerSentEvent(event=name, raw_data=text, id=number)
+
+
+def _ended(reason: str) -> ServerSentEvent:
+    return _event("end", {"reason": reason})
+
+
+# -- routes ----------------------------------------------------------------------------------------------------
+
+
+class GraphNode(BaseModel):
+    """A page of the drawing, or a redirect on the way. `depth`: steps from where its way begins."""
+
+    id: str
+    url: str
+    title: str
+    score: float
+    found: bool
+    seed: bool
+    host: str
+    depth: int
+    label: Label | None
+
+
+class GraphEdge(BaseModel):
+    source: str
+    target: str
+    anchor: str
+
+
+class CrawlGraphOut(BaseModel):
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    truncated: bool
+
+
+@router.get("/crawls/{crawl}/progress")
+def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> CrawlProgressOut:
+    """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
+    site, cached = access.site, access.cached
+    now = cached.now(access.labels)
+    crawl = crawl_as_told(site, access.crawl, now)
+    return progress_of(cached.view, now.found, crawl, site.clock())
+
+
+@router.get(
+    "/crawls/{crawl}/curve.svg",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}, "description": "The curve as SVG"}},
+)
+def draw_curve(
+    width: Annotated[int, Query(ge=300, le=2000)] = 720,
+    theme: Literal["", "light", "dark"] = "",
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> Response:
+    """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
+    cached = access.cached
+    harvest = cached.view.harvest(cached.now(access.labels).found)
+    curves = [
+        Curve("this crawl", harvest.pages, harvest.found),
+        Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
+    ]
+    figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
+    return Response(svg(figure, width, alone=True, theme=theme), media_type="image/svg+xml")
+
+
+READER = crawl_to("read", "read")
+
+
+def one_more(access: CrawlAccess = READER) -> Iterator[None]:
+    """Count a stream among the person's, until it has ended."""
+    with access.site.streams.one(access.person.id):
+        yield
+
+
+@router.get(
+    "/crawls/{crawl}/events",
+    response_class=EventSourceResponse,
+    dependencies=[Depends(one_more)],
+)
+async def follow_events(
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    visits: Annotated[bool, Query(description="Without: only `state`, `labels` and `end`.")] = True,
+    stay: Annotated[bool, Query(description="Go on when the crawl is over.")] = False,
+    last_event_id: Annotated[str, Header(max_length=100)] = "",
+    access: CrawlAccess = READER,
+) -> AsyncIterator[ServerSentEvent]:
+    """Server-sent events: `visit` with the number of each, `progress`, `state`, `labels` that were given or taken back,
+    and `end`, after which nothing comes. One that stays has `crawl`, too, when a newer crawl was started.
+
+    Begins behind the visit `after`, or the one that the header Last-Event-ID names. Close it at `end`: browsers would
+    connect again.
+    """
+    last = last_event_id.strip()
+    if last.isascii() and last.isdigit() and len(last) < 19:
+        after = max(after, int(last))
+    async with aclosing(stream(EventFeed(access, after, visits, stay))) as events:
+        async for event in events:
+            yield event
+
+
+@router.get("/crawls/{crawl}/graph")
+def show_graph(
+    best: Annotated[int, Query(ge=1, le=200)] = 50,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> CrawlGraphOut:
+    """The best pages of a crawl, and the paths from its seeds that led to them."""
+    labels, cached = access.labels, access.cached
+    view = cached.view
+    with view.lock:
+        now = cached.now(labels)
+        good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
+        good.sort(key=lambda page: (-now.worths.item(page.number), page.first))
+    ways = view.ways(good[:best], 400)  # more nodes can't be told apart
+    pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
+    nodes = [
+        GraphNode(
+            id=str(page.number),
+            url=page.node,
+            title=page.title,
+            score=round(now.worths.item(page.number), 6) if page.place >= 0 else 0.0,
+            found=now.found.item(page.number),
+            seed=view.graph.is_seed(page.node),
+            host=page.host,
+            depth=depth,
+            label=label_of(labels, page.node),
+        )
+        for page, depth in pages
+    ]
+    edges = []
+    if ways.steps:
+        with view.reading() as log:
+            for source, target in ways.steps:
+                anchor = view.origin(log, view.nodes[target]).anchor
+                edges.append(GraphEdge(source=str(source), target=str(target), anchor=anchor))
+    return CrawlGraphOut(nodes=nodes, edges=edges, truncated=ways.truncated or len(good) > best)

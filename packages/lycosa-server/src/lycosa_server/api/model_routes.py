@@ -1,0 +1,235 @@
+"""Models of one's own: uploaded, or trained on what one's interests have crawled; and the topics that they tell apart.
+
+Nobody sees or uses another's. They count against a limit, are part of what a person takes along and of backups, and go
+with the account.
+"""
+
+from __future__ import annotations
+
+from asyncio import Lock
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import IO, Annotated, Literal
+from weakref import WeakValueDictionary
+
+from fastapi import APIRouter, Form, HTTPException, UploadFile
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from lycosa.core.errors import InputError
+from lycosa.judges.model import KINDS
+from lycosa.training.web_directory import WebDirectory
+from lycosa_server import child
+from lycosa_server import model_files as files
+from lycosa_server.api import Body, JsonColumn, Named
+from lycosa_server.guards import Caller, ModelAccess, model_to, needs
+from lycosa_server.people import models, permissions
+from lycosa_server.people.database import as_dict
+from lycosa_server.people.ids import new_id
+from lycosa_server.people.interests import LONGEST_NAME, check_room
+from lycosa_server.people.text_input import line
+
+router = APIRouter(tags=["models"])
+
+MOST_CHILDREN = 500
+MOST_SHOWN = 100  # topics and pages of one answer
+TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are read one after the other
+Kind = Literal["classifier", "rules", "browsing", "directory"]
+
+
+class ModelInfo(Named):
+    """A model, as its owner sees it."""
+
+    kind: Kind = Field(description="classifier: judges; rules, browsing: for a strategy; directory: pages by topic.")
+    state: Literal["queued", "training", "ready", "failed"]
+    reason: str = Field(description="Why training failed.")
+    about: JsonColumn = Field(description="What is known of it: classes, pages, how good it is.")
+    size: int = Field(description="Bytes.")
+    created: float
+
+
+class ModelTraining(Body):
+    name: str = Field(min_length=1, max_length=200)
+    kind: Literal["classifier", "rules", "browsing"]
+    interests: list[Annotated[str, Field(max_length=64)]] = Field(
+        min_length=1,
+        max_length=20,
+        description="One's own, whose newest crawls are read. Of one: relevant or not; each of several is a class.",
+    )
+    classifier: str = Field("nb", max_length=20, description="For a classifier: which kind of it.")
+    model: str = Field("", max_length=64, description="For rules: the classifier whose classes they are between.")
+    directory: str = Field("", max_length=64, description="For a classifier: classes are topics of this directory.")
+    topics: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=100, description="Which of them.")
+
+
+class NewModelName(Body):
+    name: str = Field(min_length=1, max_length=200)
+
+
+class TopicNode(BaseModel):
+    path: str
+    name: str
+    pages: int
+    below: int = Field(description="Topics below it.")
+
+
+class Topics(BaseModel):
+    """A look at a tree: what lies just below one topic, and the pages of it."""
+
+    under: str
+    topics: list[TopicNode]
+    pages: list[str] = Field(description="Addresses, of a directory: those at the topic and below, the first ones.")
+    more: bool = Field(description="Whether there are more topics or pages than these.")
+
+
+@router.get("/models")
+def list_models(person: Caller = needs("read")) -> list[ModelInfo]:
+    """Your models, newest first."""
+    return [ModelInfo(**row) for row in models.of_person(person.site.database, person.id)]
+
+
+@router.post("/models", status_code=201)
+async def upload_model(
+    file: UploadFile,
+    name: Annotated[str, Form(max_length=200)] = "",
+    person: Caller = needs("write"),
+) -> ModelInfo:
+    """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
+    address, a tab and a path such as Science/Physics a line).
+    """
+    turn = TURNS.setdefault(person.id, Lock())
+    async with turn:
+        return await run_in_threadpool(_take_in, file.file, name or Path(file.filename or "").stem[:100], person)
+
+
+def _take_in(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
+    site, key = person.site, new_id()
+    name = line(name or "model", "the name", 120, 1)
+    check_room(site.database, "model", person.id, site.settings.max_models)  # before much is read
+    place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
+    try:
+        _receive(file, given)
+        read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
+        row = models.create(
+            site.database, site.clock(), person.id, name, most=site.settings.max_models, id=key, state="ready", **read
+        )
+    except BaseException:
+        place.unlink(missing_ok=True)
+        raise
+    finally:
+        given.unlink(missing_ok=True)
+    person.record("model uploaded", key, row["kind"])
+    return ModelInfo(**row)
+
+
+@router.post("/models/train", status_code=201)
+def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo:
+    """Train a model on pages of your interests, your labels, and the pages you opened.
+
+    Nothing is fetched. It is queued; its `state` says when it is ready.
+    """
+    site = person.site
+    for interest in body.interests:
+        permissions.interest_for(site.database, person.id, interest, "own")
+    if body.kind == "classifier" and body.classifier not in KINDS:
+        raise InputError(f"there is no classifier {body.classifier[:40]!r}: take {', '.join(KINDS)}")
+    if body.kind != "classifier" and len(body.interests) > 1:
+        raise InputError(f"a model of the kind {body.kind} is made from one interest: choose one")
+    if (body.kind == "rules") != bool(body.model):
+        raise InputError("rules are between the classes of a classifier: choose one; others need none")
+    if body.model:
+        models.ready(site.database, person.id, body.model, models.JUDGING)
+    if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):
+        raise InputError("classes by topic take a directory and topics that are marked in it, for a classifier")
+    if body.directory:
+        models.ready(site.database, person.id, body.directory, ("directory",))
+        _check_topics(site.settings.model_file(body.directory), body.topics)
+    sources = body.model_dump(exclude={"name", "kind"})
+    row = models.create(
+        site.database, site.clock(), person.id, body.name, body.kind, most=site.settings.max_models,
+        sources=sources,
+    )  # fmt: skip
+    person.record("model trained", row["id"], body.kind)
+    return ModelInfo(**row)
+
+
+@router.get("/models/{model}")
+def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
+    """One of your models."""
+    return ModelInfo(**access.model)
+
+
+@router.patch("/models/{model}")
+def rename_model(body: NewModelName, access: ModelAccess = model_to("write")) -> ModelInfo:
+    """Rename it."""
+    name = {"name": line(body.name, "the name", LONGEST_NAME, 1)}
+    access.site.database.update("model", access.model["id"], name)
+    return ModelInfo(**access.model | name)
+
+
+@router.delete("/models/{model}", status_code=204)
+def delete_model(access: ModelAccess = model_to("write")) -> None:
+    """Delete it, unless an interest uses it. Crawls keep the copy they started with."""
+    models.remove(access.site.database, access.person.id, access.model["id"])
+    files.remove(access.site.settings, [access.model["id"]])
+    access.person.record("model deleted", access.model["id"])
+
+
+@router.get("/models/{model}/file", response_class=FileResponse)
+def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
+    """The file, for the command line or another server."""
+    endings = {"classifier": "model", "rules": "tsv", "browsing": "browsing", "directory": "tsv"}
+    return FileResponse(
+        _file(access), media_type="application/octet-stream", filename=f"model.{endings[access.model['kind']]}"
+    )
+
+
+@router.get("/models/{model}/topics")
+def browse_topics(
+    under: Annotated[str, Field(max_length=1_000)] = "", access: ModelAccess = model_to("read")
+) -> Topics:
+    """What lies just below a topic: of a directory, or among the classes of a classifier."""
+    place = _file(access)
+    if access.model["kind"] == "directory":
+        tree = files.web_directory(place)
+    else:
+        classes = as_dict(access.model["about"]).get("classes", {})
+        tree = WebDirectory({name: [] for name in classes}, Counter(classes))
+    try:
+        under, found = tree.named(under), tree.children(under)
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+    listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MOST_SHOWN + 1))
+    return Topics(
+        under=under,
+        topics=[TopicNode(**branch._asdict(), below=branch.topics) for branch in found[:MOST_CHILDREN]],
+        pages=listed[:MOST_SHOWN] if under else [],
+        more=len(found) > MOST_CHILDREN or len(listed) > MOST_SHOWN,
+    )
+
+
+def _check_topics(place: Path, topics: list[str]) -> None:
+    if not place.is_file():
+        raise InputError("the file of the directory is gone: choose another one")
+    directory = files.web_directory(place)
+    if not all(map(directory.named, topics)):
+        raise InputError("one of the topics has no name: mark others")
+
+
+def _file(access: ModelAccess) -> Path:
+    place = access.site.settings.model_file(access.model["id"])
+    if access.model["state"] != "ready" or not place.is_file():
+        raise HTTPException(404, f"it is {access.model['state']}: there is no file of it")
+    return place
+
+
+def _receive(source: IO[bytes], target: Path) -> None:
+    had = 0
+    with open(target, "xb") as copy:
+        while part := source.read(1 << 20):
+            had += len(part)
+            if had > models.LARGEST:
+                raise HTTPException(413, f"the file has more than {models.LARGEST // 1_000_000} MB")
+            copy.write(part)

@@ -1,0 +1,258 @@
+"""What a crawl found: in several orders, page by page, and to be read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Query
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+
+from lycosa.collection.best import questions
+from lycosa.collection.estimate import Estimate
+from lycosa.collection.querying import Filters
+from lycosa.collection.reading import INFLATED, Collection
+from lycosa.collection.rows import PageRow
+from lycosa.collection.tracing import spellings
+from lycosa.collection.view import CrawlView, Link
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.types import Visit
+from lycosa.revisit.change import change_of
+from lycosa.store.log import VERSIONS
+from lycosa.web.html import HTML
+from lycosa.web.inflate import source_of
+from lycosa_server import reader
+from lycosa_server.api import Body
+from lycosa_server.guards import CrawlAccess, crawl_to
+from lycosa_server.pages import theme_of
+from lycosa_server.people.accounts import preferences
+from lycosa_server.people.suggestions import open_again
+from lycosa_server.people.text_input import line
+from lycosa_server.results import (
+    CachedView,
+    LabelFilter,
+    Order,
+    PageFilter,
+    PageFormatter,
+    PageOut,
+    choose,
+    collection_of,
+)
+
+router = APIRouter(tags=["pages"])
+
+Text = Annotated[str, Query(max_length=300)]
+Threshold = Annotated[float | None, Query(ge=0, le=1_000, allow_inf_nan=False)]
+Address = Annotated[str, Query(max_length=4_000, min_length=1)]
+
+
+def filters_of(
+    host: Text = "", language: Text = "", since: Text = "", until: Text = "", changed: bool = False
+) -> Filters:
+    """Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too."""
+    given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
+    days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
+    hosts, languages = ([text] if text else [] for text in given)
+    try:
+        return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
+    except InputError as error:  # which names the options of a command
+        raise InputError(str(error).replace("--", "")) from None
+
+
+FilterQuery = Annotated[Filters, Depends(filters_of)]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateOut(Estimate):
+    """How many of the pages that were fetched are relevant, without copies: `low` to `high` in nine of ten cases."""
+
+    text: str = ""
+
+
+class PageList(BaseModel):
+    """Some pages of a crawl. `threshold` is what was asked for, `kept` the crawl's own."""
+
+    total: int
+    threshold: float
+    kept: float
+    probability: bool = Field(description="Whether scores are probabilities, and the threshold is one from 0 to 1.")
+    estimate: EstimateOut
+    taught: bool
+    pages: list[PageOut]
+
+
+class VersionOut(BaseModel):
+    seq: int
+    started: float
+    size: int
+    status: int
+    what: str
+    kind: str
+
+
+class TermCount(BaseModel):
+    term: str
+    count: int
+
+
+class PageDetails(PageOut):
+    versions: list[VersionOut]
+    links: list[Link]
+    terms: list[TermCount]
+
+
+class OpenedPage(Body):
+    url: str = Field(min_length=1, max_length=4_000)
+
+
+@router.get("/crawls/{crawl}/pages")
+def list_pages(
+    *,
+    order: Order = "relevance",
+    labelled: LabelFilter | None = None,
+    found: bool | None = None,
+    threshold: Threshold = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    access: CrawlAccess = crawl_to("read", "read"),
+    filters: FilterQuery,
+) -> PageList:
+    """The pages of a crawl. Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too.
+
+    `found` is true unless labels are asked for. With a `threshold` of your own you see what would count as found by it,
+    and how many that would be; nothing is changed. An excerpt may be null while it has not been read yet.
+    """
+    labels, cached = access.labels, access.cached
+    chosen = choose(cached, labels, PageFilter(filters, labelled, found, threshold), order)
+    shown = chosen[offset : offset + limit]
+    pages: list[PageOut] = []
+    collection = collection_of(cached.view) if shown else None
+    if collection is not None:
+        with collection:
+            pages = list(map(PageFormatter(cached, collection, labels, threshold).page, shown))
+    estimate = cached.estimate(labels, threshold)
+    return PageList(
+        total=len(chosen),
+        threshold=cached.view.threshold if threshold is None else threshold,
+        kept=cached.view.threshold,
+        probability=cached.view.probability,
+        estimate=EstimateOut(**asdict(estimate), text=estimate.told),
+        taught=bool(labels),
+        pages=pages,
+    )
+
+
+@router.get("/crawls/{crawl}/unsure")
+def list_unsure(
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> list[PageOut]:
+    """Unlabelled pages that the judge is least certain about: those whose labels help most."""
+    labels, cached = access.labels, access.cached
+    collection = collection_of(cached.view)
+    if collection is None:
+        return []
+    with collection:
+        nodes = [question.url for question in questions(collection, limit, labels)]
+        pages = [page for node in nodes if (page := cached.view.page(node)) is not None]
+        return list(map(PageFormatter(cached, collection, labels).page, pages))
+
+
+@router.get("/crawls/{crawl}/page")
+def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> PageDetails:
+    """One page: why it was fetched, what became of it, where it leads."""
+    labels, cached = access.labels, access.cached
+    page = _page(cached, url)
+    with _collection(cached.view) as collection:
+        told = PageFormatter(cached, collection, labels).page(page)
+        where = f"node = ? AND {VERSIONS}"
+        found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
+        versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
+        last = next((visit for _, visit in found if isinstance(visit, Visit)), None)
+        links: list[Link] = []
+        if last is not None:
+            last.links.keep(200)
+            links = cached.view.links(last)
+    return PageDetails(**dict(told), versions=versions, links=links, terms=_terms(cached.view, page))
+
+
+@router.get(
+    "/crawls/{crawl}/reader",
+    response_class=HTMLResponse,
+    responses={200: {"content": {"text/html": {}}, "description": "The archived copy, as a safe document"}},
+)
+def read_page(
+    url: Address,
+    version: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> HTMLResponse:
+    """The archived copy of a page, without scripts and without anything loaded from elsewhere.
+
+    `version` is the `seq` of one of its versions; without it, the one that stands.
+    """
+    cached = access.cached
+    page = _page(cached, url)
+    with _collection(cached.view) as collection:
+        seq = version or page.seq
+        visit = next(collection.log.events(f"seq = ? AND node = ? AND {VERSIONS}", given=(seq, page.node)), None)
+        if not isinstance(visit, Visit):
+            raise HTTPException(404, "the page has no such version")
+        try:
+            readable = _readable(collection, visit)
+        except (StoreError, OSError):
+            readable = reader.Readable("")
+        theme = theme_of(access.person)
+        document = reader.document(readable, page.title or visit.title, page.node, visit.started, theme)
+    return HTMLResponse(document.encode("utf-8", "replace"), headers={"Content-Security-Policy": reader.CSP})
+
+
+@router.post("/crawls/{crawl}/opened", status_code=204)
+def note_opened(body: OpenedPage, access: CrawlAccess = crawl_to("read", "read")) -> None:
+    """Note that a result was opened: for suggestions, and only if the person's preferences allow it."""
+    site, person = access.site, access.person.id
+    page = _page(access.cached, line(body.url, "the address", 4_000, 1))
+    if preferences(site.database, person).get("history") is not False:
+        open_again(site.database, site.clock(), access.interest["id"], person, page.node)
+
+
+def _page(cached: CachedView, url: str) -> PageRow:
+    for node in spellings(url.encode("utf-8", "replace").decode()):
+        page = cached.view.page(node)
+        if page is not None:
+            return page
+    raise HTTPException(404, "this crawl has no such page")
+
+
+def _collection(view: CrawlView) -> Collection:
+    found = collection_of(view)
+    if found is None:
+        raise HTTPException(404, "this crawl has no such page")
+    return found
+
+
+def _version(seq: int, visit: Visit) -> VersionOut:
+    change = change_of(visit)
+    what, kind = (change.what, change.kind if change.what == "changed" else "") if change else ("new", "")
+    return VersionOut(seq=seq, started=visit.started, size=visit.size, status=visit.status, what=what, kind=kind)
+
+
+def _terms(view: CrawlView, page: PageRow) -> list[TermCount]:
+    with view.lock:
+        ids, counts = page.terms
+        best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:20]
+        return [TermCount(term=view.words[number], count=count) for count, number in best]
+
+
+def _readable(collection: Collection, visit: Visit) -> reader.Readable:
+    exchange = collection.exchange(visit)
+    if exchange is None:
+        return reader.Readable("")
+    kind = exchange.header("content-type").partition(";")[0].strip().lower()
+    if kind in HTML or (not kind and exchange.body.lstrip()[:1] == b"<"):
+        source = source_of(exchange, INFLATED)
+        return reader.of_html(source, visit.node) if source else reader.Readable("")
+    document = collection.document(visit, exchange)
+    if not document.text.strip():
+        return reader.Readable("")
+    return reader.of_document(document) if document.main else reader.of_text(document.text)

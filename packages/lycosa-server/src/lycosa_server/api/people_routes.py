@@ -1,0 +1,174 @@
+"""The people of the server: kept and invited by admins, found by name by everyone who wants to share; the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import BaseModel, Field, Strict
+
+from lycosa_server.api import Body, Named
+from lycosa_server.api.own_account_routes import remove
+from lycosa_server.guards import Caller, needs
+from lycosa_server.people import accounts, audit, notices
+from lycosa_server.people.database import Row
+from lycosa_server.people.permissions import Role, found
+
+router = APIRouter(tags=["people"])
+
+
+class AccountOut(Named):
+    """A person, as admins see them: not what they do."""
+
+    role: Role
+    disabled: bool
+    created: float
+
+
+class AccountChange(Body):
+    """What is to change; what is null stays."""
+
+    role: Role | None = None
+    disabled: Annotated[bool, Strict()] | None = None
+
+
+class PasswordResetLink(BaseModel):
+    """A link for a new password: shown this once."""
+
+    code: str
+    link: str
+    expires: float
+
+
+@router.get("/people")
+def people(person: Caller = needs("admin")) -> list[AccountOut]:
+    """Everyone who has an account."""
+    return [AccountOut(**row) for row in person.site.database.rows("SELECT * FROM person ORDER BY folded")]
+
+
+@router.get("/people/names")
+def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: Caller = needs("read")) -> list[str]:
+    """Up to ten names that start with these letters, to share with."""
+    return accounts.names(person.site.database, begins)
+
+
+@router.patch("/people/{person}")
+def change(wanted: AccountChange, person: str, by: Caller = needs("admin")) -> AccountOut:
+    """Change a role; suspend an account immediately, or reactivate it."""
+    database = by.site.database
+    with database.transaction():
+        row = _row(by, person)
+        if wanted.role is not None and wanted.role != row["role"]:
+            accounts.set_role(database, person, wanted.role)
+            by.record("changed a role", row["name"], f"{row['role']} to {wanted.role}")
+        if wanted.disabled is not None and wanted.disabled != bool(row["disabled"]):
+            accounts.set_disabled(database, person, wanted.disabled)
+            by.record("suspended an account" if wanted.disabled else "reactivated an account", row["name"])
+        return AccountOut(**_row(by, person))
+
+
+@router.delete("/people/{person}", status_code=204)
+def delete(person: str, by: Caller = needs("admin")) -> None:
+    """Delete an account and all its data."""
+    remove(by, person, _row(by, person)["name"])
+
+
+@router.post("/people/{person}/reset", status_code=201)
+def reset(person: str, by: Caller = needs("admin", by_token=False)) -> PasswordResetLink:
+    """Make a link by which someone who forgot their password chooses a new one, once, within a day. It is for an admin
+    in a browser, not for tokens. The person is told of it, and that it was used; using it signs them out everywhere.
+    """
+    site = by.site
+    row = _row(by, person)
+    if row["id"] == by.id:
+        raise HTTPException(403, "change your own password in your account: it takes the one you have")
+    if row["disabled"]:
+        raise HTTPException(409, f"{row['name']} is suspended: reactivate the account first")
+    now = site.clock()
+    with site.database.transaction():
+        link, code = accounts.offer_reset(site.database, now, row, by.id)
+        text = f"{by.name} created a link that resets your password. If you did not request it, ask them why."
+        notices.notify(site.database, now, row["id"], "account", text)
+        by.record("created a password reset link", row["name"])
+    return PasswordResetLink(code=code, link=f"{site.settings.base}/join#{code}", expires=link["expires"])
+
+
+def _row(by: Caller, person: str) -> Row:
+    return found(by.site.database.get("person", person), "person")
+
+
+# -- invitations; accepting one is in `session.py`: who does is nobody yet -------------------------------------
+
+
+class NewInvitation(Body):
+    """For which role, whom (a note for the admins), and how many days it is good."""
+
+    role: Role = "member"
+    note: str = Field("", max_length=200)
+    days: int = Field(7, ge=1, le=90)
+
+
+class Invitation(BaseModel):
+    id: str
+    role: Role
+    note: str
+    made_by: str  # a name; empty for the first start
+    created: float
+    expires: float
+    used: float | None
+
+
+class CreatedInvitation(Invitation):
+    """An invitation with its code: shown this once."""
+
+    code: str
+    link: str
+
+
+@router.get("/invitations")
+def invitations(person: Caller = needs("admin")) -> list[Invitation]:
+    """All invitations, newest first; used and expired ones are kept for a month."""
+    return [Invitation(**row) for row in accounts.invitations(person.site.database)]
+
+
+@router.post("/invitations", status_code=201)
+def invite(wanted: NewInvitation, person: Caller = needs("admin")) -> CreatedInvitation:
+    """Make an invitation. Its code is after the # of the link: browsers do not send it, so that no log has it."""
+    site = person.site
+    row, code = accounts.invite(site.database, site.clock(), wanted.role, wanted.note, wanted.days, person.id)
+    person.record("made an invitation", row["note"], row["role"])
+    return CreatedInvitation(**{**row, "made_by": person.name}, code=code, link=f"{site.settings.base}/join#{code}")
+
+
+@router.delete("/invitations/{invitation}", status_code=204)
+def revoke(invitation: str, person: Caller = needs("admin")) -> None:
+    """Revoke an invitation; an account created with it stays."""
+    row = found(person.site.database.get("invitation", invitation), "invitation")
+    person.site.database.delete("invitation", invitation)
+    person.record("revoked an invitation", row["note"], row["role"])
+
+
+# -- the audit log ---------------------------------------------------------------------------------------------
+
+
+class AuditEntryOut(BaseModel):
+    at: float
+    name: str
+    action: str
+    subject: str
+    detail: str
+    address: str
+
+
+class AuditLogOut(BaseModel):
+    entries: list[AuditEntryOut]
+
+
+@router.get("/audit")
+def entries(
+    before: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    person: Caller = needs("admin"),
+) -> AuditLogOut:
+    """Entries before a time. There may be some more than `limit`: those of one moment are not torn apart."""
+    return AuditLogOut(entries=[AuditEntryOut(**row) for row in audit.entries(person.site.database, before, limit)])

@@ -1,0 +1,108 @@
+"""Search the text of what a crawl found."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from lycosa.collection.reading import Collection
+from lycosa.collection.searching import Hit, Search, index_words
+from lycosa.core.errors import LycosaError
+from lycosa_server.api.page_routes import FilterQuery
+from lycosa_server.guards import CrawlAccess, crawl_to
+from lycosa_server.people.text_input import line
+from lycosa_server.results import CachedView, Label, LabelFilter, collection_of, fits, label_of
+
+router = APIRouter(tags=["search"])
+
+PATIENCE = 5.0  # seconds that a request spends on bringing the index up to date: a thread does what takes longer
+
+
+class SearchResultOut(BaseModel):
+    """A page that has what was searched for. `spans`: where the words are in the snippet."""
+
+    rank: int
+    url: str
+    title: str
+    snippet: str
+    spans: list[tuple[int, int]]
+    score: float
+    host: str
+    language: str
+    fetched: float
+    label: Label | None
+    changed: float | None
+    standing: str
+
+
+class SearchResultsOut(BaseModel):
+    """The best pages. `loosened`: none has all words, these have some; `pages`: how many were searched; `behind`: about
+    how many are not indexed yet.
+    """
+
+    total: int
+    loosened: bool
+    pages: int
+    behind: int = 0
+    hits: list[SearchResultOut]
+
+
+@router.get("/crawls/{crawl}/search")
+def search(
+    *,
+    q: Annotated[str, Query(max_length=1_000)],
+    labelled: LabelFilter | None = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    offset: Annotated[int, Query(ge=0, le=1_000)] = 0,
+    access: CrawlAccess = crawl_to("read", "read"),
+    filters: FilterQuery,
+) -> SearchResultsOut:
+    """Words, "phrases", prefix*, -without. Filters are those of the pages.
+
+    With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time, what
+    is indexed by then is searched, and `behind` says how much is not.
+    """
+    words = line(q, "what to search for", 1_000, 1)
+    labels, cached = access.labels, access.cached
+    collection = collection_of(cached.view)
+    if collection is None:
+        return SearchResultsOut(total=0, loosened=False, pages=0, hits=[])
+    takes = _takes(cached, labels, labelled) if labelled else None
+    with collection, Search(collection, patience=PATIENCE) as searching:
+        found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
+    if found.behind and not cached.indexing:
+        cached.indexing = True
+        threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
+    worths = cached.now(labels).worths
+    hits = [_found(cached, hit, labels, worths) for hit in found]
+    return SearchResultsOut(
+        total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, hits=hits
+    )
+
+
+def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
+    """Whether a page is labelled as it is asked for, by the number of its current version."""
+    with cached.view.lock:
+        known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
+    return lambda seq: fits(labelled, known.get(seq))
+
+
+def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], worths: NDArray[np.float64]) -> SearchResultOut:
+    page = cached.view.page(hit.url)
+    score = worths.item(page.number) if page is not None and page.number < len(worths) else hit.score
+    times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
+    said = {"score": round(score, 6), "label": label_of(labels, hit.url)}
+    return SearchResultOut(**hit.as_dict() | times | said)
+
+
+def _index(cached: CachedView) -> None:
+    with suppress(LycosaError, OSError), Collection(cached.view.path) as collection:  # else the next search says why
+        index_words(collection)
+    cached.indexing = False

@@ -1,0 +1,147 @@
+"""Signing in and out, and accepting an invitation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+
+from lycosa.core.errors import InputError
+from lycosa.drawing.formats import printable
+from lycosa_server.api import Body, JsonColumn, Named
+from lycosa_server.guards import Caller, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
+from lycosa_server.people import accounts, audit, limits, notices, sessions
+from lycosa_server.people.database import Conflict, Row
+from lycosa_server.people.permissions import Role
+
+router = APIRouter(tags=["session"])
+
+
+class Profile(Named):
+    role: Role
+    preferences: JsonColumn
+
+
+class SessionOut(BaseModel):
+    """Who is signed in, and what the header X-CSRF-Token has to be when something is changed."""
+
+    person: Profile
+    csrf: str
+
+
+class SignIn(Body):
+    name: str = Field(min_length=1, max_length=100)
+    password: str = Field(min_length=1, max_length=200)
+
+
+class NewPassword(Body):
+    code: str = Field(min_length=1, max_length=100)
+    password: str = Field(min_length=1, max_length=200)
+
+
+class AcceptInvitation(SignIn, NewPassword):
+    """The code of an invitation, and what the new account is to be called."""
+
+
+class InvitationInfo(BaseModel):
+    """What an invitation is for; with a name, it is a link that changes this person's password."""
+
+    role: Role
+    expires: float
+    name: str = ""
+
+
+@router.post("/session")
+def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> SessionOut:
+    """Sign in: sets the session's cookie."""
+    site, address = site_of(request), address_of(request)
+    now = site.clock()
+    attempt = limits.sign_in(site.database, now, accounts.fold(wanted.name), address)
+    person = accounts.sign_in(site.database, site.passwords, wanted.name, wanted.password)
+    if person is None:
+        meant = accounts.by_name(site.database, wanted.name)
+        name = meant["name"] if meant else ""  # what was typed may be a password
+        audit.record(site.database, now, "", name, "sign-in failed", address=address)
+        raise HTTPException(401, "the name or the password is wrong")
+    limits.succeeded(site.database, now, attempt)
+    return begin(request, person, "signed in")
+
+
+@router.get("/session")
+def current(person: Caller = needs("read")) -> SessionOut:
+    """Who is signed in."""
+    return SessionOut(person=Profile(**person.row()), csrf=person.csrf)
+
+
+@router.delete("/session", status_code=204)
+def sign_out(request: Request, person: Caller = needs("read")) -> None:
+    """Sign out: ends the session. With a token there is nothing to end."""
+    if person.session:
+        person.site.database.delete("session", person.session)
+        set_cookie(request, "")
+        person.record("signed out")
+
+
+@router.post("/invitations/accept", status_code=201)
+def accept(wanted: AcceptInvitation, request: Request, _: None = open_to_all()) -> SessionOut:
+    """Create an account with an invitation, or with the first admin's one-time link, and sign in."""
+    site = site_of(request)
+    with _trying_a_code(request):
+        person = accounts.accept(site.database, site.clock(), site.passwords, wanted.code, wanted.name, wanted.password)
+    return begin(request, person, "accepted an invitation", person["role"])
+
+
+@router.post("/invitations/reset")
+def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> SessionOut:
+    """Choose a new password by the link that an admin made, and sign in. All other sessions end; tokens stay, as they
+    do when one changes the password oneself.
+    """
+    site, now = site_of(request), site_of(request).clock()
+    with _trying_a_code(request):
+        person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)
+    text = f"Your password was reset with a link, from {address_of(request)}. All earlier sessions have ended."
+    notices.notify(site.database, now, person["id"], "account", text)
+    return begin(request, person, "chose a new password", "by a link")
+
+
+@router.get("/invitations/check")
+def check(
+    request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
+) -> InvitationInfo:
+    """What an invitation is for, if it is valid."""
+    site, now = site_of(request), site_of(request).clock()
+    with _trying_a_code(request):
+        return InvitationInfo(**accounts.invitation(site.database, now, code))
+
+
+@contextmanager
+def _trying_a_code(request: Request) -> Iterator[None]:
+    """Only so many wrong codes from one address: a wrong one is 404, and stays counted."""
+    site, address = site_of(request), address_of(request)
+    attempt = limits.one(site.database, site.clock(), limits.CODE, address)
+    try:
+        yield
+    except (InputError, Conflict):
+        limits.succeeded(site.database, site.clock(), attempt)  # the code was right
+        raise
+    limits.succeeded(site.database, site.clock(), attempt)
+
+
+def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionOut:
+    """Sign a person in: a new session, in place of that of the request, if any. The audit log notes the `action`."""
+    site = site_of(request)
+    now = site.clock()
+    if action:
+        audit.record(
+            site.database, now, person["id"], person["name"], action, detail=detail, address=address_of(request)
+        )
+    old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
+    if old is not None:
+        site.database.delete("session", old.id)
+    agent = printable(request.headers.get("user-agent", ""), "")
+    _, value = sessions.begin(site.database, now, person["id"], agent[:200])
+    set_cookie(request, value)
+    return SessionOut(person=Profile(**person), csrf=sessions.csrf_of(value))

@@ -1,0 +1,163 @@
+"""Progress of a crawl: a picture in a terminal, plain lines elsewhere; and what came of it."""
+
+from __future__ import annotations
+
+import heapq
+import shlex
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Self
+
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from lycosa.cli.crawl_runner import EVERY, ProgressDisplay
+from lycosa.cli.printing import Part, is_live_terminal, show
+from lycosa.cli.progress_bar import StatusLine
+from lycosa.collection.estimate import estimate
+from lycosa.collection.reading import Collection
+from lycosa.collection.summary import weakness
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
+from lycosa.core.engine import Engine
+from lycosa.core.spec import parse
+from lycosa.core.types import Visit
+from lycosa.crawling import Crawl
+from lycosa.drawing.formats import many
+
+PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
+
+
+class CrawlProgress(ProgressDisplay):
+    """Pages, harvest rate, speed, frontier, best finds, and what it waits for."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(StatusLine(PLAIN_EVERY))
+        self.crawl, self.console = crawl, self.line.console
+        self._live: Live | None = None
+        self._begun = self._shown = time.monotonic()
+        self._pages_before = -1
+        self._best: list[tuple[float, str, str]] = []
+        self._recent: list[bool] = []
+        self._opening = ""  # work before the first request, and its progress
+        crawl.request.progress = self._tell
+
+    def __enter__(self) -> Self:
+        if suited := self.crawl.request.suited:
+            self.say(f"Strategy: {suited}, which suits this space. Choose another with --strategy.")
+        if is_live_terminal(self.console):
+            self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, visit: Visit) -> None:
+        engine = self.crawl.engine
+        assert engine is not None
+        if self._pages_before < 0:
+            self._pages_before = engine.tally.pages - visit.is_page
+        if visit.is_page:
+            found = visit.is_find(engine.topic.threshold)
+            self._recent = [*self._recent[-99:], found]
+            if found:
+                self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
+        self.draw()
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        spent = time.monotonic() - self._begun
+        left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
+        self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
+        self.draw()
+
+    def draw(self) -> None:
+        if self._live is None:
+            self.line.show(lambda: "  ".join(self._headline()))
+        elif time.monotonic() - self._shown >= EVERY:
+            self._shown = time.monotonic()
+            self._live.update(self._picture(), refresh=True)
+
+    def _headline(self) -> list[str]:
+        engine = self.crawl.engine
+        if engine is None or self._opening:
+            return [self._opening or "starting"]
+        tally, seconds = engine.tally, max(0.001, time.monotonic() - self._begun)
+        return [
+            f"{tally.pages}/{self.crawl.options.budget} pages",
+            f"harvest {tally.harvest:.1%}",
+            f"{(tally.pages - max(0, self._pages_before)) / seconds:.1f} pages/s",
+            f"{len(engine.in_flight)} in flight",
+            f"frontier {engine.table.open_rows:,}",
+        ]
+
+    def _picture(self) -> Group:
+        engine = self.crawl.engine
+        if engine is None or self._opening:
+            return Group(Text(self._opening or "starting ..."))
+        width, budget, tally = self.console.width, self.crawl.options.budget, engine.tally
+        length = max(10, min(40, width - 40))
+        filled = round(min(1.0, tally.pages / budget) * length)
+        recent = sum(self._recent) / len(self._recent) if self._recent else 0.0
+        lines = Table.grid(padding=(0, 1), expand=False)
+        lines.add_column(style="bold", no_wrap=True)
+        lines.add_column(overflow="ellipsis", no_wrap=True, max_width=max(20, width - 12))
+        lines.add_row("hunting", Text(self.crawl.options.subject or "your topic"))
+        bar = Text("━" * filled, "green") + Text("━" * (length - filled), "dim")
+        lines.add_row("pages", bar + Text(f" {tally.pages}/{budget}"))
+        lines.add_row("harvest", f"{tally.harvest:.1%}, lately {recent:.0%}")
+        lines.add_row("", "  ".join(self._headline()[2:]))
+        if waiting := engine.frontier.waiting():
+            reasons = Counter(lane.why for lane in waiting).most_common(3)
+            hosts = ", ".join(f"{count} for {reason}" for reason, count in reasons)
+            lines.add_row("waiting", f"{many(len(waiting), 'host')}: {hosts}")
+        for rank, (relevance, url, title) in enumerate(self._best):
+            lines.add_row("best" if not rank else "", Text(f"{relevance:.2f} {title or url}  ").append(url, "dim"))
+        return Group(lines)
+
+    def farewell(self) -> None:
+        if self.crawl.engine is not None:
+            show(self._came(self.crawl.engine))
+
+    def _came(self, engine: Engine) -> Iterator[Part]:
+        tally, path = engine.tally, self.crawl.path
+        probability = bool(tally.settings.get("probability", False))
+        found = estimate(engine.lessons.worths(), engine.topic.threshold, tally.pages, probability)
+        spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
+        yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
+        yield f"Ended: {engine.ending or 'interrupted'}."
+        if path is not None and tally.pages:
+            with Collection(path) as collection:
+                warning = weakness(collection, tally.pages)
+            if warning:
+                yield f"The topic's words are weak: {warning}."
+        yield from self._what_is_left(engine)
+        if path is None:
+            return
+        name = shlex.quote(str(path))
+        yield f"See it with:  lycosa show {name}, lycosa report {name}"
+        if not found.sure:
+            yield f"Label the least certain pages:  lycosa label {name}"
+        if engine.table.open_rows and engine.ending != EXHAUSTED:
+            more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
+            yield f"Continue with: lycosa resume {name}{more}"
+
+    def _what_is_left(self, engine: Engine) -> Iterator[Part]:
+        """Yield what is known of addresses that were not fetched: they wait, were pruned, or are held back."""
+        if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
+            for lane in [lane for lane in engine.frontier.waiting() if lane.why][:5]:
+                yield f"  {lane.name} still has links, but waits: {lane.why}"
+        if pruned := engine.frontier.pruned():
+            strategy = parse(self.crawl.options.strategy)[0]
+            yield f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
+            if remedy := getattr(getattr(engine.strategy, "estimator", engine.strategy), "remedy", ""):
+                yield f"  {remedy}"
+        reasons = Counter[str]()
+        for group in engine.held_back():
+            reasons[group.reason] += group.addresses
+        if reasons:
+            most = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
+            yield f"Held back as likely traps: {reasons.total():,} addresses ({most})."

@@ -1,0 +1,191 @@
+"""`lycosa judge` and `lycosa label`: judge pages by other words, and label those that would help most."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+from rich.text import Text
+
+from lycosa.cli.parameters import REGISTRIES, Dir, Json, Threshold
+from lycosa.cli.printing import Part, heading, page_lines, print_result, require_crawl, show
+from lycosa.collection import judging
+from lycosa.collection.best import Question, questions
+from lycosa.collection.estimate import at_least
+from lycosa.collection.judging import Judged, Moved
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError
+from lycosa.core.types import Label, Visit
+from lycosa.store.directory import Directory, is_running
+from lycosa.store.log import SqliteLog, current_labels
+from lycosa.training.sources import IRRELEVANT, RELEVANT
+from lycosa.web.urls import canonical
+
+
+def judge(
+    directory: Dir,
+    words: Annotated[list[str] | None, "WORDS", "New topic. Default: the topic of the crawl."] = None,
+    *,
+    example: Annotated[
+        list[str] | None, "PAGE", "An example of a relevant page, from the crawl or a file; repeatable."
+    ] = None,
+    threshold: Threshold = None,
+    by: Annotated[str, "--judge", "NAME", REGISTRIES["judges"], "The judge to use (see 'lycosa list judges')."] = "",
+    keep: Annotated[bool, "Apply the result to the crawl. Default: only show it."] = False,
+    everything: Annotated[
+        bool, "--all", "Judge all pages of a large crawl. Default: a sample, unless --keep is given."
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Judge pages again with other words, without fetching.
+
+    Other words, examples, another judge or another threshold: the output shows which pages become relevant and which
+    no longer are. With --keep, all commands use the new judgement, and so does the crawl when resumed. Without WORDS
+    and options, the judge learns from everything known so far. Of crawls with 30,000 pages or more, a sample is judged,
+    so that you can try out words; with --all or --keep, all pages are.
+    """
+    words, examples = words or [], example or []
+    judged = judging.judge(
+        directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
+        sample=0 if everything else 15_000,  # pages on which words are tried out: some seconds
+    )  # fmt: skip
+    again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
+    again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
+    again += ["--judge", by] if by else []
+    print_result(judged, _parts(judged, shlex.join(again)), json=json)
+
+
+def _parts(judged: Judged, again: str) -> Iterator[Part]:
+    before, after = judged.before, judged.after
+    if judged.of:
+        yield f"A sample of {after.pages:,} from {judged.of:,} pages (all of them: --all)"
+    yield f"before: {before.told}, score {at_least(judged.threshold_before)}"
+    yield Text.assemble(("now", "bold"), f":    {after.told}, score {at_least(judged.threshold)}, by {judged.judge}")
+    if not judged.coming and not judged.going:
+        yield "The same pages are relevant as before."
+    yield from _moved(f"{_pages(judged.coming, 'come')} in", judged.comes, judged.coming)
+    yield from _moved(f"{_pages(judged.going, 'go')} out", judged.goes, judged.going)
+    yield from _moved("nearest to the threshold", judged.near, len(judged.near))
+    if judged.kept:
+        yield "Applied: all commands use the new judgement, and so does the crawl when resumed."
+    else:
+        yield f"Apply it with:  lycosa judge {again} --keep"
+
+
+def _pages(count: int, verb: str) -> str:
+    return f"1 page {verb}{'es' if verb == 'go' else 's'}" if count == 1 else f"{count:,} pages {verb}"
+
+
+def _moved(title: str, pages: Sequence[Moved], count: int) -> Iterator[Part]:
+    yield from heading(title) if pages else []
+    for page in pages:
+        yield from page_lines(page.after, page.title, page.url, page.before if page.before != page.after else None)
+    if pages and count > len(pages):
+        yield Text(f"  and {count - len(pages):,} more", "dim")
+
+
+# -- labels --------------------------------------------------------------------------------------------------------
+
+
+def label(
+    directory: Dir,
+    *,
+    yes: Annotated[list[str] | None, "URL", "A relevant page that the crawl has fetched; repeatable."] = None,
+    no: Annotated[list[str] | None, "URL", "An irrelevant page that the crawl has fetched; repeatable."] = None,
+    json: Json = False,
+) -> None:
+    """Label pages as relevant or not, so that the judge learns.
+
+    Without --yes and --no, asks about the ten pages whose labels would help most. The judge learns immediately, and
+    uses what it learned when the crawl is resumed. If a page was labelled before, the new label counts. 'lycosa train
+    DIR' trains a model on the labels.
+    """
+    if yes or no:
+        require_crawl(directory)
+        keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())], json=json)
+        return
+    with Collection(directory) as collection:
+        found = questions(collection, 10)
+    if found and not json and sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
+        _ask(directory, found)
+    else:
+        print_result({"questions": found}, _questions(found, directory), json=json)
+
+
+def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
+    if not found:
+        yield "The judge is certain about every unlabelled page."
+        return
+    yield "Labelling these pages would help most:"
+    for question in found:
+        yield from page_lines(question.worth, question.title, question.url)
+    name = shlex.quote(str(directory))
+    yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
+
+
+def _ask(directory: Path, found: Sequence[Question]) -> None:
+    """Ask one after the other; the answers are kept at the end, also if it is broken off."""
+    show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
+    said: dict[str, bool] = {}
+    for question in found:
+        show(page_lines(question.worth, question.title, question.url))
+        try:
+            typed = input("  y/n? ").strip().lower()[:1]
+        except (EOFError, KeyboardInterrupt):
+            print()
+            break
+        if typed == "q":
+            break
+        if typed in ("y", "n"):
+            said[question.url] = typed == "y"
+    if said:
+        keep_labels(directory, said.items())
+
+
+def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bool = False) -> None:
+    """Record labels of pages, have the judge learn from them, and print the new counts."""
+    opened = Directory.open(directory)
+    try:
+        with closing(opened.log()) as log:
+            nodes: dict[str, bool] = {}
+            for url, relevant in labels:
+                if nodes.setdefault(_known(directory, log, url), relevant) != relevant:
+                    raise InputError(f"{url} is labelled with both --yes and --no: choose one")
+            now = time.time()
+            with log.together():
+                for node, relevant in nodes.items():
+                    log.append(Label(node, relevant, now))
+                judged = judging.learn(opened, log, now)
+            given = current_labels(log)
+    finally:
+        opened.close()
+    good = sum(given.values())
+    counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
+    kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
+    told = [f"{kinds}; now {good} yes, {len(given) - good} no.", f"{judged.after.told}; before: {judged.before.told}."]
+    if good >= 3 and len(given) - good >= 3:
+        told.append(f"Train with them: lycosa train {shlex.quote(str(directory))}")
+    print_result(
+        {"labelled": nodes, "yes": good, "no": len(given) - good, "before": judged.before, "after": judged.after},
+        told,
+        json=json,
+    )
+
+
+def _known(directory: Path, log: SqliteLog, url: str) -> str:
+    """Return the page as the crawl knows it."""
+    node = canonical(url) or url
+    visits = [event for event in log.events("node = ?", given=(node,)) if isinstance(event, Visit)]
+    if any(visit.is_page for visit in visits):
+        return node
+    for visit in visits:
+        if visit.outcome == "redirect" and visit.links.urls:
+            raise InputError(f"{node} redirects to {visit.links.urls[0]}: label that page")
+    if visits:
+        raise InputError(f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled")
+    raise InputError(f"the crawl in {directory} has not fetched {node}: list its pages with 'lycosa show {directory}'")

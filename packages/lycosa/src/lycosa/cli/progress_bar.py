@@ -1,0 +1,70 @@
+"""Progress of long work: a line that is rewritten in a terminal, another one now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+
+from lycosa.cli.printing import is_live_terminal
+from lycosa.core.progress import ProgressCallback, no_progress
+
+LIVE_EVERY = 0.25  # seconds between two lines in a terminal
+
+
+class StatusLine:
+    """A line on the error output. `every`: seconds between two where there is no terminal."""
+
+    def __init__(self, every: float = 10.0, patience: float | None = None) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self._live, self._shown = is_live_terminal(self.console), False
+        self._pause = LIVE_EVERY if self._live else every
+        self.wait(patience)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Print nothing for so many seconds, or as long as between two lines."""
+        self._next = time.monotonic() + (self._pause if seconds is None else seconds)
+
+    def show(self, line: Callable[[], str]) -> None:
+        """Print it, if it is time."""
+        if time.monotonic() < self._next:
+            return
+        self.wait()
+        if self._live:
+            self.clear()
+            sys.stderr.write(line()[: self.console.width - 1])
+            sys.stderr.flush()
+            self._shown = True
+        else:
+            print(line(), file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+@contextmanager
+def show_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
+    """Yield a callback for progress, which shows the time left."""
+    if quiet:
+        yield no_progress
+        return
+    line, began, before = StatusLine(), dict[str, float](), dict[str, int]()
+
+    def say(what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done < before.get(what, 0):  # another round, on the next corpus
+            began[what] = now
+            line.wait()
+        before[what] = done
+        spent = now - began.setdefault(what, now)
+        left = f", about {(total - done) * spent / done:,.0f} s left" if total and done and spent > 1.0 else ""
+        line.show(lambda: f"{what}: {done:,}" + (f" of {total:,}" if total else "") + left)
+
+    yield say
+    line.clear()

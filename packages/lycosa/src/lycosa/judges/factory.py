@@ -1,0 +1,225 @@
+"""From what a user asked for to a topic that judges."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import read_input
+from lycosa.core.options import Options, flag_of
+from lycosa.core.protocols import Topic
+from lycosa.core.spec import check_parts, parse
+from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
+from lycosa.judges.vector_judge import THRESHOLD, VectorJudge
+from lycosa.text.background import Background
+
+SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
+BROWSING = "browsing"
+# strategies whose training set can stand for a topic, and the judge that goes by it
+LEARNING = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
+
+_MADE_FROM = {
+    "words or examples": ("topic", "terms", "examples"),
+    "words": ("topic", "terms"),
+    "expression": ("regex",),
+    "training": ("model",),
+    "browsing": ("file",),
+    "": (),
+}
+_ADVICE = {
+    "words or examples": "say what to look for in a few words, or with --terms FILE or --example PAGE",
+    "words": "say what to look for in a few words, or with --terms FILE",
+    "expression": "give it an expression with --regex PATTERN",
+    "training": "name a model with --model FILE; 'lycosa train' makes one",
+    "browsing": "leave the topic out, and name a strategy that learns from browsing, as in --strategy hmm,file=FILE",
+    "": "leave the topic out, its space says what a node is worth",
+}
+
+
+def check_request(options: Options) -> None:
+    """Whether the options name one topic, whatever it turns out to be: first what is asked, then for which judge."""
+    asked = [name for name in SOURCES if getattr(options, name)]
+    name, settings = _judge(options)
+    guide = parse(options.strategy)[0]
+    if not asked and not options.judge and name != BROWSING:
+        raise InputError(
+            "no topic: say what to look for in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
+            f"--model FILE{f', or name what to learn from, {guide},file=FILE' if guide in LEARNING else ''}",
+        )
+    if len(asked) > 1 and asked != ["topic", "examples"]:
+        raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
+    if options.topic and not options.topic.strip():
+        raise InputError("the topic is empty: say what to look for in a few words, for example 'coral reef bleaching'")
+    if options.targets and not options.model:
+        raise InputError("--target names a class of a model: name the model, too, with --model FILE")
+    if options.model and not Path(options.model).is_file():
+        raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
+    if name in TOPICS:
+        _check_sources(name, [*asked, *(["file"] if name == BROWSING and _training(options) else [])])
+        if own := [key for key in settings if key in TOLD]:
+            raise InputError(f"{name} has no parameter {own[0]!r}: it takes {', '.join(describe(name))}")
+    elif ":" not in name:
+        TOPICS.maker(name)  # says what there is
+    if options.background:
+        _check_background(name, settings)
+
+
+def _check_background(name: str, settings: dict[str, str]) -> None:
+    weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
+    if not weighs or settings.get("idf", "background") != "background":
+        spec = f"{name},idf={settings['idf']}, which takes another" if weighs else f"{name}, which has no idf"
+        raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
+
+
+def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic:
+    """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
+    check_request(options)
+    name, settings = _judge(options)
+    own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
+    own |= _files(options, name)
+    if options.regex:
+        own["expression"] = options.regex
+    elif options.terms:
+        own["words"] = learned or read_terms(Path(options.terms))
+    elif options.examples and hasattr(TOPICS.maker(name), "from_examples"):
+        own |= {"words": options.topic, "examples": learned or {}}
+    elif options.examples:
+        weights = _with_words(dict(learned or {}), options.topic)
+        # Many words are met by chance more often than the few of a query. For forty words or more, as examples give,
+        # .16 would be best in an encyclopaedia, .3 on the test web.
+        likely = min(0.2, THRESHOLD + 0.0025 * len(weights))
+        own = {"threshold": likely, **own, "words": weights, "stemmed": True}
+    elif options.topic:
+        own["words"] = options.topic
+    if name not in TOPICS:
+        return _own(name, settings, own)
+    topic: Topic = TOPICS.make(name, settings, **own)
+    return topic
+
+
+def _files(options: Options, name: str) -> dict[str, Any]:
+    """What a judge is made with that lies in files."""
+    own: dict[str, Any] = {}
+    if options.ontology and name in TOPICS:
+        own["ontology"] = options.ontology
+    if name == "model":
+        from lycosa.judges.model import TrainedModel  # knows all classifiers: only where one is wanted
+
+        own |= {"model": TrainedModel.load(Path(options.model)), "targets": options.targets}
+    if name == BROWSING:
+        own["file"] = _training(options)
+    if options.background:
+        own |= {"background": Background.load(options.background), "idf": "background"}
+    return own
+
+
+def judge_of(options: Options) -> str:
+    """The name of the judge that the options name or imply."""
+    return _judge(options)[0]
+
+
+def fingerprint(options: Options, topic: Topic) -> str:
+    """Short name of a judge: changes when the topic does."""
+    parts = repr(
+        (
+            type(topic).__name__,
+            getattr(topic, "fingerprint", getattr(topic, "weights", "")),
+            options.topic,
+            options.regex,
+            options.judge,
+        )
+    )
+    return xxhash.xxh3_64_hexdigest(parts.encode())[:12]
+
+
+def learning_key(options: Options, judge_name: str) -> str:
+    """Changes with whatever makes a difference to what a judge learns from the same log."""
+    names = (*SOURCES, "judge", "targets", "background", "ontology", "languages")
+    parts = repr((judge_name, [getattr(options, name) for name in names]))
+    return xxhash.xxh3_64_hexdigest(parts.encode("utf-8", "replace"))
+
+
+def takes_ontology(made: Any) -> bool:
+    """Whether a judge or a strategy goes by what words mean."""
+    return "ontology" in inspect.signature(made).parameters
+
+
+def _judge(options: Options) -> tuple[str, dict[str, str]]:
+    """The name of the judge that the options name or imply, and its parameters as they were typed."""
+    if options.judge:
+        return parse(options.judge)
+    if options.regex or options.model:
+        return "regex" if options.regex else "model", {}
+    if _training(options) and not any(getattr(options, name) for name in SOURCES):
+        return BROWSING, {}
+    # Word statistics of one's own are for judges that weigh words by idf.
+    return "vector" if options.background else DEFAULT, {}
+
+
+def _training(options: Options) -> str:
+    """The file of browsing that the strategy learns from, if it does: the training set of learning crawlers."""
+    name, settings = parse(options.strategy)
+    return settings.get("file", "") if name in LEARNING else ""
+
+
+def _check_sources(name: str, asked: list[str]) -> None:
+    needs = TOPICS[name].needs
+    wrong = [source for source in asked if source not in _MADE_FROM[needs]]
+    if wrong:
+        flag = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
+        raise InputError(f"the judge {name} is not made from {flag}: {_ADVICE[needs]}")
+    if not asked and needs:
+        raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
+
+
+def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
+    """Words and examples together: each word weighs as much as the heaviest term of the examples."""
+    if topic:
+        heaviest = max(weights.values(), default=1.0)
+        for stem, weight in VectorJudge(topic).weights.items():
+            weights[stem] = weights.get(stem, 0.0) + weight * heaviest
+    return weights
+
+
+def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
+    """A class of the user's own, which gets the words and the threshold if it takes them."""
+    try:
+        takes = inspect.signature(TOPICS.maker(name)).parameters
+    except ValueError as error:  # a class that Python can't look into
+        raise InputError(f"cannot load the judge {name!r}: ValueError: {error}") from error
+    for key, value in own.items():
+        if key not in takes:
+            raise InputError(f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
+    topic: Topic = TOPICS.make(name, given, **own)
+    check_parts(topic, ("judge", "learn", "threshold"), name)
+    return topic
+
+
+def read_terms(path: Path) -> dict[str, float]:
+    """A file of terms: one a line, a weight after a tab; # starts a comment."""
+    content = read_input(path, 10_000_000, "the terms in")  # bytes
+    try:
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8") from error
+    terms: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        text, _, weight = line.partition("\t")
+        text = text.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            value = float(weight) if weight.strip() else 1.0
+        except ValueError:
+            value = float("nan")
+        if not 0 <= value < float("inf"):
+            raise InputError(f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number")
+        terms[text] = terms.get(text, 0.0) + value
+    if not terms:
+        raise InputError(f"{path} names no terms: write one per line, a weight after a tab if you like")
+    return terms

@@ -1,0 +1,131 @@
+"""A trained model as a topic: the probability that a page is of a wanted class."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import runs
+from lycosa.core.errors import InputError
+from lycosa.core.types import Judgement, Page
+from lycosa.judges.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
+from lycosa.judges.model import TrainedModel
+from lycosa.judges.taxonomy import wanted
+from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
+from lycosa.text.vocabulary import Reading, Vocabulary
+
+
+class ModelJudge(Judge):
+    """beta = P(wanted classes | words of the page), alpha = what the words of the anchor add to the prior.
+
+    P is the model's: Naive Bayes, SVM or neural network. A target names a class or a branch of the taxonomy, which
+    means all classes below it; the wanted classes count together. alpha = max(0, (P(wanted | words) - prior) / (1 -
+    prior)), so it is 0 for an anchor that says no more than the share of the wanted classes among the training pages,
+    and 1 for one that leaves no doubt. Page or anchor without a word that the model knows: 0. The facets "context" and
+    "url" are computed as alpha is, from the words around the link and in its address; "context_score" is P of the words
+    around it as it is, as of a page.
+
+    Parameters: the `model`, the `targets` (none: see taxonomy.wanted), the `threshold`.
+
+    >>> from lycosa.text.naive_bayes import NaiveBayes
+    >>> bags = Bags.of([([0, 1], [2, 1]), ([2, 1], [2, 1])])
+    >>> model = TrainedModel(["Sea/Reefs", "Trains"], ["coral", "new", "rail"], [1, 1],
+    ...     NaiveBayes.fit(bags, np.array([0, 1]), 2, 3, smoothing=1, length=8))
+    >>> topic, words = ModelJudge(model, ["Sea"]), Vocabulary()
+    >>> page = Page("ok", marked="Coral, coral, coral")
+    >>> found = topic.judge(page, words.read(page))
+    >>> round(found.relevance, 3), found.data["classes"][0][0], found.data["target"]
+    (0.82, 'Sea/Reefs', True)
+
+    Paper: Guan et al. 2008 (classifiers judge pages), Altingovde and Ulusoy 2004 and Chakrabarti et al. 1999 (soft
+    focus: the probability of the target topics in a taxonomy). Ours: alpha, which the latter two do not have.
+    """
+
+    offers = (*FACETS, CONTEXT_SCORE)
+
+    def __init__(self, model: TrainedModel, targets: Iterable[str] = (), threshold: float = 0.5) -> None:
+        if not 0 < threshold <= 1:
+            raise InputError(f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1")
+        self.model = model
+        self.threshold = threshold
+        self.targets, marks = wanted(model.classes, list(targets) or model.marked)
+        self.wanted = np.array(marks)
+        self.prior = float(model.priors[self.wanted].sum())
+        parts = repr((model.digest, sorted(self.targets)))
+        self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
+        self._vocabulary: Vocabulary | None = None
+        self._words = ModelWords(model.column_of)
+
+    @classmethod
+    def load(cls, path: str | Path, targets: Iterable[str] = (), **own: Any) -> ModelJudge:
+        return cls(TrainedModel.load(Path(path)), targets, **own)
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Classify the page, and what each link says."""
+        assert isinstance(reading, Reading), "a model needs a reader; pass reader=Vocabulary() to the engine"
+        if self._vocabulary is not reading.vocabulary:
+            self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
+        alphas = self._alphas(page, reading, self._words.follow(reading.vocabulary.terms))
+        facets = self._facets(page, reading.language, alphas)
+        columns, counts, _ = self._words.of(reading.terms)
+        if not len(columns):
+            return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
+        probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
+        best = np.argsort(-probabilities, kind="stable")[:5]  # best classes, remembered of a page
+        classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
+        relevance = min(1.0, float(probabilities[self.wanted].sum()))
+        # The wanted classes count as one: together they may outweigh the likeliest other.
+        target = relevance >= float(probabilities[~self.wanted].max(initial=0.0))
+        return Judgement(relevance, alphas, {"classes": classes, "target": target}, facets)
+
+    def _alphas(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
+        """What the anchors say; their words are those between the marks in the text."""
+        starts, ends = reading.spans()
+        if not len(starts):
+            return self._lift(self._of_texts(page.links.anchors, reading.language))
+        positions = np.array(page.links.positions, np.intp)
+        marked = np.flatnonzero(positions < len(starts))
+        begin = starts[positions[marked]]
+        # links may be nested, and then the words of one are those of all
+        lengths = np.minimum(ends[positions[marked]] - begin, 64)
+        ids = reading.ids[runs(begin, lengths)]
+        links = np.repeat(marked, lengths)
+        real = ids >= 0
+        mine = columns[ids[real]]
+        return self._lift(self._said(links[real], mine.astype(np.intp), len(page.links)))
+
+    def _facets(self, page: Page, language: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """What is wanted beside alphas; the words around links are read once."""
+        texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
+        said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}
+        facets = {name: self._lift(said[name]) if name in said else alphas for name in self.facets}
+        if CONTEXT_SCORE in facets:
+            facets[CONTEXT_SCORE] = said["context"].astype(np.float32)
+        return facets
+
+    def _lift(self, probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
+        """What words add to the prior."""
+        added = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
+        return added.astype(np.float32)
+
+    def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float64]:
+        return self._said(*self._words.of_texts(texts, language), len(texts))
+
+    def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+        """P of each link's words; `links` and `columns` go together. Unknown words say nothing: 0."""
+        said = np.zeros(count)
+        links, columns = links[columns >= 0], columns[columns >= 0]
+        if not len(links):
+            return said
+        keys, counts = np.unique(links * len(self.model.terms) + columns, return_counts=True)
+        owners, terms = keys // len(self.model.terms), keys % len(self.model.terms)
+        speaking, starts = np.unique(owners, return_index=True)
+        bags = Bags(np.append(starts, len(owners)).astype(np.intp), terms, counts.astype(np.float64))
+        said[speaking] = np.minimum(1.0, self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1))
+        return said
