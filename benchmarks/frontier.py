@@ -18,7 +18,7 @@ import numpy as np
 
 import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
 from lycosa.core.cold import Cold, cooling
-from lycosa.core.protocols import Warden
+from lycosa.core.protocols import TrapFilter
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy as strategy_by_name
@@ -50,7 +50,7 @@ class Frontier:
         self.strategy = strategy_by_name(strategy, words="coral reefs")
         self.table = Table(lambda node: node.split("/", 3)[2])
         self.frontier = self.strategy.frontier(self.table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
-        warden = Warden()
+        warden = TrapFilter()
         estimator = cooling(self.strategy, self.frontier, warden)
         assert estimator is not None
         self.cold = Cold(hot, self.table, self.frontier, estimator, warden)

@@ -92,7 +92,7 @@ def watch_parts(watch: Stopwatch) -> None:
     from lycosa.spaces import web
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
-    from lycosa.traps.warden import Warden
+    from lycosa.traps.warden import TrapFilter
     from lycosa.web import html
 
     parts: list[tuple[Any, str, str]] = [
@@ -107,10 +107,10 @@ def watch_parts(watch: Stopwatch) -> None:
         (query.VectorJudge, "judge", "judge"),
         (probability.Probability, "judge", "judge"),
         (probability.Probability, "learn", "judge"),
-        (assessor.Lessons, "teach", "lessons of the judge"),
-        (assessor.Lessons, "finish", "lessons of the judge"),
-        (Warden, "recognise", "traps"),
-        (Warden, "learn", "traps"),
+        (assessor.ModelUpdates, "teach", "lessons of the judge"),
+        (assessor.ModelUpdates, "finish", "lessons of the judge"),
+        (TrapFilter, "recognise", "traps"),
+        (TrapFilter, "learn", "traps"),
         (table.Table, "absorb", "learn and rank"),
         (strategies.Greedy, "learn", "learn and rank"),
         (Picker, "next", "pick"),

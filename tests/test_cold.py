@@ -17,10 +17,10 @@ from crawl_helpers import Remembered, sim_space
 from lycosa.core.cold import ROW, Cold
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import Warden
+from lycosa.core.protocols import TrapFilter
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
+from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.crawl_files import COLD
 from lycosa.explaining import Reasons
@@ -34,7 +34,7 @@ from lycosa.strategies.baselines import BreadthFirst
 from lycosa.strategies.scent import Scent, sharpening
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.traps.warden import Warden as TrapWarden
+from lycosa.traps.warden import TrapFilter as TrapWarden
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
@@ -232,7 +232,7 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
 
-def an_engine(warden: Warden) -> Engine:
+def an_engine(warden: TrapFilter) -> Engine:
     """One that keeps few rows in memory, and has a seed."""
     made = Engine(
         GraphSpace({}), SpaceJudge(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, warden=warden
@@ -245,7 +245,7 @@ def hear(engine: Engine, number: int, ends: Iterable[object]) -> Cold:
     """Links of a page that another shard has fetched."""
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
-    engine.take_in([Inbound(1, number, visit)])
+    engine.take_in([InboundLinks(1, number, visit)])
     assert isinstance(engine.cold, Cold)
     return engine.cold
 
@@ -272,5 +272,5 @@ def test_a_file_is_as_long_as_a_snapshot_says() -> None:
 
 def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:
     """That of Scrapy's crawls knows rows by number."""
-    assert an_engine(Warden()).cold is not None
+    assert an_engine(TrapFilter()).cold is not None
     assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).cold is None

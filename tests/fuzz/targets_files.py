@@ -20,7 +20,7 @@ from fuzz.harness import Target
 from fuzz.targets_web import pages
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
-from lycosa.core.types import Exchange, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Exchange, Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
 from lycosa.replay.index import open_index
 from lycosa.replay.records import Damaged, read
 from lycosa.store import codec
@@ -61,7 +61,7 @@ def check_rows(data: bytes) -> None:
 
 def _rows() -> list[bytes]:
     visit = codec.encode_visit(a_visit())
-    lesson = codec.encode_other(Lesson("j", {"w": np.arange(3.0)}, 1.0))
+    lesson = codec.encode_other(ModelUpdate("j", {"w": np.arange(3.0)}, 1.0))
     others: list[Any] = [
         Seed("http://a.test/", 1.0),
         Label("http://a.test/", True, 1.0, "a"),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
+from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Visit
 from lycosa.text.tokens import stems
 
 FIRST = 4
@@ -48,7 +48,7 @@ class Learning:
             self.nodes.append(visit.node)
             self.bags.append(frozenset(self.terms[number] for number in visit.terms.ids.tolist()))
 
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         """Common words, and words that tell yes from no."""
         if not self.bags or (len(self.bags) < self.next and not force):
             return None
@@ -58,7 +58,7 @@ class Learning:
             for stem in self._words_of(relevant) - self._words_of(not relevant) - everywhere:
                 telling[stem] = sign
         common = sorted(self.asked & everywhere)
-        return Lesson("", {"common": common, "telling": telling, "next": 2 * max(self.next, len(self.bags))}, now)
+        return ModelUpdate("", {"common": common, "telling": telling, "next": 2 * max(self.next, len(self.bags))}, now)
 
     def _words_of(self, relevant: bool) -> set[str]:
         bags: Sequence[frozenset[str]] = [
@@ -66,7 +66,7 @@ class Learning:
         ]
         return set().union(*bags)
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         """Go by it."""
         self.common, self.telling = set(lesson.data["common"]), dict(lesson.data["telling"])
         self.next = lesson.data["next"]

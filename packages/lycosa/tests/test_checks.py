@@ -32,7 +32,7 @@ from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
+from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Rows, Scores, Step, Task, Visit
 from lycosa.judges.base import FACETS, InLanguage, Judge, heeding
 from lycosa.judges.browsing_judge import BrowsingJudge
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
@@ -691,19 +691,19 @@ class Short(OfReefs):
 
 
 class Hasty(OfReefs):
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         lesson = super().lesson(now, force)
         self.asked = set()
         return lesson
 
 
 class Secretive(OfReefs):
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         self.next = -1
         return super().lesson(now, force)
 
-    def adopt(self, lesson: Lesson) -> None:
-        super().adopt(Lesson(lesson.judge, {**lesson.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
+    def adopt(self, lesson: ModelUpdate) -> None:
+        super().adopt(ModelUpdate(lesson.judge, {**lesson.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
 
 
 def test_a_topic_that_learns_passes() -> None:

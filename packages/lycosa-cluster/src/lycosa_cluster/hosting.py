@@ -22,7 +22,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.options import Options
-from lycosa.core.types import Label, Lesson
+from lycosa.core.types import Label, ModelUpdate
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import CrawlRequest
 from lycosa.spaces.making import wall_clock
@@ -65,7 +65,7 @@ class Start:
     labels: list[Label]
     learned: dict[str, Any]  # terms of example pages on the web: read once, for all shards
     over: dict[int, int]  # epoch of the last lease of shards for which it need not be waited out
-    judged: dict[int, Lesson] = field(default_factory=dict)  # of each shard: what another judge has said since
+    judged: dict[int, ModelUpdate] = field(default_factory=dict)  # of each shard: what another judge has said since
 
 
 class ShardHost:

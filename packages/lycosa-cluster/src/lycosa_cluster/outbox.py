@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lycosa.core.engine import Engine
-from lycosa.core.types import Inbound, Links, Parcel, Place, Terms, Visit
+from lycosa.core.types import InboundLinks, LinkBatch, Links, Place, Terms, Visit
 from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa_cluster.owning import Owners
@@ -34,12 +34,12 @@ class Queue:
     """What one receiver has not confirmed."""
 
     parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # packed: number of the last page, pages
-    pages: list[Inbound] = field(default_factory=list)  # waiting for others to travel with; and their links
+    pages: list[InboundLinks] = field(default_factory=list)  # waiting for others to travel with; and their links
     links: int = 0
     count: int = 0  # of all pages
     filled: Event = field(default_factory=Event)  # set while there is something to send
 
-    def add(self, page: Inbound) -> None:
+    def add(self, page: InboundLinks) -> None:
         self.pages.append(page)
         self.links += len(page.visit.links.urls)
         self.count += 1
@@ -49,7 +49,7 @@ class Queue:
 
     def pack(self) -> None:
         """What waits becomes a parcel."""
-        packed = encode_other(Parcel(self.pages))
+        packed = encode_other(LinkBatch(self.pages))
         self.parcels.append((self.pages[-1].number, len(self.pages), packed))
         self.pages, self.links = [], 0
 
@@ -104,7 +104,7 @@ class Outbox:
             else:
                 queue.add(message)
 
-    def _messages(self, visit: Visit, number: int) -> dict[int, Inbound]:
+    def _messages(self, visit: Visit, number: int) -> dict[int, InboundLinks]:
         if not is_linking(visit):
             return {}
         table = self.engine.table
@@ -169,7 +169,7 @@ def messages(
     depth: int,
     seed: bool,
     sums: list[float],
-) -> dict[int, Inbound]:
+) -> dict[int, InboundLinks]:
     """What each other shard has to know of a visit, which has this number in the log of its shard."""
     further = depth + (visit.outcome != "redirect")
     chosen: dict[int, list[int]] = {}
@@ -189,7 +189,7 @@ def messages(
             same_as=visit.same_as, data={"sources": sources[owner]} if owner in sources else {},
             terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
         )  # fmt: skip
-        made[owner] = Inbound(shard, number, page, depth, visit.hops, seed, sums)
+        made[owner] = InboundLinks(shard, number, page, depth, visit.hops, seed, sums)
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Event, Label, Lesson, Parcel, Setting
+from lycosa.core.types import Event, Label, LinkBatch, ModelUpdate, Setting
 from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
@@ -37,12 +37,12 @@ def _labels(engine: Engine) -> list[Label]:
     return [label for label in said if isinstance(label, Label)]
 
 
-def hear_lesson(engine: Engine, lesson: Lesson | None) -> None:
+def hear_lesson(engine: Engine, lesson: ModelUpdate | None) -> None:
     """At the start of a run: what another judge has said of the pages so far, unless the log has it."""
     log = engine.log
     said = log.events("kind = 'lesson'") if isinstance(log, SqliteLog) else log
     name = None if lesson is None else (lesson.judge, lesson.at)
-    if lesson is None or any(isinstance(known, Lesson) and (known.judge, known.at) == name for known in said):
+    if lesson is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in said):
         return
     engine.lessons.follow(lesson)
 
@@ -82,7 +82,7 @@ class Shard:
     def receive(self, parcel: bytes) -> int:
         """Links from another shard: recorded when this returns. The number of the last page."""
         pages = decode_other("parcel", parcel)
-        assert isinstance(pages, Parcel)
+        assert isinstance(pages, LinkBatch)
         self.engine.take_in([pages])
         return pages.number
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import StoreError
-from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, ModelUpdate, Place, Seed, Setting, Terms, Visit
 from lycosa.judges.base import BETAS
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
@@ -396,16 +396,16 @@ class Merger:
                     over[shard] = int(own.setting("lease", {}).get("epoch", 0))
         return over
 
-    def judged(self) -> dict[int, Lesson]:
+    def judged(self) -> dict[int, ModelUpdate]:
         """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
         asked last. The common log has the pages of a shard in the shard's own order."""
         for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
-            if isinstance(lesson, Lesson) and BETAS in lesson.data:
+            if isinstance(lesson, ModelUpdate) and BETAS in lesson.data:
                 relevances, of = lesson.data[BETAS], Owners(self.shards).of
                 nodes = self.log.rows("node", VERSIONS)
                 owners = np.array([of(node) for (node,) in islice(nodes, len(relevances))], np.int32)
                 return {
-                    shard: Lesson(lesson.judge, {BETAS: relevances[owners == shard]}, lesson.at)
+                    shard: ModelUpdate(lesson.judge, {BETAS: relevances[owners == shard]}, lesson.at)
                     for shard in range(self.shards)
                 }
         return {}

@@ -22,7 +22,7 @@ from lycosa import zstd
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Terms, Visit
+from lycosa.core.types import InboundLinks, Label, LinkBatch, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.probability import Probability
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import DECODE_ERRORS, decode_other, encode_other, encode_visit
@@ -164,7 +164,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     assert min(later - start for start, later in zip(starts, starts[SHARDS:], strict=False)) > PAUSE - 1e-6
     assert min(later - start for start, later in zip(starts, starts[20:], strict=False)) > (20 - SHARDS) * PAUSE
     for log in logs:
-        names = [(page.sender, page.number) for event in log if isinstance(event, Parcel) for page in event.pages]
+        names = [(page.sender, page.number) for event in log if isinstance(event, LinkBatch) for page in event.pages]
         assert len(names) == len(set(names)) > 5
         leases = [event.value["epoch"] for event in log if getattr(event, "key", "") == LEASE]
         assert leases == sorted(leases)
@@ -405,13 +405,13 @@ def test_messages_come_back_as_they_were() -> None:
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
     more = Visit("http://a.test/b", "page", "ok", pick=4, data={"sources": ["http://b.test/feed"]}, links=links)
     for event in (
-        Inbound(2, 7, visit, 3, 1, True, [1.0, 0.5]),
-        Parcel([Inbound(2, 7, visit, 3, 1, True, [1.0, 0.5]), Inbound(2, 9, more)]),
+        InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]),
+        LinkBatch([InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]), InboundLinks(2, 9, more)]),
     ):
         kind = type(event).__name__.lower()
         again = decode_other(kind, encode_other(event))
         assert repr(again) == repr(event)
-        assert isinstance(again, Inbound | Parcel)
+        assert isinstance(again, InboundLinks | LinkBatch)
         assert again.packed == encode_other(event)
         again.packed = b""
         assert encode_other(again) == encode_other(event)
@@ -419,10 +419,10 @@ def test_messages_come_back_as_they_were() -> None:
             with pytest.raises(DECODE_ERRORS):
                 decode_other(other, encode_other(event))
     for number in (0, 6, 7, 8, 9):
-        new = Parcel([Inbound(2, 7, visit), Inbound(2, 9, more)]).after(number)
+        new = LinkBatch([InboundLinks(2, 7, visit), InboundLinks(2, 9, more)]).after(number)
         assert ([page.number for page in new.pages] if new else []) == [n for n in (7, 9) if n > number]
     sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
-    assert isinstance(decode_other("parcel", parcel_of(sound)), Parcel)
+    assert isinstance(decode_other("parcel", parcel_of(sound)), LinkBatch)
     wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 32: [3], 33: [], 36: ["x"], 37: b"\0" * 8, 39: [1]}
     for at, value in wrong.items():
         damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
@@ -448,7 +448,9 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
     has each page as an event, as earlier versions wrote it, continues with parcels."""
     pages = sorted(web.seeds(TOPIC))
     sent = [
-        Inbound(1, number, Visit(f"http://z.test/{number}", "page", "ok", 1, relevance=0.5, links=Links.to(*to)), 1)
+        InboundLinks(
+            1, number, Visit(f"http://z.test/{number}", "page", "ok", 1, relevance=0.5, links=Links.to(*to)), 1
+        )
         for number, to in enumerate((pages, pages[:1], [], pages[1:], pages[::-1]), 3)
     ]
 
@@ -460,14 +462,14 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
                 shard.engine.take_in(sent[: 5 if way == "pages" else 2])
             begin = 0
             for end in ends:
-                packed = encode_other(Parcel(sent[min(begin, end - 1) : end]))
+                packed = encode_other(LinkBatch(sent[min(begin, end - 1) : end]))
                 assert shard.receive(packed) == sent[end - 1].number
                 begin = 0 if end == 4 else end - 1
             again = shard_on(web, 0, log, Owners(1))
             assert again.engine.inbox == shard.engine.inbox == {1: 7}
             assert state_of(again.engine) == state_of(shard.engine)
             told = [
-                event.pages if isinstance(event, Parcel) else [event] for event in log if not isinstance(event, Seed)
+                event.pages if isinstance(event, LinkBatch) else [event] for event in log if not isinstance(event, Seed)
             ]
             assert [page.number for pages in told for page in pages] == [3, 4, 5, 6, 7]
             found.append(state_of(shard.engine))

@@ -19,7 +19,7 @@ import pytest
 
 from commands import Command
 from lycosa.core.errors import StoreError
-from lycosa.core.types import Event, Parcel, Setting, Visit
+from lycosa.core.types import Event, LinkBatch, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Response, Web
 from lycosa.testweb.server import serve
@@ -169,7 +169,7 @@ def _check(out: Path, hits: list[Any]) -> None:
         own.update(event.node for event in events if isinstance(event, Visit) and event.is_page)
         leases = (event for event in events if isinstance(event, Setting) and event.key == LEASE)
         lives[number] = len({lease.value["epoch"] for lease in leases})
-        names = [(page.sender, page.number) for event in events if isinstance(event, Parcel) for page in event.pages]
+        names = [(page.sender, page.number) for event in events if isinstance(event, LinkBatch) for page in event.pages]
         assert len(names) == len(set(names)) > 0
     assert own == fetched
     assert lives[0] > 1

@@ -23,7 +23,7 @@ from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
 from lycosa.core.files import Mark
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Keeper, Learner, Topic, Warden
+from lycosa.core.protocols import Keeper, Learner, Topic, TrapFilter
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.judges.base import ask
@@ -191,7 +191,7 @@ class TrialJudge:
             for node in seeds:
                 self._learner.start(Seed(self.index.names[node]))
         self._assessor = Assessor(
-            self._topic, "", Table(), Tally(), reader=self._reader, warden=Warden(), keeper=Keeper(), mark=Mark()
+            self._topic, "", Table(), Tally(), reader=self._reader, warden=TrapFilter(), keeper=Keeper(), mark=Mark()
         )
         self._alphas = np.zeros(0, np.float32)
         self.seconds = 0.0

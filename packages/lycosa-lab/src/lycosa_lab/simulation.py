@@ -20,7 +20,7 @@ from lycosa.core.cold import Cold, cooling
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Strategy, Warden
+from lycosa.core.protocols import Strategy, TrapFilter
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
 from lycosa_lab.corpus_index import CorpusIndex
@@ -67,7 +67,7 @@ def simulate(
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
     frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
-    warden = Warden()
+    warden = TrapFilter()
     part = cooling(strategy, frontier, warden) if hot else None
     cold = Cold(hot, table, frontier, part, warden) if part is not None else None
     for node in seeds:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
 from lycosa.core.frontier import HELD
-from lycosa.core.protocols import NEVER, Space, Warden
+from lycosa.core.protocols import NEVER, Space, TrapFilter
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Seed, Step, Visit
@@ -83,7 +83,7 @@ class ScrapySpace(Space):
             self._forms.clear()
         return self._forms.setdefault(form, form)
 
-    def warden(self, warden: Warden) -> Warden:
+    def warden(self, warden: TrapFilter) -> TrapFilter:
         """What the spider asks for is fetched at last, and in the order of its priorities."""
         return Priorities(warden, self)
 
@@ -123,14 +123,14 @@ def slot_of(url: str) -> str:
         return ""
 
 
-class Priorities(Warden):
+class Priorities(TrapFilter):
     """A warden's word, in a crawl where the spider has one, too.
 
     What the warden would shut is only held back: the spider has asked for it. A request with a priority below 0 is
     held back, one above 0 is in `high`, for whoever picks. The spider's word on a page's worth is final.
     """
 
-    def __init__(self, warden: Warden, space: ScrapySpace) -> None:
+    def __init__(self, warden: TrapFilter, space: ScrapySpace) -> None:
         self.inner, self.space = warden, space
         self.low: set[int] = set()
         self.high: dict[int, set[int]] = {}  # waiting rows by priority

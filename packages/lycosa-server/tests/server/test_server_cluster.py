@@ -15,7 +15,7 @@ from commands import Command
 from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
 from held_port import held_port
 from hosts_here import HostsHere
-from lycosa.core.types import Label, Lesson, Setting, Visit
+from lycosa.core.types import Label, ModelUpdate, Setting, Visit
 from lycosa.judges.base import BETAS
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testweb.server import gaps, most_at_once
@@ -136,7 +136,7 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
             assert (pages, 0) == recorded(bench.settings.crawl_directory(crawl), row)
             last = events_of(bench, crawl, f"node = 'threshold' OR {VISITS}")[-1]
             assert isinstance(last, Setting), "those who look see that pages are worth something else"
-        lessons = shard_events(bench, crawl, Lesson)
+        lessons = shard_events(bench, crawl, ModelUpdate)
         assert [1] * SHARDS == list(map(len, lessons))
         assert 6 == sum(len(part[0].data[BETAS]) for part in lessons)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.core.types import Lesson
+from lycosa.core.types import ModelUpdate
 from lycosa.store.directory import Directory
 from lycosa.store.log import VERSIONS
 from site_maker import API, SiteUnderTest
@@ -67,7 +67,7 @@ def test_what_it_said_just_before(site: SiteUnderTest) -> None:
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
     opened = Directory.open(path)
     log = opened.log()
-    log.append(Lesson("another", {}))  # trains are relevant now, reefs are not
+    log.append(ModelUpdate("another", {}))  # trains are relevant now, reefs are not
     log.rate(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
     log.close()
     opened.close()

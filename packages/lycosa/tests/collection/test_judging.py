@@ -22,7 +22,7 @@ from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LockedError
-from lycosa.core.types import Label, Lesson, Visit
+from lycosa.core.types import Label, ModelUpdate, Visit
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME, SqliteLog
 
@@ -146,7 +146,7 @@ def test_labels_are_learned_from(directory: Path) -> None:
     assert (7, 4, 3) == (told.before.relevant, told.after.relevant, told.going)
     assert {4} == set(counts(directory).values())
     log = SqliteLog(directory / NAME, readonly=True)
-    assert isinstance(next(log.events(order="seq DESC LIMIT 1")), Lesson)
+    assert isinstance(next(log.events(order="seq DESC LIMIT 1")), ModelUpdate)
     log.close()
     assert 4 == judge(directory).after.relevant
 

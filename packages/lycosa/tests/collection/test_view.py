@@ -15,7 +15,7 @@ from lycosa.collection.report import gather
 from lycosa.collection.rows import COLUMNS
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import DamagedError
-from lycosa.core.types import Label, Lesson, Links, Visit
+from lycosa.core.types import Label, Links, ModelUpdate, Visit
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME
 from revisited_crawl import DAY, EPOCH, THRESHOLD, Revisited, html, revisited
@@ -272,7 +272,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     assert [0.5, 0.4] == [page.worth for page in view.pages()]
     assert [0, 1, 2] == view.harvest().found
     with crawl.log.together():
-        crawl.log.append(Lesson("judge", {}))
+        crawl.log.append(ModelUpdate("judge", {}))
         crawl.log.rate(np.array([0.75, 0.0]))
     crawl.page(C, html("Atolls", "coral atolls"), 2.0, relevance=0.3)
     view.catch_up()

@@ -9,7 +9,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.protocols import Learner, Space
 from lycosa.core.state import StateMismatch
 from lycosa.core.strategies import Greedy
-from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
+from lycosa.core.types import Event, Label, Links, ModelUpdate, Page, Seed, Task, Visit
 from lycosa.judges.base import InLanguage
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.store.log import MemoryLog
@@ -81,8 +81,8 @@ def test_lessons_are_recorded_where_they_were_learned() -> None:
     made = engine(log)
     crawled(made)
     kinds = [type(event).__name__ for event in log]
-    assert ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Lesson", "Setting"] == kinds
-    lesson, _ = (event for event in log if isinstance(event, Lesson))
+    assert ["Seed", *["Visit"] * 4, "ModelUpdate", "Visit", "Visit", "ModelUpdate", "Setting"] == kinds
+    lesson, _ = (event for event in log if isinstance(event, ModelUpdate))
     assert ("j", ["coral"]) == (lesson.judge, lesson.data["common"])
     visits = [event for event in log if isinstance(event, Visit)]
     assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.relevance for visit in visits]
@@ -109,7 +109,7 @@ def test_a_lesson_stands_behind_its_pages_where_they_are_recorded_together() -> 
         crawled(made)
         told.append([(type(event).__name__, getattr(event, "beta", 0), getattr(event, "data", 0)) for event in log])
     assert told[0] == told[1]
-    kinds = ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Lesson", "Setting"]
+    kinds = ["Seed", *["Visit"] * 4, "ModelUpdate", "Visit", "Visit", "ModelUpdate", "Setting"]
     assert kinds == [kind for kind, *_ in told[1]]
 
 
@@ -146,7 +146,7 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     made = engine(log)
     made.replay(log)
     made.lessons.catch_up()
-    assert isinstance(log.events[-1], Lesson)
+    assert isinstance(log.events[-1], ModelUpdate)
     assert 3 + relevant == made.tally.relevant
     known = len(log.events)
     made.lessons.catch_up()
@@ -169,7 +169,7 @@ def test_a_running_crawl_hears_labels() -> None:
 
     run_virtual(told_in_between())
     kinds = [type(event).__name__ for event in log]
-    assert ["Seed", "Visit", "Visit", "Label", "Label", "Lesson", "Visit"] == kinds[:7]
+    assert ["Seed", "Visit", "Visit", "Label", "Label", "ModelUpdate", "Visit"] == kinds[:7]
     again = engine(MemoryLog())
     again.replay(log)
     assert made.tally == again.tally
@@ -200,8 +200,8 @@ def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
     made = engine(killed)
     made.replay(list(killed))
     made.lessons.catch_up()
-    assert isinstance(killed.events[-1], Lesson)
-    first = next(event for event in whole if isinstance(event, Lesson))
+    assert isinstance(killed.events[-1], ModelUpdate)
+    first = next(event for event in whole if isinstance(event, ModelUpdate))
     assert first.data == killed.events[-1].data
     known = len(killed.events)
     made.lessons.catch_up()
@@ -221,7 +221,7 @@ def test_others_are_not_asked() -> None:
     """A judge that does not learn sees labels and lessons pass by."""
     log = MemoryLog()
     made = Engine(Pages(TEXTS), SpaceJudge(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
-    events: list[Event] = [Label("a", True), Lesson("j", {})]
+    events: list[Event] = [Label("a", True), ModelUpdate("j", {})]
     made.replay(events)
     made.lessons.catch_up()
     assert [] == log.events

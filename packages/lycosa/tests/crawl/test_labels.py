@@ -11,7 +11,7 @@ from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space, Topic
-from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
+from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit
 from lycosa.crawling import Crawl
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.store.log import NAME, SqliteLog, append_labels, current_labels
@@ -113,7 +113,7 @@ def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
     for _ in range(3):
         resumed(tmp_path, "learns")
     log = SqliteLog(tmp_path / NAME, readonly=True)
-    lessons = [event for event in log if isinstance(event, Lesson)]
+    lessons = [event for event in log if isinstance(event, ModelUpdate)]
     log.close()
     assert 4 == len(lessons)  # after four pages, after eight, at the end of the run, and of the label
 
@@ -165,7 +165,7 @@ def test_a_judge_that_has_met_nothing_to_learn_from_waits_in_the_next_run(tmp_pa
     told = []
     for out in (whole, parts):
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
-            events = [event for event in log if isinstance(event, Visit | Lesson)]
+            events = [event for event in log if isinstance(event, Visit | ModelUpdate)]
         told.append([event.node if isinstance(event, Visit) else "lesson" for event in events])
     assert told[0] == told[1]
     assert told[0].index("lesson") == 50

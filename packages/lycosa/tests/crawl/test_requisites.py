@@ -16,7 +16,7 @@ import lycosa
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.crawling.requisites import Requisites
+from lycosa.crawling.requisites import PageAssets
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa.testweb.simulation import clock, run_virtual
 from scripted_web import DAY, GONE, Says, Script, Told, crawl, html, refresh, run
@@ -135,11 +135,11 @@ async def _reconsidered(out: Path) -> None:
     crawl = lycosa.resume(out, space=site().space(), clock=clock)
     engine = await crawl.open()
     keeper = engine.keeper
-    assert isinstance(keeper, Requisites)
+    assert isinstance(keeper, PageAssets)
     engine._reconsider(np.array([engine.table.row_of[OFF], -1]), np.array([1.0, 1.0]))
     told = keeper.state()
     assert [OFF] == told["unread"]
-    again = Requisites(crawl.options, engine.space, keeper.threshold, keeper.versions)
+    again = PageAssets(crawl.options, engine.space, keeper.threshold, keeper.versions)
     again.restore(told)
     assert str(told) == str(again.state())
     for one in (keeper, again):

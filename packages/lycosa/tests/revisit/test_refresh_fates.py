@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lycosa
-from lycosa.core.types import Lesson, Visit
+from lycosa.core.types import ModelUpdate, Visit
 from lycosa.revisit.change import change_of
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import NAME, SqliteLog
@@ -83,7 +83,7 @@ def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path)
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
             events = list(log)
         worth = {event.node: event.worth for event in events if isinstance(event, Visit) and event.is_page}
-        return worth, sum(isinstance(event, Lesson) for event in events)
+        return worth, sum(isinstance(event, ModelUpdate) for event in events)
 
     run_virtual(crawled())
     with closing(sqlite3.connect(out / NAME)) as database:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lycosa.core.types import Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
 from lycosa.store.codec import decode_other, decode_visit, encode_other, encode_visit
 
 TEXT = st.text(max_size=20)  # with lone surrogates: pages write such things
@@ -108,10 +108,10 @@ def test_a_visit_comes_back_bit_for_bit(visit: Visit) -> None:
         st.builds(Seed, TEXT, REAL),
         st.builds(Label, TEXT, st.booleans(), REAL, TEXT),
         st.builds(Setting, TEXT, DATA, REAL),
-        st.builds(Lesson, TEXT, st.dictionaries(TEXT, DATA, max_size=3), REAL),
+        st.builds(ModelUpdate, TEXT, st.dictionaries(TEXT, DATA, max_size=3), REAL),
     )
 )
-def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | Lesson) -> None:
+def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | ModelUpdate) -> None:
     """Seeds, labels, settings and lessons decode to what they were."""
     assert exact(event) == exact(decode_other(type(event).__name__.lower(), encode_other(event)))
 
@@ -119,11 +119,11 @@ def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | Le
 def test_a_lesson_may_hold_arrays() -> None:
     """Arrays of any shape, types and bits kept, also within lists; what is no value is refused."""
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
-    again = decode_other("lesson", encode_other(Lesson("judge", data, 1.5)))
-    assert isinstance(again, Lesson)
+    again = decode_other("lesson", encode_other(ModelUpdate("judge", data, 1.5)))
+    assert isinstance(again, ModelUpdate)
     assert (exact(data), (2, 2)) == (exact(again.data), again.data["w"].shape)
     with pytest.raises(TypeError, match="can't hold a set"):
-        encode_other(Lesson("judge", {"s": set()}))
+        encode_other(ModelUpdate("judge", {"s": set()}))
 
 
 def test_a_path_is_kept_once() -> None:

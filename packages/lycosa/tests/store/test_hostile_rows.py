@@ -15,7 +15,7 @@ import zstandard
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
-from lycosa.core.types import Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
 from lycosa.store import codec, warc
 from lycosa.store.log import SqliteLog
 from lycosa.text.vocabulary import Vocabulary
@@ -48,9 +48,9 @@ def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
 
 def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that says to be large but is not takes no more memory than it has bytes; one that is, is read to a bound."""
-    large = codec.encode_other(Lesson("a", {"x": bytes(10_000_000)}))
+    large = codec.encode_other(ModelUpdate("a", {"x": bytes(10_000_000)}))
     assert len(large) < 5_000
-    assert Lesson("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
+    assert ModelUpdate("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
     lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"  # 128 MB, and an empty last block
     with pytest.raises(codec.DECODE_ERRORS):
         codec.decode_other("lesson", lying)
@@ -114,7 +114,9 @@ def test_paths_that_are_not_there_are_refused(told: tuple[list[object], list[obj
 @pytest.mark.parametrize("kind", ["seed", "label", "setting", "lesson"])
 def test_small_events_of_other_types_are_refused(kind: str) -> None:
     """The same for those that are no visits."""
-    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "lesson": Lesson("a", {})}[kind]
+    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "lesson": ModelUpdate("a", {})}[
+        kind
+    ]
     assert good == codec.decode_other(kind, codec.encode_other(good))
     for nasty in NASTY:
         for fields in ([nasty], [nasty, nasty, nasty], ["a", 1, 2, 3, 4, 5], nasty):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Label, Lesson, Links, Place, Seed, Setting, Visit
+from lycosa.core.types import Event, Label, Links, ModelUpdate, Place, Seed, Setting, Visit
 from lycosa.store.codec import VERSION
 from lycosa.store.log import NAME, VERSIONS, WORTH, Lock, MemoryLog, SqliteLog
 
@@ -113,16 +113,16 @@ def test_the_last_event(log: SqliteLog, tmp_path: Path) -> None:
 
 def test_what_is_given_afterwards_is_no_end(log: SqliteLog) -> None:
     """Labels, lessons and another threshold may come when a crawl is over."""
-    for event in (Label("http://a.test/", False), Lesson("j", {}), Setting("threshold", 0.3)):
+    for event in (Label("http://a.test/", False), ModelUpdate("j", {}), Setting("threshold", 0.3)):
         log.append(event)
     assert EVENTS[-1] == log.last()
 
 
 def test_a_lesson_comes_back(log: SqliteLog) -> None:
     """With what was learned."""
-    log.append(Lesson("j", {"weights": np.arange(3.0), "line": 0.5}, 7.0))
+    log.append(ModelUpdate("j", {"weights": np.arange(3.0), "line": 0.5}, 7.0))
     (lesson,) = log.events("kind = 'lesson'")
-    assert isinstance(lesson, Lesson)
+    assert isinstance(lesson, ModelUpdate)
     assert ("j", [0, 1, 2], 0.5, 7.0) == (lesson.judge, lesson.data["weights"].tolist(), lesson.data["line"], lesson.at)
 
 

@@ -73,7 +73,7 @@ def test_the_name_url_optimisation() -> None:
     """By default a link of a page at the threshold of .1 passes, a lone link of another page does not."""
     assert 1.1 == getattr(estimator("url-optimisation"), "least", None)
     links = {"a": "bc", "b": "d", "c": "e"}
-    relevance = {"a": 0.2, "b": 0.09, "c": 0.11}
+    beta = {"a": 0.2, "b": 0.09, "c": 0.11}
     assert "abce" == order("url-optimisation", links, relevance=beta)
     assert "abced" == order("link-score", links, relevance=beta)
 

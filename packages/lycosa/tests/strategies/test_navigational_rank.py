@@ -127,7 +127,7 @@ def test_period_1_is_the_definition(visits: list[tuple[str, Any, int, list[str]]
     nr, table = NavigationalRank(eta, iterations, period=1), Table()
     for node in NODES:
         table.add_seed(node)
-    relevance: dict[str, float] = {}
+    beta: dict[str, float] = {}
     links: list[tuple[str, str]] = []
     moved: dict[str, str] = {}
     for node, how, eighths, targets in visits:

@@ -16,7 +16,7 @@ from lycosa.strategies import nb_links
 from lycosa.strategies.nb_links import MOST_WORDS, NaiveBayesLinks
 
 
-class Lesson:
+class ModelUpdate:
     """An estimator, its table, and pages that it has seen."""
 
     def __init__(self, **parameters: Any) -> None:
@@ -44,13 +44,13 @@ class Lesson:
         return int(np.count_nonzero(self.bayes.words_[self.table.row_of[node]]))
 
 
-def taught(**parameters: Any) -> Lesson:
+def taught(**parameters: Any) -> ModelUpdate:
     """Seen: two relevant pages, by links with (x1, coral) and (x2, coral, reef); an irrelevant one, by (x3, trains).
 
     The seed is relevant too, and has the word `start`. So V = 7 words: start, x1, x2, x3, coral, reef, train;
     n(relevant) = 1 + 2 + 3 = 6, n(irrelevant) = 2; 3 pages and 1.
     """
-    lesson = Lesson(period=1, **parameters)
+    lesson = ModelUpdate(period=1, **parameters)
     lesson.page("start", 1.0, x1="coral", x2="coral reef", x3="trains", n="corals", m="the train", q="unheard")
     lesson.page("x1", 1.0)
     lesson.page("x2", 0.5)
@@ -89,7 +89,7 @@ def test_each_word_counts_once() -> None:
 
 def test_words_of_several_anchors_join() -> None:
     """Each parent adds the words of its anchor to those of the address."""
-    lesson = Lesson()
+    lesson = ModelUpdate()
     lesson.page("a", 0.0, x1="coral")
     lesson.page("b", 0.0, x1="reef")
     assert 3 == lesson.words("x1")
@@ -97,7 +97,7 @@ def test_words_of_several_anchors_join() -> None:
 
 def test_before_there_are_two_classes() -> None:
     """As long as all pages are of one class, the mean of the best beta and the best alpha is the score."""
-    lesson = Lesson()
+    lesson = ModelUpdate()
     links = Links.to("n", anchors=["coral"])
     links.alphas = np.array([0.25], np.float32)
     lesson.table.add_seed("a")
@@ -107,7 +107,7 @@ def test_before_there_are_two_classes() -> None:
 
 def test_the_second_class_renews_all_scores() -> None:
     """When the first page of the other class is in, all open rows have a new score, whatever the period."""
-    lesson = Lesson(period=1000)
+    lesson = ModelUpdate(period=1000)
     lesson.page("a", 1.0, n="coral", m="trains", o="")
     lesson.page("b", 1.0)
     assert {"n", "m", "o"} <= set(lesson.page("c", 0.0))
@@ -115,7 +115,7 @@ def test_the_second_class_renews_all_scores() -> None:
 
 def test_scores_are_renewed_in_periods() -> None:
     """After 1, 2, 4, 8 pages and so on, later after every 20; in between only the links of the page are returned."""
-    lesson = Lesson(period=20)
+    lesson = ModelUpdate(period=20)
     lesson.page("p1", 1.0, n="coral")
     renewed = [number for number in range(2, 82) if "n" in lesson.page(f"p{number}", number % 2)]
     assert [2, 4, 8, 16, 20, 40, 60, 80] == renewed
@@ -124,7 +124,7 @@ def test_scores_are_renewed_in_periods() -> None:
 def test_large_frontiers_are_renewed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one row may be scored anew for each page, 80 rows and more wait for 80 pages, not for 20."""
     monkeypatch.setattr(nb_links, "ROWS_A_PAGE", 1)
-    lesson = Lesson(period=20)
+    lesson = ModelUpdate(period=20)
     lesson.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
     renewed = [number for number in range(2, 78) if "n1" in lesson.page(f"p{number}", number % 2)]
     assert [2, 4, 8, 16] == renewed
@@ -154,7 +154,7 @@ def test_words_go_when_the_page_is_in() -> None:
 
 def test_words_are_few() -> None:
     """Of a link with long address and anchor 24 words are kept, of the address 12."""
-    lesson = Lesson()
+    lesson = ModelUpdate()
     url = "http://example.org/" + "/".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
     lesson.table.add_seed("s")
     lesson.visit(Visit("s", "page", "ok", 1, links=Links.to(url, anchors=[""])))
@@ -180,7 +180,7 @@ def test_a_redirect_takes_the_words_along() -> None:
 
 def test_certainty_does_not_overflow() -> None:
     """However much speaks for or against a link, the score is a number from 0 to 1."""
-    lesson = Lesson(period=1, smoothing=1e-300)
+    lesson = ModelUpdate(period=1, smoothing=1e-300)
     anchor = " ".join(f"name{letter}" for letter in "abcdefghijklmnop")
     lesson.page("good", 1.0, g=anchor, h=anchor)
     lesson.page("g", 1.0)

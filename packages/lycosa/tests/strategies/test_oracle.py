@@ -74,7 +74,7 @@ GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=
 @given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
 def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_, rich: set[str], budget: int) -> None:
     """If the score is the number of rich nodes, greedy is optimal as long as one is on the frontier at every step."""
-    relevance = dict.fromkeys(sorted(rich), 1.0)
+    beta = dict.fromkeys(sorted(rich), 1.0)
     links = {**links, "a": sorted({*links["a"], min(rich)})}
     seen, frontier, steps = {"a"}, set(links["a"]) - {"a"}, 0
     while steps < budget and frontier & rich:
@@ -148,5 +148,5 @@ def test_scores_that_are_no_numbers() -> None:
 
 def test_it_passes_the_checks() -> None:
     """The oracle of the checks' own graph passes them."""
-    relevance = dict(graph(400).relevance)
+    beta = dict(graph(400).relevance)
     assert list(CHECKS["estimator"]) == check_estimator(lambda: Oracle(beta))

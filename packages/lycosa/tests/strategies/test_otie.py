@@ -137,7 +137,7 @@ class Spoken:
     kind = name = "spoken"
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        explain_links = np.array([0.8, 0.9, 0.3])[bags.columns[bags.starts[:-1]]]
+        said = np.array([0.8, 0.9, 0.3])[bags.columns[bags.starts[:-1]]]
         return np.column_stack([said, 1 - said])
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:

@@ -75,7 +75,7 @@ class Crawl:
     def row(self, node: str) -> int:
         return self.table.row_of[node]
 
-    def explain_links(self, term: str, node: str) -> float:
+    def term(self, term: str, node: str) -> float:
         """What a term is for a node, not weighted."""
         return float(self.scent.terms(np.array([self.row(node)]), self.table)[term][0]) / WEIGHTS[term]
 
@@ -128,13 +128,13 @@ def test_what_the_first_page_says_of_its_links() -> None:
     crawl.visit(SEED, 0.5, linked((SALMON, "", ""), alphas=(0.8,), context=(0.4,), url=(0.2,)))
     s = (0.5 + 0.05) / (1 + 0.5)
     assert close(s) == crawl.scent.scale_
-    assert close((0.5 / s) / (1 + 2)) == crawl.explain_links("pages", SALMON)
-    assert close(math.log(1 + 1)) == crawl.explain_links("popularity", SALMON)
-    assert close(math.log(1 + 0.8 * 0.5 / s)) == crawl.explain_links("promise", SALMON)
-    assert close(0.8) == crawl.explain_links("anchor", SALMON)
-    assert close(0.4) == crawl.explain_links("context", SALMON)
-    assert close(0.2) == crawl.explain_links("address", SALMON)
-    assert 0 == crawl.explain_links("neighbours", SALMON)
+    assert close((0.5 / s) / (1 + 2)) == crawl.term("pages", SALMON)
+    assert close(math.log(1 + 1)) == crawl.term("popularity", SALMON)
+    assert close(math.log(1 + 0.8 * 0.5 / s)) == crawl.term("promise", SALMON)
+    assert close(0.8) == crawl.term("anchor", SALMON)
+    assert close(0.4) == crawl.term("context", SALMON)
+    assert close(0.2) == crawl.term("address", SALMON)
+    assert 0 == crawl.term("neighbours", SALMON)
 
 
 def test_the_score_of_a_link_by_hand() -> None:
@@ -160,19 +160,19 @@ def test_a_second_parent_adds_up() -> None:
     crawl = two_pages()
     crawl.visit(HERON, 0.1, linked((TROUT, "x", ""), alphas=(0.2,), context=(0.5,), url=(0.0,)))
     s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
-    assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.explain_links("pages", TROUT)
-    assert close(math.log(1 + 2)) == crawl.explain_links("popularity", TROUT)
-    assert close(math.log(1 + (0.6 * 0.5 + 0.2 * 0.1) / s)) == crawl.explain_links("promise", TROUT)
-    assert close(0.6) == crawl.explain_links("anchor", TROUT)
-    assert close(0.5) == crawl.explain_links("context", TROUT)
-    assert close(0.125) == crawl.explain_links("address", TROUT)
+    assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.term("pages", TROUT)
+    assert close(math.log(1 + 2)) == crawl.term("popularity", TROUT)
+    assert close(math.log(1 + (0.6 * 0.5 + 0.2 * 0.1) / s)) == crawl.term("promise", TROUT)
+    assert close(0.6) == crawl.term("anchor", TROUT)
+    assert close(0.5) == crawl.term("context", TROUT)
+    assert close(0.125) == crawl.term("address", TROUT)
 
 
 def test_neighbours_count_less_with_distance() -> None:
     """.6 for the next link, .36 for the one after it, each shrunk by .7."""
     crawl = two_pages()
-    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.explain_links("neighbours", TROUT)
-    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.explain_links("neighbours", HERON)
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", TROUT)
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", HERON)
 
 
 def test_neighbours_end_after_four_places() -> None:
@@ -205,15 +205,15 @@ def test_links_of_another_page_are_no_neighbours() -> None:
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     crawl.visit("http://seed.test/2", 0.5, Links.to(TROUT))
     crawl.visit(SALMON, 0.3)
-    assert 0 == crawl.explain_links("neighbours", TROUT)
+    assert 0 == crawl.term("neighbours", TROUT)
 
 
 def test_links_beside_one_that_we_have_know_at_once() -> None:
     """Heron links to trout, to salmon, which turned out .3, and to tern: both others have it for a neighbour."""
     crawl = two_pages()
     crawl.visit(HERON, 0.0, Links.to(OTHER, "http://b.test/eel", SALMON))
-    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.explain_links("neighbours", OTHER)
-    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.explain_links("neighbours", "http://b.test/eel")
+    assert close(0.36 * 0.3 / (0.36 + 0.7) / S) == crawl.term("neighbours", OTHER)
+    assert close(0.6 * 0.3 / (0.6 + 0.7) / S) == crawl.term("neighbours", "http://b.test/eel")
 
 
 def test_a_directory_is_backed_off_to_its_host_and_that_to_all() -> None:
@@ -222,9 +222,9 @@ def test_a_directory_is_backed_off_to_its_host_and_that_to_all() -> None:
     crawl.visit(TROUT, 0.0, Links.to(OTHER, "http://b.test/fish/eel"))
     m0 = 0.8 / 8  # three pages by now, and two in the host
     host = (0.3 + 3 * m0) / (2 + 3)
-    assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.explain_links("directory", "http://b.test/fish/eel")
-    assert close(host / S) == crawl.explain_links("directory", HERON)
-    assert close(m0 / S) == crawl.explain_links("directory", OTHER)
+    assert close((0.3 + 3 * host) / (2 + 3) / S) == crawl.term("directory", "http://b.test/fish/eel")
+    assert close(host / S) == crawl.term("directory", HERON)
+    assert close(m0 / S) == crawl.term("directory", OTHER)
 
 
 def test_a_query_is_no_part_of_a_directory() -> None:
@@ -247,22 +247,22 @@ def test_a_query_is_no_part_of_a_directory() -> None:
 
 def test_lift_of_anchor_words() -> None:
     """Coral has led to one page of .3, caves to none: (.3 - m0) / (1 + 3) and 0, over the root of two words."""
-    assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().explain_links("anchor words", TROUT)
+    assert close((0.3 - M0) / 4 / math.sqrt(2) / S) == two_pages().term("anchor words", TROUT)
 
 
 def test_lifts_by_pages_that_have_the_words() -> None:
     """Cave and coral were on the page of .5, pages have .4 in the mean: (.5 - .4) / (1 + 3) each; water on none."""
     crawl = two_pages()
     lift = (0.5 - 0.4) / (1 + 3)
-    assert close(2 * lift / math.sqrt(2) / S) == crawl.explain_links("anchor in pages", TROUT)
-    assert close(lift / math.sqrt(2) / S) == crawl.explain_links("context in pages", TROUT)
+    assert close(2 * lift / math.sqrt(2) / S) == crawl.term("anchor in pages", TROUT)
+    assert close(lift / math.sqrt(2) / S) == crawl.term("context in pages", TROUT)
 
 
 def test_no_words_have_no_lift() -> None:
     """A link without anchor and context."""
     crawl = two_pages()
     for term in ("anchor words", "anchor in pages", "context in pages"):
-        assert 0 == crawl.explain_links(term, HERON)
+        assert 0 == crawl.term(term, HERON)
 
 
 def test_new_places_by_hand() -> None:
@@ -270,12 +270,10 @@ def test_new_places_by_hand() -> None:
     crawl = two_pages()
     assert 2 == crawl.scent.finds_
     curiosity = 1 / (1 + 2 / 3)
-    assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.explain_links(
-        "new places", TROUT
-    )
-    assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.explain_links("new places", HERON)
+    assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.term("new places", TROUT)
+    assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.term("new places", HERON)
     crawl.visit(TROUT, 0.0, Links.to(OTHER))
-    assert close(curiosity * (1 + 1 - 1 / 8)) == crawl.explain_links("new places", OTHER)
+    assert close(curiosity * (1 + 1 - 1 / 8)) == crawl.term("new places", OTHER)
 
 
 @pytest.mark.parametrize(("beta", "finds"), [(0.0, 0), (0.05, 0), (0.1, 9), (0.9, 9)])
@@ -285,7 +283,7 @@ def test_curiosity_falls_with_finds(beta: float, finds: int) -> None:
     crawl = Crawl(seeds=seeds)
     for seed in seeds:
         crawl.visit(seed, beta, Links.to(OTHER))
-    assert close((1 + 1 - 1 / 8) / (1 + finds / 3)) == crawl.explain_links("new places", OTHER)
+    assert close((1 + 1 - 1 / 8) / (1 + finds / 3)) == crawl.term("new places", OTHER)
 
 
 def test_terms_sum_to_the_score() -> None:
@@ -351,7 +349,7 @@ def test_a_copy_is_worth_nothing() -> None:
     crawl = Crawl(Scent(vectors=False))
     crawl.visit(SEED, 0.5, linked((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
     crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
-    assert 0 == crawl.explain_links("neighbours", TROUT)
+    assert 0 == crawl.term("neighbours", TROUT)
     assert [0, 1] == crawl.scent.groups_[slot_of("coral")].tolist()
     assert [0.5, 1] == crawl.scent.sharpening_.lifts[slot_of("coral")].tolist()
     assert (1, 2, 0.5) == (crawl.scent.finds_, crawl.scent.pages_, crawl.scent.sum_)
@@ -371,7 +369,7 @@ def test_a_page_fetched_twice_has_one_outcome() -> None:
     crawl = two_pages()
     crawl.visit(SALMON, 0.3, Links.to(OTHER))
     assert [2, 0.8] == pytest.approx([crawl.scent.pages_, crawl.scent.sum_])
-    assert close((0.3 / S) / 3) == crawl.explain_links("pages", OTHER)
+    assert close((0.3 / S) / 3) == crawl.term("pages", OTHER)
 
 
 def test_a_redirect_hands_on_score_and_words() -> None:
@@ -386,7 +384,7 @@ def test_a_redirect_hands_on_score_and_words() -> None:
     crawl.visit(OTHER, 0.7)
     assert [0.7, 1] == pytest.approx(crawl.scent.groups_[slot_of("cave")].tolist())
     heard = (0.6 * 0.7 + 0.36 * 0.3) / (0.6 + 0.36 + 0.7)
-    assert close(heard / crawl.scent.scale_) == crawl.explain_links("neighbours", HERON)
+    assert close(heard / crawl.scent.scale_) == crawl.term("neighbours", HERON)
 
 
 def test_a_redirect_to_a_page_that_is_known_changes_nothing_of_it() -> None:
@@ -664,7 +662,7 @@ def test_without_vectors_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> No
         crawl = Crawl(scent)
         crawl.visit(SEED, 0.5, linked((SALMON, "coral reefs", "sea"), (TROUT, "trains", "sea")), "coral sea")
         crawl.visit(SALMON, 0.3, Links.to(OTHER), "coral")
-        assert 0 == crawl.explain_links("anchor meaning", TROUT)
+        assert 0 == crawl.term("anchor meaning", TROUT)
         scores.append([crawl.score(node) for node in (TROUT, OTHER)])
     assert scores[0] == scores[1]
 
@@ -673,7 +671,7 @@ def test_meaning_smells_what_words_do_not_say() -> None:
     """Nothing of the topic is in either anchor, but one of them means something like it."""
     crawl = Crawl(Scent(words="marine biology"))
     crawl.visit(SEED, 0.0, linked((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election")))
-    assert crawl.explain_links("anchor meaning", SALMON) > 0.2 > crawl.explain_links("anchor meaning", TROUT)
+    assert crawl.term("anchor meaning", SALMON) > 0.2 > crawl.explain_links("anchor meaning", TROUT)
     assert crawl.score(SALMON) > crawl.score(TROUT)
 
 
@@ -789,10 +787,10 @@ def test_the_lift_of_a_place_by_hand() -> None:
     crawl.visit(nodes[2], 0.0)
     mean, scale = 0.9 / 8, (0.9 + 0.05) / 1.5
     tags = (0.9 - 2 * mean) / 12
-    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.explain_links("place", nodes[1]) * scale
-    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.explain_links("place", nodes[3]) * scale
-    assert close(tags) == crawl.explain_links("place", nodes[4]) * scale
-    assert 0 == crawl.explain_links("place", nodes[5])
+    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.term("place", nodes[1]) * scale
+    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.term("place", nodes[3]) * scale
+    assert close(tags) == crawl.term("place", nodes[4]) * scale
+    assert 0 == crawl.term("place", nodes[5])
 
 
 def test_places_are_those_of_a_host_and_none_where_nobody_knows() -> None:
@@ -801,4 +799,4 @@ def test_places_are_those_of_a_host_and_none_where_nobody_knows() -> None:
     crawl.visit(SEED, 0.0, placed((SALMON, "ul li a")))
     crawl.visit(SALMON, 0.9)
     crawl.visit(OTHER, 0.0, placed((TROUT, "ul li a"), (HERON, "")))
-    assert [0, 0] == [crawl.explain_links("place", node) for node in (TROUT, HERON)]
+    assert [0, 0] == [crawl.term("place", node) for node in (TROUT, HERON)]

@@ -16,7 +16,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
-from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
+from lycosa.core.types import Links, ModelUpdate, Page, Seed, Task, Terms, Visit
 from lycosa.judges.probability import Probability
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.scent import Scent, trails
@@ -177,7 +177,7 @@ def test_lessons_are_heard_live_and_replayed(batch: int) -> None:
         return len([visit async for visit in live.run() if visit.is_page])
 
     assert 30 == run_virtual(crawl())
-    assert 4 <= sum(isinstance(event, Lesson) for event in log)  # after 10, 15 and 23 pages, and at the end
+    assert 4 <= sum(isinstance(event, ModelUpdate) for event in log)  # after 10, 15 and 23 pages, and at the end
     again.replay(log)
     one, other = (made.strategy.greedy if batch > 1 else made.strategy for made in (live, again))  # type: ignore[attr-defined]
     assert one.estimator.trails_.outcome.tobytes() == other.estimator.trails_.outcome.tobytes()
@@ -239,7 +239,7 @@ def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
         )
         rows = table.rows()
         turns.append(scent.turn_)
-        explain_links = np.sum(list(scent.terms(rows, table).values()), axis=0)
+        said = np.sum(list(scent.terms(rows, table).values()), axis=0)
         if scent.turn_ >= 0:
             assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
             assert scent.explain(scent.turn_, table)["turn of the oldest"] == scent.lead_

@@ -272,7 +272,7 @@ def test_a_copy_teaches_nothing() -> None:
 def expected_outcomes(pages: Sequence[tuple[str, float]]) -> list[float]:
     """Outcomes of pages of one word each, for a topic without words, by the definition."""
     seen: list[tuple[str, float]] = []
-    explain_links: list[float] = []
+    said: list[float] = []
     found = []
     for word, q in pages:
         n = sum(word == known for known, _ in seen)

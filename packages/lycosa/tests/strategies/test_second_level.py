@@ -149,7 +149,7 @@ def test_the_sums_are_the_definition(visits: list[tuple[str, Any, int, dict[str,
     for node in NODES:
         table.add_seed(node)
     links: dict[str, dict[str, float]] = {}
-    relevance: dict[str, float] = {}
+    beta: dict[str, float] = {}
     inherited = dict.fromkeys(NODES, np.zeros(3))
     before = dict.fromkeys(NODES, (0.0, 0.0, 0.0))
     for node, how, eighths, targets in visits:

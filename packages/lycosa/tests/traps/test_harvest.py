@@ -22,7 +22,7 @@ from lycosa.testweb import Web, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.testweb.traps import ENDLESS
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import Warden
+from lycosa.traps.warden import TrapFilter
 from lycosa.web.politeness import Politeness
 
 HUNTS = (
@@ -45,7 +45,7 @@ def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
         engine = Engine(
             space, query, Greedy(estimator("best-first", seed=1), "best-first"), MemoryLog(), clock=clock,
             budget=Budget(pages=BUDGET), reader=Vocabulary(), concurrency=4, choosy=0.7,
-            warden=Warden(query.threshold) if warden else None,
+            warden=TrapFilter(query.threshold) if warden else None,
         )  # fmt: skip
         for node in web.seeds(topic):
             engine.fold(Seed(node, clock()))

@@ -11,7 +11,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Kind, Links, Outcome, Page, Terms, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.copies import MOST_KNOWN, DuplicateIndex
-from lycosa.traps.warden import Warden
+from lycosa.traps.warden import TrapFilter
 from lycosa.web.urls import lane
 
 A = "http://a.test"
@@ -30,7 +30,7 @@ class Hunt:
     """A crawl told visit by visit, as the engine tells it: read, recognised, absorbed, learned."""
 
     def __init__(self) -> None:
-        self.words, self.table, self.warden = Vocabulary(), Table(lane), Warden(0.1)
+        self.words, self.table, self.warden = Vocabulary(), Table(lane), TrapFilter(0.1)
         self.frontier = Frontier(self.table)
         self.table.add_seed(f"{A}/")
 

@@ -9,7 +9,7 @@ from lycosa.core.types import Kind, Links, Outcome, Page, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.copies import MOST_WORDS, Soft404Detector
-from lycosa.traps.warden import Warden
+from lycosa.traps.warden import TrapFilter
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"
 SORRY = (
@@ -168,7 +168,7 @@ def test_a_title_that_says_it_of_something_else_admits_nothing(title: str) -> No
 
 def test_a_soft_404_is_no_find_and_vouches_for_nothing() -> None:
     """The warden takes its relevance and that of its links, and does not look for its original."""
-    warden, words = Warden(0.1), Vocabulary()
+    warden, words = TrapFilter(0.1), Vocabulary()
     probe, page = Visit(PROBE, "probe", "ok", 1), Page("ok", marked=SORRY, links=Links.to("b", "c"))
     warden.soft404.recognise(probe, words.read(page))
     warden.soft404.learn(probe)

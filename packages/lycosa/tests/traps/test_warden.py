@@ -36,7 +36,7 @@ from lycosa.traps.warden import (
     STUFFED,
     STUFFED_PAGES,
     SUSPECT,
-    Warden,
+    TrapFilter,
 )
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import lane
@@ -51,7 +51,7 @@ class Hunt:
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
         self.table = Table(lane)
-        self.warden = Warden(0.1, trust)
+        self.warden = TrapFilter(0.1, trust)
         self.frontier = Frontier(self.table)
         self.events: list[Visit] = []
         self._bodies = 0
@@ -802,7 +802,7 @@ def engine(web: AnyWeb, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
     return Engine(
         space, topic, Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
         budget=Budget(pages=pages), reader=Vocabulary(), concurrency=4, choosy=0.7, judge_name="test",
-        warden=Warden(topic.threshold, trust),
+        warden=TrapFilter(topic.threshold, trust),
     )  # fmt: skip
 
 
@@ -837,8 +837,8 @@ def test_replayed_levels_are_those_of_the_live_crawl(wild: Engine) -> None:
         return made
 
     again, rows = run_virtual(replayed()), len(wild.table)
-    assert isinstance(wild.warden, Warden)
-    assert isinstance(again.warden, Warden)
+    assert isinstance(wild.warden, TrapFilter)
+    assert isinstance(again.warden, TrapFilter)
     assert wild.table.nodes == again.table.nodes
     levels = wild.frontier.level[:rows]
     assert levels.tolist() == again.frontier.level[:rows].tolist()
@@ -850,7 +850,7 @@ def test_replayed_levels_are_those_of_the_live_crawl(wild: Engine) -> None:
 
 def test_levels_told_step_by_step_are_the_levels_asked_for(wild: Engine) -> None:
     """What the warden told the frontier as it went is what it would say of all rows now."""
-    assert isinstance(wild.warden, Warden)
+    assert isinstance(wild.warden, TrapFilter)
     rows = np.arange(len(wild.table), dtype=np.int32)
     assert wild.warden.levels(rows).tolist() == wild.frontier.level[rows].tolist()
 

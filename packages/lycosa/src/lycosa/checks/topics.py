@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
 from lycosa.checks.trials import visits
 from lycosa.core.protocols import Learner, Topic
-from lycosa.core.types import Judgement, Label, Lesson, Links, Page, Place, Visit
+from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Place, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Reading, Vocabulary
 
@@ -240,7 +240,7 @@ def lessons_are_exact(make: MakeTopic) -> None:
         stored = codec.decode_other("lesson", codec.encode_other(lesson))
     except (TypeError, ValueError, OverflowError) as error:
         raise CheckFailed(f"the log can't keep the lesson ({error}): use plain values, bytes and arrays") from error
-    assert isinstance(stored, Lesson)
+    assert isinstance(stored, ModelUpdate)
     topic.adopt(lesson)
     again.adopt(stored)
     judged = [one.judge(page, words.read(page)) for one in (topic, again)]

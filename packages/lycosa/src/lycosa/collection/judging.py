@@ -29,7 +29,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.spec import parse
 from lycosa.core.state import StateMismatch, check, restore
-from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit, settled
+from lycosa.core.types import Event, Label, ModelUpdate, Page, Seed, Setting, Terms, Visit, settled
 from lycosa.judges import DEFAULT, TOPICS
 from lycosa.judges.base import BETAS, Heard, InLanguage, heeding
 from lycosa.judges.examples import learned_from
@@ -218,7 +218,7 @@ class _Anew:
             return self.before
         worths = self.relevances.copy()
         for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
-            assert isinstance(lesson, Lesson)
+            assert isinstance(lesson, ModelUpdate)
             relevances = lesson.data.get(BETAS, ())
             worths[: len(relevances)] = relevances
         labels = current_labels(self.log)
@@ -244,7 +244,7 @@ class _Anew:
             known = 0
         self._fold(learner, name, reader, known)
         if isinstance(heard, Heard) and other:
-            lesson: Lesson | None = heard.said_anew(self.now)
+            lesson: ModelUpdate | None = heard.said_anew(self.now)
         else:  # one that has met nothing to learn from waits for it, unless it has to say what it makes of the pages
             lesson = learner.lesson(self.now, other or not waits(learner))
         if lesson is not None:
@@ -282,9 +282,9 @@ class _Anew:
 
     def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
         """Have the judge learn from the events after that one."""
-        lesson: Lesson | None = None
+        lesson: ModelUpdate | None = None
         for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
-            if isinstance(event, Lesson):
+            if isinstance(event, ModelUpdate):
                 lesson = event if event.judge == name else lesson
             elif isinstance(event, Visit):
                 if lesson is not None:  # of several without a page between them only the last counts

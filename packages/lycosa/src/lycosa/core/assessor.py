@@ -17,10 +17,23 @@ from numpy.typing import NDArray
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
 from lycosa.core.files import Mark
-from lycosa.core.protocols import Clock, Keeper, Learner, Log, Reader, Topic, Warden
+from lycosa.core.protocols import Clock, Keeper, Learner, Log, Reader, Topic, TrapFilter
 from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
-from lycosa.core.types import Judgement, Label, Lesson, Links, Outcome, Page, Rows, Seed, Task, Terms, Visit, as_stored
+from lycosa.core.types import (
+    Judgement,
+    Label,
+    Links,
+    ModelUpdate,
+    Outcome,
+    Page,
+    Rows,
+    Seed,
+    Task,
+    Terms,
+    Visit,
+    as_stored,
+)
 
 MOST_SOURCED = 100_000  # addresses that a crawl takes from sitemaps, feeds and lists
 
@@ -36,7 +49,7 @@ class Assessor:
         tally: Tally,
         *,
         reader: Reader | None,
-        warden: Warden,
+        warden: TrapFilter,
         keeper: Keeper,
         mark: Mark,
     ) -> None:
@@ -148,10 +161,10 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
 # What a judge has learned, if it is one that does, and what the pages so far are worth by it.
 
 # Rows of all versions of pages so far, in the order of the log, and their scores.
-Heed = Callable[[Rows, NDArray[np.floating[Any]]], None]
+OnRelevanceUpdate = Callable[[Rows, NDArray[np.floating[Any]]], None]
 
 
-class Lessons:
+class ModelUpdates:
     """The pupil's side of a topic: nothing happens here unless it is a `Learner`."""
 
     def __init__(
@@ -161,7 +174,7 @@ class Lessons:
         tally: Tally,
         log: Log,
         clock: Clock,
-        heed: Heed,
+        heed: OnRelevanceUpdate,
         keep: Callable[[], None] = lambda: None,
     ) -> None:
         self.learner = topic if isinstance(topic, Learner) else None
@@ -199,7 +212,7 @@ class Lessons:
             self.learner.hear(label)
             self._unheard = True
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         """From now on it is judged by this; another topic's lesson is of no use to this one."""
         if self.learner is not None and lesson.judge == self.judge_name:
             self.learner.adopt(lesson)
@@ -242,7 +255,7 @@ class Lessons:
         self.follow(lesson)
         return True
 
-    def follow(self, lesson: Lesson) -> None:
+    def follow(self, lesson: ModelUpdate) -> None:
         """Adopt a lesson, and record it; another judge's is left out."""
         if self.learner is None or lesson.judge != self.judge_name:
             return

@@ -37,7 +37,7 @@ from lycosa.core.strategies import Altered, Greedy, Spread
 from lycosa.core.table import OPEN
 
 if TYPE_CHECKING:
-    from lycosa.core.protocols import Warden
+    from lycosa.core.protocols import TrapFilter
     from lycosa.core.table import Aside, Table
     from lycosa.core.types import Rows, Scores
 
@@ -76,7 +76,7 @@ class Renews(Protocol):
         ...
 
 
-def cooling(strategy: object, frontier: Frontier, warden: Warden) -> Cools | None:
+def cooling(strategy: object, frontier: Frontier, warden: TrapFilter) -> Cools | None:
     """The estimator of a strategy whose rows may be put aside; None where it, or the warden, needs every row."""
     estimator = getattr(strategy, "estimator", None)
     if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
@@ -102,7 +102,7 @@ class Cold:
         table: Table,
         frontier: Frontier,
         estimator: Cools,
-        warden: Warden,
+        warden: TrapFilter,
         place: Path | None = None,
         readonly: bool = False,
     ) -> None:

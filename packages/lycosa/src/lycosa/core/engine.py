@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.assessor import Assessor, Lessons
+from lycosa.core.assessor import Assessor, ModelUpdates
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, Tally
 from lycosa.core.cold import Cold, cooling
 from lycosa.core.files import Mark
@@ -36,23 +36,23 @@ from lycosa.core.protocols import (
     Keeper,
     Log,
     Reader,
-    Reconsiders,
+    RelevanceListener,
     Space,
     Strategy,
     Topic,
-    Warden,
+    TrapFilter,
 )
 from lycosa.core.state import State, StateMismatch, restore, state_of
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import (
     Event,
     Held,
-    Inbound,
+    InboundLinks,
     Label,
-    Lesson,
+    LinkBatch,
+    ModelUpdate,
     Outcome,
     Page,
-    Parcel,
     Rows,
     Seed,
     Setting,
@@ -76,7 +76,7 @@ class Steps:
         """A step for a node is done. Steps 4 and 5 are also told when a log is replayed, without the others."""
 
 
-UNHEARD = Steps()
+NO_TRACER = Steps()
 
 
 MOST_SOURCES = 100  # sitemaps, feeds and lists that a crawl reads, nested ones among them
@@ -97,12 +97,12 @@ class Engine:
         budget: Budget | None = None,
         archive: Archive | None = None,
         reader: Reader | None = None,
-        warden: Warden | None = None,
+        warden: TrapFilter | None = None,
         keeper: Keeper | None = None,
         pace: Pace | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
-        steps: Steps = UNHEARD,
+        steps: Steps = NO_TRACER,
         patience: float = 300.0,
         choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
@@ -114,7 +114,7 @@ class Engine:
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
-        self.warden, self.mark, self.steps = warden or Warden(), mark or Mark(), steps
+        self.warden, self.mark, self.steps = warden or TrapFilter(), mark or Mark(), steps
         self.table, self.tally = Table(space.lane, scope), Tally()
         self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
@@ -129,7 +129,7 @@ class Engine:
             topic, judge_name, self.table, self.tally,
             reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
         )  # fmt: skip
-        self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
+        self.lessons = ModelUpdates(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
         cools = cooling(strategy, self.frontier, self.warden) if hot else None
         # Rows that are not in memory.
         self.cold = (
@@ -359,10 +359,10 @@ class Engine:
 
     def _news(self, event: Event) -> Event | None:
         """What is not known yet of an event from elsewhere."""
-        if not isinstance(event, Inbound | Parcel):
+        if not isinstance(event, InboundLinks | LinkBatch):
             return event
         known = self.inbox.get(event.sender, 0)
-        if isinstance(event, Parcel):
+        if isinstance(event, LinkBatch):
             return event.after(known)
         return event if event.number > known else None
 
@@ -437,21 +437,21 @@ class Engine:
             self.tally.note(event)
             if event.key == RECALL and self.cold is not None:
                 self.cold.sweep()
-        elif isinstance(event, Lesson):
+        elif isinstance(event, ModelUpdate):
             self.lessons.adopt(event)
         elif isinstance(event, Label):
             self.lessons.hear(event)
         else:
             self._fold_from_others(event)
 
-    def _fold_from_others(self, event: Inbound | Parcel) -> None:
+    def _fold_from_others(self, event: InboundLinks | LinkBatch) -> None:
         """What other shards have sent."""
-        for page in event.pages if isinstance(event, Parcel) else (event,):
+        for page in event.pages if isinstance(event, LinkBatch) else (event,):
             self._fold_links(page)
         if self.cold is not None:
             self.cold.settle()
 
-    def _fold_links(self, event: Inbound) -> None:
+    def _fold_links(self, event: InboundLinks) -> None:
         """Links to our nodes, on a page that another shard has fetched."""
         if event.number <= self.inbox.get(event.sender, 0):  # it came twice
             return
@@ -494,7 +494,7 @@ class Engine:
 
     def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
-        if isinstance(self.strategy, Reconsiders):
+        if isinstance(self.strategy, RelevanceListener):
             self.strategy.reconsider(rows, worths, self.table, self.frontier)
         self.keeper.reconsider(rows, worths, self.table)
 

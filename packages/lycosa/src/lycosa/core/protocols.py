@@ -6,7 +6,7 @@ Topic      says what is relevant          (beta of a page, alpha of a link)
 Learner    a topic that gets better       (lessons, labels)
 Estimator  says what a node is worth      (learn, score)
 Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
-Warden     says what to hold back         (traps/)
+TrapFilter     says what to hold back         (traps/)
 Keeper     says what to visit again       (revisit/)
 Archive    keeps the bytes                (WARC)
 Log        keeps the events               (SQLite, memory)
@@ -31,7 +31,7 @@ from lycosa.core.types import (
     Held,
     Judgement,
     Label,
-    Lesson,
+    ModelUpdate,
     Outcome,
     Page,
     Pick,
@@ -116,7 +116,7 @@ class Space:
     def learn(self, visit: Visit) -> None:
         """See a recorded visit, live or replayed: robots rules, hosts' delays."""
 
-    def warden(self, warden: Warden) -> Warden:
+    def warden(self, warden: TrapFilter) -> TrapFilter:
         """Who holds rows back: the one given, unless the space has a word on it."""
         return warden
 
@@ -172,13 +172,13 @@ class Learner(Topic, Protocol):
     `waits` that is true has met nothing to learn from, and is not forced to when a run ends or somebody says no.
     """
 
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         """What there is to learn by now, asked after every live visit; None: nothing yet. With `force`: all there is.
 
         This must be cheap, so positions are geometric. Nothing changes before `adopt`.
         """
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         """From now on judge by this, live and replayed."""
 
     def start(self, seed: Seed) -> None:
@@ -234,7 +234,7 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
-class Reconsiders(Protocol):
+class RelevanceListener(Protocol):
     """A strategy that hears what the judge has learned, live and replayed: after each lesson.
 
     It passes it on to estimators that have `reconsider(rows, worths, table)`, which returns the rows whose score may
@@ -246,7 +246,7 @@ class Reconsiders(Protocol):
         one counts."""
 
 
-class Warden:
+class TrapFilter:
     """What looks like a trap, and is to be held back. This one sees none."""
 
     def recognise(self, visit: Visit, reading: Any) -> None:

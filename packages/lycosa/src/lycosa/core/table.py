@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, StateMismatch, Texts, plain, put_back
-from lycosa.core.types import Inbound, Rows, Step, Visit
+from lycosa.core.types import InboundLinks, Rows, Step, Visit
 
 if TYPE_CHECKING:
     from lycosa.core.cold import Cold
@@ -188,7 +188,7 @@ class Table:
             step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
         return step if len(step.children) or not visit.follows else None
 
-    def absorb_inbound(self, inbound: Inbound) -> Step:
+    def absorb_inbound(self, inbound: InboundLinks) -> Step:
         """Fold links from a page of another shard: it gets a row, which is closed, and its links join."""
         visit = inbound.visit
         row = self.row_of.get(visit.node, -1)

@@ -1,6 +1,6 @@
 """The nouns of the loop. A Task goes out, a Page comes back, a Visit is what the log keeps of it.
 
-Everything that is learned is learned from events (Visit, Seed, Label, Setting, Lesson), never from a Page: live and
+Everything that is learned is learned from events (Visit, Seed, Label, Setting, ModelUpdate), never from a Page: live and
 replayed crawls run the same code on the same values.
 """
 
@@ -384,7 +384,7 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Lesson:
+class ModelUpdate:
     """What a judge has learned, at a place in the log. It is read when the log is replayed, never worked out again."""
 
     judge: str  # as in visits; other judges ignore it
@@ -404,7 +404,7 @@ class Held:
 
 
 @dataclass(slots=True)
-class Inbound:
+class InboundLinks:
     """Links from a page that another shard of the crawl has fetched, to nodes that are ours to fetch.
 
     `sender` and `number` name it: whatever arrives twice under one name is learned once. Numbers of a sender go up.
@@ -422,11 +422,11 @@ class Inbound:
 
 
 @dataclass(slots=True)
-class Parcel:
+class LinkBatch:
     """Links from several pages of one other shard, in the order of their numbers: how they travel, and an event of the
     receiver's log. (Logs of shards made from a common log have each page as an event.)"""
 
-    pages: list[Inbound]
+    pages: list[InboundLinks]
     packed: bytes = field(default=b"", compare=False, repr=False)  # as received: the log keeps that
 
     @property
@@ -439,15 +439,15 @@ class Parcel:
         """The last page's."""
         return self.pages[-1].number
 
-    def after(self, number: int) -> Parcel | None:
+    def after(self, number: int) -> LinkBatch | None:
         """What is new to one who has everything up to a number."""
         if self.pages[0].number > number:
             return self
         pages = [page for page in self.pages if page.number > number]
-        return Parcel(pages) if pages else None
+        return LinkBatch(pages) if pages else None
 
 
-Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Parcel
+Event: TypeAlias = Visit | Seed | Label | Setting | ModelUpdate | InboundLinks | LinkBatch
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.requisites import Requisites
+from lycosa.crawling.requisites import PageAssets
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
 from lycosa.judges.base import InLanguage, ask, heeding
 from lycosa.judges.examples import learned_from
@@ -33,7 +33,7 @@ from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import Warden
+from lycosa.traps.warden import TrapFilter
 from lycosa.web.html import read_example_page
 from lycosa.web.urls import check_seed, is_http
 
@@ -244,12 +244,12 @@ def _strategy(request: CrawlRequest) -> Strategy:
     return request.make_strategy()
 
 
-def _warden(request: CrawlRequest, space: Space, threshold: float) -> protocols.Warden | None:
+def _warden(request: CrawlRequest, space: Space, threshold: float) -> protocols.TrapFilter | None:
     """Who holds likely traps back, where there may be any; a space may have a word on it."""
     options, warden = request.options, None
     if options.traps and getattr(space, "has_traps", False):
-        warden = Warden(threshold, options.trust)
-    return space.warden(warden or protocols.Warden()) if isinstance(space, Space) else warden
+        warden = TrapFilter(threshold, options.trust)
+    return space.warden(warden or protocols.TrapFilter()) if isinstance(space, Space) else warden
 
 
 def _keeper(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> protocols.Keeper | None:
@@ -257,12 +257,12 @@ def _keeper(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: f
     keeper = _refresher(request, files, space, threshold)
     if not request.options.requisites or not isinstance(files.log, SqliteLog) or request.path is None:
         return keeper
-    return Requisites(request.options, space, threshold, files.versions(), keeper, request.owns)
+    return PageAssets(request.options, space, threshold, files.versions(), keeper, request.owns)
 
 
 def refresher_of(keeper: protocols.Keeper) -> Keeper | None:
     """The one who looks again at what is known, if anyone does."""
-    if isinstance(keeper, Requisites):
+    if isinstance(keeper, PageAssets):
         keeper = keeper.inner
     return keeper if isinstance(keeper, Keeper) else None
 

@@ -24,7 +24,7 @@ from lycosa.core.files import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Log
 from lycosa.core.state import State, StateMismatch
-from lycosa.core.types import Event, Lesson, Visit
+from lycosa.core.types import Event, ModelUpdate, Visit
 from lycosa.crawling.request import CrawlRequest
 from lycosa.judges.factory import learning_key
 from lycosa.spaces.making import user_agent
@@ -96,7 +96,7 @@ class CrawlFiles:
     def events(self, after: int = 0) -> Generator[Event, None, None]:
         """The log's events, or the later ones; in passing it is noted who judged, and which payloads are archived."""
         for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
-            if isinstance(event, Visit | Lesson):
+            if isinstance(event, Visit | ModelUpdate):
                 self.judged_by = event.judge or self.judged_by
             if isinstance(event, Visit) and self.archive is not None:
                 self.archive.remember(event)

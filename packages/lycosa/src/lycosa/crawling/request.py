@@ -10,7 +10,7 @@ from typing import Any
 from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
 from lycosa.core.durations import parse_duration
-from lycosa.core.engine import UNHEARD, Steps
+from lycosa.core.engine import NO_TRACER, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
@@ -52,7 +52,7 @@ class CrawlRequest:
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
     progress: ProgressCallback = no_progress  # progress of reading the log
-    steps: Steps = UNHEARD  # traces of the six steps
+    steps: Steps = NO_TRACER  # traces of the six steps
     suited: str = field(default="", init=False)  # strategy named by the space
 
     def __post_init__(self) -> None:

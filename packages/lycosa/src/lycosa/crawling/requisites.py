@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     attempt: int = 1
 
 
-class Requisites(protocols.Keeper):
+class PageAssets(protocols.Keeper):
     """Says which of them comes next; stands before another keeper, if a collection is kept fresh as well."""
 
     completes = True

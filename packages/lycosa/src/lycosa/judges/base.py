@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.state import State, restore, state_of
-from lycosa.core.types import Judgement, Label, Lesson, Links, Page, Seed, Visit, settled
+from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, Visit, settled
 from lycosa.text.tokens import words_of
 
 FACETS = ("context", "url")
@@ -120,10 +120,10 @@ class InLanguage(Around):
         restore(self.topic, state["topic"])
         self._right = bytearray(state["right"])
 
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         return self.topic.lesson(now, force)
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         self.topic.adopt(lesson)
 
     def start(self, seed: Seed) -> None:
@@ -178,14 +178,14 @@ class Heard(Around):
         self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
         self._labels = dict(state["labels"])
 
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         return None
 
-    def said_anew(self, now: float) -> Lesson:
+    def said_anew(self, now: float) -> ModelUpdate:
         """What it says of all pages, for a log in which another topic was asked about them."""
-        return Lesson("", {BETAS: np.array(self._betas)}, now)
+        return ModelUpdate("", {BETAS: np.array(self._betas)}, now)
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         """The pages so far were judged anew."""
         relevances = lesson.data[BETAS]
         self._betas[: len(relevances)] = array("d", relevances.tolist())

@@ -19,13 +19,13 @@ import numpy as np
 from lycosa import zstd
 from lycosa.core.types import (
     Event,
-    Inbound,
+    InboundLinks,
     Kind,
     Label,
-    Lesson,
+    LinkBatch,
     Links,
+    ModelUpdate,
     Outcome,
-    Parcel,
     Place,
     Seed,
     Setting,
@@ -145,17 +145,17 @@ def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]
     return [distinct[number] for number in number_of]
 
 
-def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel) -> bytes:
+def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | LinkBatch) -> bytes:
     """Encode an event that is not a visit."""
-    if isinstance(event, Inbound | Parcel) and event.packed:
+    if isinstance(event, InboundLinks | LinkBatch) and event.packed:
         return event.packed
-    if isinstance(event, Parcel):
+    if isinstance(event, LinkBatch):
         return _encode_parcel(event)
     values = [getattr(event, part.name) for part in fields(event)]
-    if isinstance(event, Inbound):
+    if isinstance(event, InboundLinks):
         values[2] = encode_visit(event.visit)
         del values[-1]
-    if isinstance(event, Lesson):  # which may hold arrays
+    if isinstance(event, ModelUpdate):  # which may hold arrays
         return zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
@@ -174,14 +174,14 @@ def decode_other(kind: str, blob: bytes) -> Event:
         raise ValueError(f"the record is not a {kind}")
     if kind == "inbound":
         values[2] = decode_visit(values[2], Place())
-        inbound = Inbound(*values)
+        inbound = InboundLinks(*values)
         inbound.packed = blob
         return inbound
     event: Event = _MAKERS[kind](*values)
     return event
 
 
-def _encode_parcel(parcel: Parcel) -> bytes:
+def _encode_parcel(parcel: LinkBatch) -> bytes:
     """Encode pages without their words, which are never sent, and each distinct tag path once for all pages."""
     number: dict[str, int] = {}
     pages = []
@@ -209,7 +209,7 @@ _SENT: tuple[Any, ...] = (
 _LINKS = 32  # index of the first link column among them
 
 
-def _decode_parcel(blob: bytes) -> Parcel:
+def _decode_parcel(blob: bytes) -> LinkBatch:
     values: Any = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     if not isinstance(values, list) or list(map(type, values)) != [int, list, list] or not values[2]:
         raise ValueError("the record is not a parcel")
@@ -224,7 +224,7 @@ def _decode_parcel(blob: bytes) -> Parcel:
         raise ValueError("the parcel's links, paths or flags have the wrong type")
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
         raise ValueError("a link has a tag path out of range")
-    return Parcel([_sent(sender, page, paths) for page in pages], blob)
+    return LinkBatch([_sent(sender, page, paths) for page in pages], blob)
 
 
 def _check_sent(values: Any) -> None:
@@ -234,7 +234,7 @@ def _check_sent(values: Any) -> None:
     _check_names(values[1], values[2])
 
 
-def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
+def _sent(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
     number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
     links = Links(
         urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32),
@@ -243,7 +243,7 @@ def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
     )  # fmt: skip
     _check_links(links)
     parts: list[Any] = [*values[:27], _WORDLESS, links]
-    return Inbound(sender, number, Visit(*parts), depth, hops, seed, sums)
+    return InboundLinks(sender, number, Visit(*parts), depth, hops, seed, sums)
 
 
 _WORDLESS = Terms()
@@ -258,7 +258,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
 }
 
 _MAKERS: dict[str, Any] = {
-    "seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson, "inbound": Inbound,
+    "seed": Seed, "label": Label, "setting": Setting, "lesson": ModelUpdate, "inbound": InboundLinks,
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Inbound, Label, Lesson, Parcel, Place, Setting, Visit
+from lycosa.core.types import Event, InboundLinks, Label, LinkBatch, ModelUpdate, Place, Setting, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -445,9 +445,9 @@ def node_column(event: Event) -> str:
     match event:
         case Setting():
             return event.key
-        case Lesson():
+        case ModelUpdate():
             return event.judge
-        case Inbound() | Parcel():
+        case InboundLinks() | LinkBatch():
             return f"{event.sender}:{event.number}"
         case _:
             return str(event.node)

@@ -119,7 +119,7 @@ class HostRecord:
     reason: str = ""
 
 
-class Warden(protocols.Warden):
+class TrapFilter(protocols.TrapFilter):
     """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:

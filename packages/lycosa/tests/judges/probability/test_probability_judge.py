@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import DamagedError, InputError
-from lycosa.core.types import Label, Lesson, Links, Page, Seed, Visit
+from lycosa.core.types import Label, Links, ModelUpdate, Page, Seed, Visit
 from lycosa.judges.probability import Probability
 from lycosa.text.vocabulary import Vocabulary
 
@@ -51,7 +51,7 @@ class Hunt:
         self.teach()
         return visit
 
-    def teach(self, force: bool = False) -> Lesson | None:
+    def teach(self, force: bool = False) -> ModelUpdate | None:
         lesson = self.judge.lesson(0.0, force)
         if lesson is not None:
             self.judge.adopt(lesson)
@@ -86,7 +86,7 @@ def again(hunt: Hunt, judge: Probability) -> Probability:
             judge.start(event)
         elif isinstance(event, Label):
             judge.hear(event)
-        elif isinstance(event, Lesson):
+        elif isinstance(event, ModelUpdate):
             judge.adopt(event)
         else:
             assert isinstance(event, Visit)
@@ -144,7 +144,7 @@ def test_lessons_come_at_positions_that_grow() -> None:
     at = []
     for number in range(60):
         hunt.see(page(f"http://a.test/{number}", SEA if number % 2 else RAIL, number))
-        if isinstance(hunt.events[-1], Lesson):
+        if isinstance(hunt.events[-1], ModelUpdate):
             at.append(number + 1)
     assert at == [10, 15, 23, 35, 53]
 
@@ -159,7 +159,7 @@ def test_nothing_is_learned_of_pages_that_have_nothing_to_do_with_the_topic() ->
             hunt.see(
                 page(f"http://a.test/{number}", SEA if number == better else RAIL if number % 2 else BREAD, number)
             )
-            if isinstance(hunt.events[-1], Lesson):
+            if isinstance(hunt.events[-1], ModelUpdate):
                 return number
         return 0
 
@@ -307,7 +307,7 @@ def test_stuffing_does_not_pay() -> None:
     assert max(sum(told.values()), -30.0) == pytest.approx(math.log(seen.relevance / (1 - seen.relevance)), abs=0.01)
     for number in range(20):
         hunt.see(page(f"http://a.test/rail/{number}", RAIL, number))
-    assert not any(isinstance(event, Lesson) for event in hunt.events)
+    assert not any(isinstance(event, ModelUpdate) for event in hunt.events)
     hunt.mixed(6, 12)
     assert topic.judge(bad, words.read(bad)).relevance < 0.1 < topic.judge(good, words.read(good)).relevance
 
@@ -401,7 +401,7 @@ def test_a_damaged_lesson_is_told(broken: dict[str, object]) -> None:
     lesson = hunt.judge.lesson(0.0, force=True)
     assert lesson is not None
     with pytest.raises(DamagedError, match="lesson of the judge in the log is damaged"):
-        hunt.judge.adopt(Lesson("", {**lesson.data, **broken}))
+        hunt.judge.adopt(ModelUpdate("", {**lesson.data, **broken}))
 
 
 @pytest.mark.parametrize("threshold", [7.0, -0.1, float("nan")])

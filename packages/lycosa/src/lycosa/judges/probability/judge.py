@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, StateMismatch, plain, put_back
-from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
+from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Terms, Visit
 from lycosa.judges.counting import Phrases, folded
 from lycosa.judges.embedding import packed
 from lycosa.judges.examples import centroid
@@ -257,7 +257,7 @@ class Probability:
         """What each version of a page is worth now."""
         return self._pages.worth[: self._pages.count]
 
-    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
         """What the pages so far teach; only after so many more of them."""
         count = self._pages.firsts
         if not force and (count < self._next or self.waits):
@@ -265,7 +265,9 @@ class Probability:
         self._next = max(self._next, math.ceil(GROWTH * count))
         if count < 2:
             return None
-        return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now)
+        return ModelUpdate(
+            "", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now
+        )
 
     @property
     def waits(self) -> bool:
@@ -281,7 +283,7 @@ class Probability:
         odds = untaught(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
         return not (sigmoid(odds) >= 0.2).any()
 
-    def adopt(self, lesson: Lesson) -> None:
+    def adopt(self, lesson: ModelUpdate) -> None:
         """Judge by it: new pages from now on, and all that are known."""
         self._model = Model.of(lesson.data, self._looking.idf())
         pages = self._pages

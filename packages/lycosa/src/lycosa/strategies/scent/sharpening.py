@@ -207,18 +207,18 @@ class Sharpening:
         relevance = own = said = 0.0
         query = 0.0 if self.probability and visit.relevance < UNLIKELY else visit.relevance
         if self._worded and length:
-            beta, own = query, float(frequency @ self._topic.take(slots)) / length
-            betas, owns = self._beta + beta, self._own + own
-            if owns and betas:
+            relevance, own = query, float(frequency @ self._topic.take(slots)) / length
+            relevances, owns = self._beta + relevance, self._own + own
+            if owns and relevances:
                 share = OWN_BESIDE if self.probability else OWN
-                query = (1.0 - share) * beta + share * own * betas / owns
+                query = (1.0 - share) * relevance + share * own * relevances / owns
         outcome = query
         if self.feedback and length:
             known = self.lifts[slots]
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
         outcome *= visit.data.get("quality", 1.0)  # what is stuffed with the topic's words is worth nothing
-        return _Read(outcome, query, said, beta, own, length > 0.0, slots)
+        return _Read(outcome, query, said, relevance, own, length > 0.0, slots)
 
     def _fed_back(self, query: float, said: float) -> float:
         """What feedback says, on the scale of the query; nothing while the two do not agree."""
