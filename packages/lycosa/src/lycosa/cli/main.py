@@ -39,8 +39,11 @@ class RootCommands(Commands):
     places: ClassVar = {  # commands in the module of another
         "resume": "crawl",
         "watch": "refresh",
-        "label": "judge",
-        "list": "choosing:list_",
+        "judge": "judge_command",
+        "label": "judge_command",
+        "list": "list_command:list_",
+        "plugins": "plugins_command",
+        "search": "search_command",
     }
 
     built_in: ClassVar = [n for names in sections.values() for n in names.split() if n not in RESERVED["commands"]]

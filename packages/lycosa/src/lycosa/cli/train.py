@@ -26,7 +26,12 @@ class TrainCommands(Commands):
     """The commands of `lycosa train`; a word that is none of them is a source of pages."""
 
     names = "pages rules browse taxonomy"
-    places: ClassVar = {"pages": "train", "rules": "rules:train_rules"}
+    places: ClassVar = {
+        "pages": "train",
+        "rules": "train_rules:train_rules",
+        "browse": "train_browse",
+        "taxonomy": "train_taxonomy",
+    }
     usual = "pages"
 
     def __init__(self, **more: Any) -> None:
