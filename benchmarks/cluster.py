@@ -36,7 +36,7 @@ from lycosa.strategies import strategy
 from lycosa.testweb.chance import roll
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.shard import Shard
@@ -80,9 +80,9 @@ class Spread(Space):
         page.started, page.ended, page.address = began, clock(), "203.0.113.1"
         return page
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         """The invented domain."""
-        return lane(node)
+        return host_key(node)
 
 
 def shard_of(number: int, owners: Owners, space: Spread, subject: Subject, seeds: Sequence[str], budget: int) -> Shard:

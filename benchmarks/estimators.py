@@ -58,8 +58,8 @@ class Stream:
         found = Links.to(*names, anchors=anchors)
         found.contexts = [f"{anchor} and {chance.choice(WORDS)}" for anchor in anchors]
         relevant = np.array([chance.random() < 0.15 for _ in names])
-        found.alphas = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
-        found.facets = {"context": found.alphas * 0.5, "url": found.alphas * 0.25}
+        found.link_relevances = (relevant * np.array([chance.random() for _ in names])).astype(np.float32)
+        found.facets = {"context": found.link_relevances * 0.5, "url": found.link_relevances * 0.25}
         self.picks += 1
         # Relevant pages are linked to by relevant pages, with promising links.
         likely = 0.1 + 0.5 * promise
@@ -82,7 +82,7 @@ class Contestant:
 
     def __init__(self, name: str, made: Strategy, table: Table) -> None:
         self.name, self.strategy, self.table = name, made, table
-        self.frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+        self.frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
         self.took: list[float] = []
         self.naive: list[float] = []
 
@@ -164,7 +164,7 @@ def watch(name: str, size: int, steps: int) -> Contestant:
 def promise(table: Table, node: str) -> float:
     """What was known of a page before: half by its links, half by the pages they are on."""
     row = table.row_of[node]
-    return float(0.5 * table.alpha_max[row] + 0.5 * table.beta_max[row])
+    return float(0.5 * table.link_relevance_max[row] + 0.5 * table.relevance_max[row])
 
 
 def _make(name: str) -> Strategy:

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
-from lycosa.core.cold import Cold, cooling
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.protocols import TrapFilter
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -49,11 +49,11 @@ class Frontier:
         self.chance = np.random.default_rng(1)
         self.strategy = strategy_by_name(strategy, words="coral reefs")
         self.table = Table(lambda node: node.split("/", 3)[2])
-        self.frontier = self.strategy.frontier(self.table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
-        warden = TrapFilter()
-        estimator = cooling(self.strategy, self.frontier, warden)
+        self.frontier = self.strategy.frontier(self.table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
+        trap_filter = TrapFilter()
+        estimator = spillable_estimator(self.strategy, self.frontier, trap_filter)
         assert estimator is not None
-        self.cold = Cold(hot, self.table, self.frontier, estimator, warden)
+        self.cold = SpilledRows(hot, self.table, self.frontier, estimator, trap_filter)
         self.number = self.pages = 0
         row = self.table.add_seed("http://www.start.test/")
         self.strategy.admit(row, self.table, self.frontier)
@@ -66,7 +66,7 @@ class Frontier:
     def learn(self, node: str, urls: list[str]) -> None:
         """A page has come, with these links."""
         links = Links.to(*urls, anchors=[url.rpartition("/")[2].replace("-", " ") for url in urls])
-        links.alphas = self.chance.random(len(urls)).astype(np.float32)
+        links.link_relevances = self.chance.random(len(urls)).astype(np.float32)
         self.pages += 1
         step = self.table.absorb(
             Visit(node, "page", "ok", self.pages, relevance=float(self.chance.random()), links=links)

@@ -173,9 +173,9 @@ def taught(
         visit = replace(corpus.visits[url], terms=replace(corpus.visits[url].terms, new=[]))
         judge.learn(visit)
     for _ in range(2):  # the second time it knows which pages are off the topic
-        lesson = judge.lesson(0.0, force=True)
-        if lesson is not None:
-            judge.adopt(lesson)
+        update = judge.update(0.0, force=True)
+        if update is not None:
+            judge.adopt(update)
     return judge
 
 
@@ -262,7 +262,7 @@ def pools(corpus: Corpus, chosen: list[str], plain: bool) -> list[Result]:
         ):
             judge = taught(corpus, topic, nodes, starts, examples, kept_features)
             kept = ~np.isin(nodes, starts + examples)
-            results.append(Result(told, topic, judge.worths()[kept].astype(float), truth[kept]))
+            results.append(Result(told, topic, judge.relevances_now()[kept].astype(float), truth[kept]))
     return results
 
 
@@ -271,8 +271,8 @@ async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
     made = lycosa.crawl(named(topic), starts, space=Recorded(corpus.pages, corpus.moved), budget=BUDGET)
     visits = [visit async for visit in made if visit.is_page]
     assert made.engine is not None
-    for visit, worth in zip(visits, made.engine.topic.worths().tolist(), strict=True):  # type: ignore[attr-defined]
-        visit.rated = worth
+    for visit, worth in zip(visits, made.engine.topic.relevances_now().tolist(), strict=True):  # type: ignore[attr-defined]
+        visit.updated_relevance = worth
     return visits
 
 
@@ -284,7 +284,7 @@ def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
         some = chance.permutation(sorted(corpus.topics[topic]))[STARTS * place :][:STARTS]
         starts = [str(url) for url in some]
         visits = asyncio.run(crawled(corpus, topic, starts))
-        worth = np.array([0.0 if visit.same_as else visit.worth for visit in visits])
+        worth = np.array([0.0 if visit.same_as else visit.relevance_now for visit in visits])
         truth = np.array([visit.node in corpus.topics[topic] for visit in visits])
         results.append(Result("crawl of 500 pages", topic, worth, truth))
         relevant = int((worth >= 0.5).sum())

@@ -71,7 +71,7 @@ class Plain:
             self.examples.append((features(node), relevance))
         self.fetched.append(node)
         self.relevance[node] = relevance
-        links = dict(zip(self.index.children(node).tolist(), self.guide.alphas(node).tolist(), strict=True))
+        links = dict(zip(self.index.children(node).tolist(), self.guide.link_relevances(node).tolist(), strict=True))
         self.links[node] = links
         for child, alpha in links.items():
             if child not in self.known:

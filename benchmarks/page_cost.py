@@ -92,7 +92,7 @@ def watch_parts(watch: Stopwatch) -> None:
     from lycosa.spaces import web
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
-    from lycosa.traps.warden import TrapFilter
+    from lycosa.traps.trap_filter import SectionTrapFilter
     from lycosa.web import html
 
     parts: list[tuple[Any, str, str]] = [
@@ -109,8 +109,8 @@ def watch_parts(watch: Stopwatch) -> None:
         (probability.Probability, "learn", "judge"),
         (assessor.ModelUpdates, "teach", "lessons of the judge"),
         (assessor.ModelUpdates, "finish", "lessons of the judge"),
-        (TrapFilter, "recognise", "traps"),
-        (TrapFilter, "learn", "traps"),
+        (SectionTrapFilter, "recognise", "traps"),
+        (SectionTrapFilter, "learn", "traps"),
         (table.Table, "absorb", "learn and rank"),
         (strategies.Greedy, "learn", "learn and rank"),
         (Picker, "next", "pick"),

@@ -71,7 +71,7 @@ def make(directory: Path, base: Path, pages: int) -> None:
 def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
     with log.together():
         for seq, visit in batch:
-            log.put(seq, visit, visit.rated)
+            log.put(seq, visit, visit.updated_relevance)
     batch.clear()
 
 

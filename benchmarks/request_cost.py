@@ -22,7 +22,7 @@ import numpy as np
 
 from lycosa.core.budget import Budget, spent_on
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Space, Strategy, Topic
+from lycosa.core.protocols import Space, Strategy, Judge
 from lycosa.core.types import Links, Page, Seed, Task
 from lycosa.judges import DEFAULT
 from lycosa.judges.base import ask
@@ -83,7 +83,7 @@ def requests(
     find: Find,
     index: CorpusIndex,
     subject: Subject,
-    topic: Topic,
+    topic: Judge,
     strategy: Strategy,
     seeds: Sequence[int],
     budget: int,

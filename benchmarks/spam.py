@@ -42,7 +42,7 @@ def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
         pages = [visit async for visit in running if visit.is_page]
         assert running.engine is not None
         first = [page for page in pages if not page.same_as]
-        for page, worth in zip(first, running.engine.lessons.worths().tolist(), strict=True):
+        for page, worth in zip(first, running.engine.model_updates.relevances_now().tolist(), strict=True):
             page.rated = worth
         return pages
 
@@ -51,7 +51,7 @@ def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
 
 def best(pages: list[Visit], most: int) -> list[Visit]:
     """The best pages, one of each group of copies."""
-    return sorted((page for page in pages if not page.same_as), key=lambda page: -page.worth)[:most]
+    return sorted((page for page in pages if not page.same_as), key=lambda page: -page.relevance_now)[:most]
 
 
 def main() -> int:

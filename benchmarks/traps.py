@@ -24,7 +24,7 @@ from lycosa.strategies import estimator
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import TrapFilter
+from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.politeness import Politeness
 
 HUNTS = [
@@ -57,7 +57,7 @@ def hunt(web: Web, topic: str, budget: int, setting: tuple[int, float, tuple[flo
             clock=clock,
             budget=Budget(pages=budget),
             reader=Vocabulary(),
-            warden=TrapFilter(judge.threshold) if wary else None,
+            trap_filter=SectionTrapFilter(judge.threshold) if wary else None,
             concurrency=at_once,
             choosy=0.7,
         )

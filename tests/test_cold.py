@@ -14,10 +14,10 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
-from lycosa.core.cold import ROW, Cold
+from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import TrapFilter
+from lycosa.core.protocols import SectionTrapFilter
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
@@ -34,7 +34,7 @@ from lycosa.strategies.baselines import BreadthFirst
 from lycosa.strategies.scent import Scent, sharpening
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import clock, run_virtual
-from lycosa.traps.warden import TrapFilter as TrapWarden
+from lycosa.traps.trap_filter import SectionTrapFilter as TrapWarden
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import simulate
@@ -55,7 +55,7 @@ LATER = 10_000.0
 def known(engine: Engine) -> dict[str, Any]:
     """What an engine knows, wherever on disk it keeps it."""
     table, cold, n = engine.table, engine.cold, len(engine.table)
-    assert isinstance(cold, Cold)
+    assert isinstance(cold, SpilledRows)
     places = np.flatnonzero(cold._kind[: cold._end] == ROW)
     places = places[cold._age[places].argsort()]
     records, names = cold._read(places)
@@ -211,7 +211,7 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
         anchors = [f"coral {number % 4} reef" if number % 2 else "trains" for number in range(9)]
         table.add_seed("http://a.test/")
         links = Links.to(*urls, anchors=anchors)
-        links.alphas[:] = np.arange(9) / 9
+        links.link_relevances[:] = np.arange(9) / 9
         events = [Visit("http://a.test/", "page", "ok", 1, relevance=0.5, links=links)]
         events += [Visit(urls[number], "page", "ok", number, relevance=number / 8) for number in (2, 4, 8)]
         events += [Visit(urls[6], "page", "gone", 5)]
@@ -232,21 +232,21 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
 
-def an_engine(warden: TrapFilter) -> Engine:
+def an_engine(trap_filter: SectionTrapFilter) -> Engine:
     """One that keeps few rows in memory, and has a seed."""
     made = Engine(
-        GraphSpace({}), SpaceJudge(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, warden=warden
+        GraphSpace({}), SpaceJudge(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, trap_filter=trap_filter
     )
     made.fold(Seed("http://a.test/"))
     return made
 
 
-def hear(engine: Engine, number: int, ends: Iterable[object]) -> Cold:
+def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     """Links of a page that another shard has fetched."""
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
     engine.take_in([InboundLinks(1, number, visit)])
-    assert isinstance(engine.cold, Cold)
+    assert isinstance(engine.cold, SpilledRows)
     return engine.cold
 
 
@@ -272,5 +272,5 @@ def test_a_file_is_as_long_as_a_snapshot_says() -> None:
 
 def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:
     """That of Scrapy's crawls knows rows by number."""
-    assert an_engine(TrapFilter()).cold is not None
+    assert an_engine(SectionTrapFilter()).cold is not None
     assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).cold is None

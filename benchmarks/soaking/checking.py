@@ -19,9 +19,9 @@ from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, WORTH, SqliteLog, current_labels
+from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, RELEVANCE_NOW, SqliteLog, current_labels
 from lycosa.testweb.simulation import EPOCH, clock
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 from lycosa_server.crawler.running import recorded
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Database
@@ -147,7 +147,7 @@ class Checks:
         """
         by_host: dict[tuple[str, str], list[Request]] = defaultdict(list)
         for request in self.journal.requests:
-            by_host[request.plan.party, lane(request.url)].append(request)
+            by_host[request.plan.party, host_key(request.url)].append(request)
         for (party, host), requests in by_host.items():
             requests.sort(key=lambda request: request.sent)
             for before, after in pairwise(requests):
@@ -210,7 +210,7 @@ class Checks:
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
                 threshold = log.setting("threshold", 0.0)
                 pages = next(log.rows("COUNT(*)", PAGES))[0]
-                found = next(log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))[0]
+                found = next(log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))[0]
             told = summarise(directory)
             self.counts["crawls counted"] += 1
             if (told.pages, told.relevant) != (pages, found):

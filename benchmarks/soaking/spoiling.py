@@ -29,7 +29,7 @@ def spoil(checks: Checks) -> None:
     archive.write_bytes(whole)
     with closing(sqlite3.connect(watched / NAME)) as log, log:
         page = "kind = 'page' AND outcome = 'ok'"
-        columns = "kind, node, outcome, beta, same, file, start, length, body"
+        columns = "kind, node, outcome, relevance, same, file, start, length, body"
         log.execute(f"INSERT INTO event ({columns}) SELECT {columns} FROM event WHERE {page} ORDER BY seq DESC LIMIT 1")
     with closing(Database(place.settings.database_address)) as database:
         database.run("UPDATE crawl SET pages = pages + 1 WHERE state <> 'running'")

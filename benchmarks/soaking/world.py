@@ -26,7 +26,7 @@ from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import RobotsRules
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 
 HOUR, DAY = 3600.0, 86_400.0
 CRAWL_DELAY = 4
@@ -56,7 +56,7 @@ class World(ChangingWeb):
         """An answer, now."""
         reply = super().response(url, headers=headers or {}, version=version)
         if url.endswith("/robots.txt") and reply.status == 200:
-            more = self.rules(lane(url), clock())
+            more = self.rules(host_key(url), clock())
             return Reply(200, [("Content-Type", "text/plain")], reply.body + more.encode())
         return reply
 
@@ -82,12 +82,12 @@ class World(ChangingWeb):
         for url in self.urls():
             parts = url.split("/")
             if len(parts) > 4:
-                found.setdefault(lane(url), set()).add(parts[3])
+                found.setdefault(host_key(url), set()).add(parts[3])
         return {host: sorted(names) for host, names in found.items()}
 
     def allowed(self, url: str, t: float, since: float) -> bool:
         """Whether robots.txt has allowed it at any time from `since` on until `t`."""
-        host = lane(url)
+        host = host_key(url)
         if stir(self.chance, "shy", host) % 3:
             return True
         times = [t]
@@ -141,12 +141,12 @@ class Wire(SimTransport):
     async def address(self, url: str) -> str:
         """The one address, unless names are not found now."""
         found = await super().address(url)
-        match self.world.ill(lane(url), clock()):
+        match self.world.ill(host_key(url), clock()):
             case "no name":
-                raise FetchError("unknown-host", f"no such host: {lane(url)}")
+                raise FetchError("unknown-host", f"no such host: {host_key(url)}")
             case "names away":
                 await asyncio.sleep(15.0)
-                raise FetchError("timeout", f"no answer from DNS for {lane(url)}", again=True)
+                raise FetchError("timeout", f"no answer from DNS for {host_key(url)}", again=True)
         return found
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
@@ -169,7 +169,7 @@ class Wire(SimTransport):
                 act()
 
     async def _fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
-        ill = self.world.ill(lane(url), clock())
+        ill = self.world.ill(host_key(url), clock())
         if ill == "flaky" and roll(self.world.chance, "flaky", url, clock()) < 0.3:
             ill = "dead"
         if ill == "dead":

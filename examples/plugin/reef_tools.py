@@ -26,7 +26,7 @@ class Nearby:
         return step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        scores: Scores = table.alpha_max[rows] - self.per_link * table.depth[rows].astype(np.float64)
+        scores: Scores = table.link_relevance_max[rows] - self.per_link * table.depth[rows].astype(np.float64)
         return scores
 
 

@@ -29,7 +29,7 @@ from lycosa.store.warc import WarcArchive, read_exchange
 from lycosa.training.web_directory import read_web_directory
 
 PLACE = Place("a.warc.gz", 0, 100)
-KINDS = ("visit", "seed", "label", "setting", "lesson", "packed")
+KINDS = ("visit", "seed", "label", "setting", "model_update", "packed")
 
 
 def a_visit() -> Visit:
@@ -45,7 +45,7 @@ def a_visit() -> Visit:
 def check_rows(data: bytes) -> None:
     """A row of the log is an event that is written and read again the same, or one of the declared errors."""
     kind, blob = KINDS[data[0] % len(KINDS)] if data else "visit", data[1:]
-    if kind in ("visit", "lesson"):
+    if kind in ("visit", "model_update"):
         blob = zstandard.compress(blob)  # mutations below the packing: else they hardly get past it
     try:
         if kind in ("visit", "packed"):
@@ -61,7 +61,7 @@ def check_rows(data: bytes) -> None:
 
 def _rows() -> list[bytes]:
     visit = codec.encode_visit(a_visit())
-    lesson = codec.encode_other(ModelUpdate("j", {"w": np.arange(3.0)}, 1.0))
+    update = codec.encode_other(ModelUpdate("j", {"w": np.arange(3.0)}, 1.0))
     others: list[Any] = [
         Seed("http://a.test/", 1.0),
         Label("http://a.test/", True, 1.0, "a"),
@@ -70,7 +70,7 @@ def _rows() -> list[bytes]:
     return [
         b"\0" + zstandard.decompress(visit),
         *(bytes([1 + number]) + codec.encode_other(event) for number, event in enumerate(others)),
-        b"\4" + zstandard.decompress(lesson),
+        b"\4" + zstandard.decompress(update),
         b"\5" + visit,
     ]
 

@@ -39,7 +39,7 @@ from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, results
 from lycosa.web.tree import parse_tree, to_xml
-from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
+from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, host_key, origin, resolve, site
 from lycosa_server.reader import document as reader_document
 from lycosa_server.reader import of_html, of_text
 
@@ -201,8 +201,8 @@ def check_url(data: bytes) -> None:
         assert canonical(url) == url, (url, canonical(url))
         assert resolve(URL, [url]) == [url]
         assert url.startswith(origin(url))
-        assert lane(url) in origin(url)
-        assert host(url) in lane(url)
+        assert host_key(url) in origin(url)
+        assert host(url) in host_key(url)
         assert site(url)
 
 

@@ -28,7 +28,7 @@ from browsed_web import browse
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Log, Topic
+from lycosa.core.protocols import Log, Judge
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS
@@ -54,7 +54,7 @@ from lycosa.web.politeness import Politeness
 
 def sim_engine(
     web: AnyWeb,
-    topic: str | Topic,
+    topic: str | Judge,
     log: Log | None = None,
     *,
     strategy: str = "best-first",
@@ -187,12 +187,12 @@ def state_of(engine: Engine) -> dict[str, Any]:
     is_open = np.flatnonzero(table.state[:n] == OPEN)
     return {
         "nodes": list(table.nodes),
-        "lanes": list(table.lanes),
+        "lanes": list(table.hosts),
         "open": is_open.tobytes(),
         "scores": scores_of(engine.frontier, is_open),
         "columns": {name: getattr(table, name)[:n].tobytes() for name in COLUMNS},
         "edges": (table.edges.parent.tobytes(), table.edges.child.tobytes(), table.edges.alpha.tobytes()),
-        "lane pages": {lane.name: lane.pages for lane in engine.frontier.lanes if lane.pages},
+        "lane pages": {host_key.name: host_key.pages for host_key in engine.frontier.queues if host_key.pages},
         "terms": list(words.terms),
         "frequency": words.frequency[: len(words.terms)].tobytes(),
         "read": words.pages,

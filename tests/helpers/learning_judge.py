@@ -48,7 +48,7 @@ class Learning:
             self.nodes.append(visit.node)
             self.bags.append(frozenset(self.terms[number] for number in visit.terms.ids.tolist()))
 
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         """Common words, and words that tell yes from no."""
         if not self.bags or (len(self.bags) < self.next and not force):
             return None
@@ -66,25 +66,25 @@ class Learning:
         ]
         return set().union(*bags)
 
-    def adopt(self, lesson: ModelUpdate) -> None:
+    def adopt(self, update: ModelUpdate) -> None:
         """Go by it."""
-        self.common, self.telling = set(lesson.data["common"]), dict(lesson.data["telling"])
-        self.next = lesson.data["next"]
+        self.common, self.telling = set(update.data["common"]), dict(update.data["telling"])
+        self.next = update.data["next"]
 
     def start(self, seed: Seed) -> None:
         """Where it starts says nothing."""
 
-    def hear(self, label: Label) -> None:
+    def add_label(self, label: Label) -> None:
         """Keep it in mind."""
         self.labels.pop(label.node, None)
         if label.relevant is not None:
             self.labels[label.node] = label.relevant
 
-    def worths(self) -> NDArray[np.float32]:
+    def relevances_now(self) -> NDArray[np.float32]:
         """All pages by what it knows now; those that somebody has labelled are what they were said to be."""
         known = zip(self.nodes, self.bags, strict=True)
-        worths = [float(self.labels[node]) if node in self.labels else self._score(bag) for node, bag in known]
-        return np.array(worths, np.float32)
+        relevances_now = [float(self.labels[node]) if node in self.labels else self._score(bag) for node, bag in known]
+        return np.array(relevances_now, np.float32)
 
     def _score(self, found: frozenset[str]) -> float:
         asked = self.asked - self.common

@@ -9,7 +9,7 @@ import numpy as np
 
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Space, Strategy, Topic
+from lycosa.core.protocols import Space, Strategy, Judge
 from lycosa.core.types import Page, Seed, Task
 from lycosa.judges.base import ask
 from lycosa.store.log import NullLog
@@ -29,7 +29,7 @@ class RecordedSpace(Space):
         return self.index.page(self.index.number_of[task.node])
 
 
-def crawl(index: CorpusIndex, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
+def crawl(index: CorpusIndex, topic: Judge, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left."""
     distinct = len(set(seeds))
     ask(topic, strategy.wants)

@@ -109,7 +109,7 @@ class Revisited:
         read = self._words.read(Page("ok", title=document.title, marked=document.marked))
         visit.terms, visit.simhash = read.terms, read.simhash
         visit.links = Links.to(*links, anchors=[f"to {url}" for url in links])
-        visit.links.alphas = np.full(len(links), 0.5, np.float32)
+        visit.links.link_relevances = np.full(len(links), 0.5, np.float32)
         for name, value in more.items():
             setattr(visit, name, value)
         self._gone.discard(visit.node)

@@ -67,7 +67,7 @@ class SyntheticCrawl:
         visit = Visit(node, "page", "ok", 1, title=document.title, relevance=relevance, same_as=same_as, status=200)
         visit.simhash = self._words.read(Page("ok", title=document.title, marked=document.marked)).simhash
         visit.links = Links.to(*[link[0] for link in links], anchors=[link[1] for link in links])
-        visit.links.alphas = np.array([link[2] for link in links], np.float32)
+        visit.links.link_relevances = np.array([link[2] for link in links], np.float32)
         for name, value in more.items():
             setattr(visit, name, value)
         return self.record(visit, raw, headers)

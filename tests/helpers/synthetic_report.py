@@ -67,7 +67,7 @@ def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
         at += 0.05
         found = Links.to(*targets, anchors=["some words of an anchor"] * links)
         found.contexts = ["some words around the anchor, as many as there are in a context"] * links
-        found.alphas = np.full(links, 0.2, np.float32)
+        found.link_relevances = np.full(links, 0.2, np.float32)
         yield Visit(
             url(number),
             "page" if dice.random() > 0.03 else "redirect",

@@ -52,7 +52,7 @@ def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("http://a.test/reefs", "ok", 1.0),
         ("http://a.test/none", "gone", 0.0),
     ]
-    assert visits[0].links.alphas.tolist() == [1.0, 1.0]  # a link is judged by its words
+    assert visits[0].links.link_relevances.tolist() == [1.0, 1.0]  # a link is judged by its words
     return out
 
 
@@ -103,7 +103,7 @@ def test_functions_say_what_they_want() -> None:
         return lycosa.Judgement(0.7, np.full(len(page.links), 0.25, np.float32))
 
     (visit, *_) = lycosa.crawl(judged, ["a"], space=lambda node: graph[node], strategy="breadth-first")
-    assert (visit.relevance, visit.links.alphas.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
+    assert (visit.relevance, visit.links.link_relevances.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
 
 
 def test_wrong_answers_are_told() -> None:

@@ -26,14 +26,14 @@ from lycosa.checks.strategies import (
     all_that_can_be_reached_is_picked,
     failures_and_redirects,
 )
-from lycosa.checks.topics import TOPIC_CHECKS, ten_thousand_links
+from lycosa.checks.judges import TOPIC_CHECKS, ten_thousand_links
 from lycosa.core.columns import fit
 from lycosa.core.frontier import PRUNED, Frontier
-from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Estimator, Space, Strategy, Judge
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Rows, Scores, Step, Task, Visit
-from lycosa.judges.base import FACETS, InLanguage, Judge, heeding
+from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, heeding
 from lycosa.judges.browsing_judge import BrowsingJudge
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
 from lycosa.judges.meaning import CorleyMihalceaJudge, EhrigJudge, SsrmJudge, SynsetExpansionJudge
@@ -71,13 +71,13 @@ def two_classes() -> TrainedModel:
     return fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.array([0, 1]), ["Sea", "Trains"], ["coral", "rail"])
 
 
-def wanting(topic: Judge) -> Judge:
+def wanting(topic: StatelessJudge) -> StatelessJudge:
     """A judge that is asked all that strategies want to know of links."""
     topic.facets = FACETS
     return topic
 
 
-TOPICS: dict[str, Callable[[], Topic]] = {
+TOPICS: dict[str, Callable[[], Judge]] = {
     "words": lambda: VectorJudge("coral reef bleaching"),
     "weighted": lambda: VectorJudge({"coral reef": 2.0, "weather": 0.5, "the sea": 0.0}),
     "stems": lambda: VectorJudge({"coral": 0.7, "サンゴ礁の白化現象は": 0.1}, stemmed=True),
@@ -93,7 +93,7 @@ TOPICS: dict[str, Callable[[], Topic]] = {
     "word-frequency": lambda: wanting(WordFrequencyJudge("coral", count="lines", match="anywhere")),
     "weighted-content": lambda: wanting(WeightedContentJudge("coral reef", title=7.5, body=0.5)),
     "model": lambda: wanting(ModelJudge(two_classes(), ["Sea"])),
-    "in-language": lambda: InLanguage(heeding(VectorJudge("coral reef"))),
+    "in-language": lambda: LanguageJudge(heeding(VectorJudge("coral reef"))),
 }
 
 BROWSED = Browsing(
@@ -227,7 +227,7 @@ class Broken:
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.priority_ = fit(self.priority_, len(table))
-        value = self.page * step.visit.relevance + step.alphas.astype(np.float64)
+        value = self.page * step.visit.relevance + step.link_relevances.astype(np.float64)
         if step.visit.kind == "redirect":
             value = np.full(len(step.children), self.priority_[step.row])
         self.priority_[step.children] = np.maximum(self.priority_[step.children], value)
@@ -262,7 +262,7 @@ class NotANumber(Broken):
 
     def score(self, rows: Rows, table: Table) -> Scores:
         with np.errstate(all="ignore"):
-            return table.product_sum[rows] / table.beta_sum[rows]
+            return table.product_sum[rows] / table.relevance_sum[rows]
 
 
 class WrongLength(Broken):
@@ -464,7 +464,7 @@ class Repeating(Wrong):
         pick = super().pick(number, frontier, now)
         if pick.row >= 0 and number % 5 == 0:
             frontier.untake(pick.row)
-            frontier.lane(0).in_flight += 1
+            frontier.queue(0).in_flight += 1
         return pick
 
 
@@ -518,8 +518,8 @@ class Spending(Wrong):
 class Unheld(Wrong):
     """Ranks by itself, and holds nothing back."""
 
-    def frontier(self, table: Table, ready: Any, lane_budget: int = 0, *rest: Any, **more: Any) -> Frontier:
-        frontier = Frontier(table, ready, lane_budget)
+    def frontier(self, table: Table, ready: Any, host_budget: int = 0, *rest: Any, **more: Any) -> Frontier:
+        frontier = Frontier(table, ready, host_budget)
         frontier.hold = lambda rows, levels: None  # type: ignore[method-assign]
         return frontier
 
@@ -686,24 +686,24 @@ class OfReefs(Learning):
 
 
 class Short(OfReefs):
-    def worths(self) -> Any:
-        return super().worths()[1:]
+    def relevances_now(self) -> Any:
+        return super().relevances_now()[1:]
 
 
 class Hasty(OfReefs):
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
-        lesson = super().lesson(now, force)
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
+        update = super().next_update(now, force)
         self.asked = set()
-        return lesson
+        return update
 
 
 class Secretive(OfReefs):
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         self.next = -1
-        return super().lesson(now, force)
+        return super().next_update(now, force)
 
-    def adopt(self, lesson: ModelUpdate) -> None:
-        super().adopt(ModelUpdate(lesson.judge, {**lesson.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
+    def adopt(self, update: ModelUpdate) -> None:
+        super().adopt(ModelUpdate(update.judge, {**update.data, "common": [] if self.next < 0 else ["coral", "reef"]}))
 
 
 def test_a_topic_that_learns_passes() -> None:
@@ -735,12 +735,12 @@ class Trusting(Topical):
         (OneFacet, "a_page_with_links"),
         (NanFacet, "links_without_anchors"),
         (MovingBeta, "a_page_with_links"),
-        (Short, "lessons_are_exact"),
-        (Hasty, "lessons_are_exact"),
-        (Secretive, "lessons_are_exact"),
+        (Short, "model_updates_are_exact"),
+        (Hasty, "model_updates_are_exact"),
+        (Secretive, "model_updates_are_exact"),
     ],
 )
-def test_broken_topics_fail(make: Callable[[], Topic], check: str) -> None:
+def test_broken_topics_fail(make: Callable[[], Judge], check: str) -> None:
     """A topic that does one thing wrong fails by the name of the check that looks for it."""
     with pytest.raises(CheckFailed) as failure:
         passed(named(check, TOPIC_CHECKS), make)
@@ -786,13 +786,13 @@ class Honest(Changing):
 
 
 class Laneless(Odd):
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         self.visits += 1
         return f"lane {self.visits}"
 
 
 class Unready(Odd):
-    def ready(self, lane: str) -> Any:
+    def ready(self, host_key: str) -> Any:
         return True
 
 
@@ -806,14 +806,14 @@ class Careless(Odd):
 
 
 class Errant(Odd):
-    def errand(self, node: str) -> Any:
+    def prerequisite(self, node: str) -> Any:
         return "not now"
 
 
 @pytest.mark.parametrize(
     ("make", "check"),
     [
-        (Laneless, "lanes_are_stable"),
+        (Laneless, "host_keys_are_stable"),
         (Unready, "ready_says_when_and_why"),
         (Errant, "errands_are_of_three_kinds"),
         (Bare, "a_visit_gives_a_page"),

@@ -104,7 +104,7 @@ def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
     """While thousands of nodes are refused one after the other, the event loop keeps turning."""
 
     class Refusing(GraphSpace):
-        def errand(self, node: str) -> Any:
+        def prerequisite(self, node: str) -> Any:
             return None if node == "a" else ("denied", "no")
 
     async def most_between_turns() -> int:

@@ -34,7 +34,7 @@ from lycosa_cluster.driving import Superseded, Unreachable, drive
 from lycosa_cluster.leasing import Ledger, Term, Want
 from lycosa_cluster.messages import Grant, Report
 from lycosa_cluster.owning import Owners
-from lycosa_cluster.shard import Shard, hear_labels, hear_lesson
+from lycosa_cluster.shard import Shard, add_new_labels, follow_update
 from lycosa_cluster.splitting import shard_path
 
 ENDED = "it was ended"
@@ -109,8 +109,8 @@ class ShardHost:
         crawl, engine = await self._open(start, owners)
         async with crawl:
             visits = aiter(crawl)
-            hear_lesson(engine, start.judged.get(self.number))
-            hear_labels(engine, start.labels)
+            follow_update(engine, start.judged.get(self.number))
+            add_new_labels(engine, start.labels)
             scope, over = Scope.of(crawl.options), start.over.get(self.number)
             shard = self._shards[session] = Shard(self.number, owners, engine, scope, self.ledger, over)
             # The coordinator's budget is the only one: it may grow while the crawl runs.
@@ -167,9 +167,9 @@ class ShardHost:
     async def lease(self, session: str, shard: int, wants: list[Want]) -> list[Term]:
         return self._shard(session).leases.lease(shard, wants)
 
-    async def hear(self, session: str, labels: list[Label]) -> None:
+    async def add_labels(self, session: str, labels: list[Label]) -> None:
         """What people have said of pages, recorded when this returns; what is known already is left out."""
-        hear_labels(self._shard(session).engine, labels)
+        add_new_labels(self._shard(session).engine, labels)
 
     async def ask(self, session: str, tell: Callable[[Engine], Any]) -> Any:
         return tell(self._shard(session).engine)

@@ -203,7 +203,7 @@ def _some(links: Links, chosen: list[int]) -> Links:
     urls, anchors, contexts, rels, paths = ([column[at] for at in chosen] if column else [] for column in columns)
     return Links(
         urls, anchors, contexts, rels, [links.positions[at] for at in chosen],
-        links.alphas.take(places) if len(links.alphas) else links.alphas,
+        links.link_relevances.take(places) if len(links.link_relevances) else links.link_relevances,
         {name: column.take(places) for name, column in links.facets.items() if len(column)},
         paths,
     )  # fmt: skip

@@ -215,7 +215,7 @@ class ClusterCrawl:
     async def _each(self, method: str, *given: Any) -> list[Any]:
         return await asyncio.gather(*(self._ask(n, method, self.session, *given) for n in range(self.shards)))
 
-    async def hear(self, labels: Sequence[Label]) -> bool:
+    async def add_labels(self, labels: Sequence[Label]) -> bool:
         """Record labels: first in the crawl's own log, then in those of the shards, each of which is told until it has
         them. False while there is no log to write to."""
         if self._merger is None:
@@ -230,7 +230,7 @@ class ClusterCrawl:
             with suppress(Unreachable, TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     upto = len(self._said)
-                    await self.hosts.call(number, "hear", self.session, self._said[self._heard[number] :])
+                    await self.hosts.call(number, "add_labels", self.session, self._said[self._heard[number] :])
                     self._heard[number] = upto
         if behind and all(heard == len(self._said) for heard in self._heard.values()):
             await self._on_files(merger.settle)

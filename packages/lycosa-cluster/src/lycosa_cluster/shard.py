@@ -22,12 +22,12 @@ LEASE = "lease"  # setting: under which epoch a shard fetches, and until when
 PROMISES = 32  # rows that a shard offers at once
 
 
-def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
+def add_new_labels(engine: Engine, labels: Iterable[Label]) -> int:
     """At the start of a run: what people have said of pages meanwhile, as far as the log does not have it; how much."""
     heard = {(label.node, label.at) for label in _labels(engine)}
     new = [label for label in labels if (label.node, label.at) not in heard]
     if new:
-        engine.hear(new)
+        engine.add_labels(new)
     return len(new)
 
 
@@ -37,14 +37,14 @@ def _labels(engine: Engine) -> list[Label]:
     return [label for label in said if isinstance(label, Label)]
 
 
-def hear_lesson(engine: Engine, lesson: ModelUpdate | None) -> None:
+def follow_update(engine: Engine, update: ModelUpdate | None) -> None:
     """At the start of a run: what another judge has said of the pages so far, unless the log has it."""
     log = engine.log
-    said = log.events("kind = 'lesson'") if isinstance(log, SqliteLog) else log
-    name = None if lesson is None else (lesson.judge, lesson.at)
-    if lesson is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in said):
+    said = log.events("kind = 'model_update'") if isinstance(log, SqliteLog) else log
+    name = None if update is None else (update.judge, update.at)
+    if update is None or any(isinstance(known, ModelUpdate) and (known.judge, known.at) == name for known in said):
         return
-    engine.lessons.follow(lesson)
+    engine.model_updates.follow(update)
 
 
 class Shard:

@@ -34,7 +34,7 @@ from lycosa.core.types import Event, ModelUpdate, Place, Seed, Setting, Terms, V
 from lycosa.judges.base import BETAS
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
-from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, VERSIONS, VISITS, WORTH, SqliteLog
+from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, VERSIONS, VISITS, RELEVANCE_NOW, SqliteLog
 from lycosa.traps.copies import DuplicateIndex
 from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa_cluster.owning import Owners
@@ -132,8 +132,8 @@ class _Part:
         terms = Terms(ids[order], visit.terms.counts[order], new, marks)
         self.picks += 1
         self.last = self.log.append(replace(visit, terms=terms, pick=self.picks, place=Place()))
-        if visit.rated is not None:
-            self.log.settle([(self.last, visit.rated)])
+        if visit.updated_relevance is not None:
+            self.log.settle([(self.last, visit.updated_relevance)])
         return self.last
 
 
@@ -205,7 +205,7 @@ def _gather(directory: Path) -> None:
 #
 # Visits are brought over in the order in which they ended, as far as the shards have got. Words are numbered anew, as
 # each shard numbers its own; the archive's files stay where they are, and have a link in the crawl's archive. What
-# shards say to each other is theirs alone, and so are their judges' lessons: what pages are worth by them is brought
+# shards say to each other is theirs alone, and so are their judges' lessons: what pages are relevance_now by them is brought
 # over.
 
 MERGED = "merged"  # setting: how far each shard's log is brought over
@@ -300,7 +300,7 @@ class Merger:
                 log.close()
 
     def keep_up(self) -> None:
-        """While it runs: what is new; and, whenever it has grown by a tenth, what pages are worth by what judges have
+        """While it runs: what is new; and, whenever it has grown by a tenth, what pages are relevance_now by what judges have
         learned since, so that those who look see what the shards count."""
         self.bring_over()
         if self._picks >= self._settle_at:
@@ -320,11 +320,11 @@ class Merger:
 
     def _put(self, shard: int, event: Event) -> bool:
         if isinstance(event, Visit):
-            worth = event.rated
+            relevance_now = event.updated_relevance
             event = self._compared(self._renumbered(shard, event))
             number = self.log.append(event)
-            if worth is not None:
-                self.log.settle([(number, worth)])
+            if relevance_now is not None:
+                self.log.settle([(number, relevance_now)])
         elif isinstance(event, Seed):
             self.log.append(event)
         elif isinstance(event, Setting) and event.key in ONCE and self._settings[event.key] != event.value:
@@ -399,13 +399,13 @@ class Merger:
     def judged(self) -> dict[int, ModelUpdate]:
         """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
         asked last. The common log has the pages of a shard in the shard's own order."""
-        for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
-            if isinstance(lesson, ModelUpdate) and BETAS in lesson.data:
-                relevances, of = lesson.data[BETAS], Owners(self.shards).of
+        for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
+            if isinstance(update, ModelUpdate) and BETAS in update.data:
+                relevances, of = update.data[BETAS], Owners(self.shards).of
                 nodes = self.log.rows("node", VERSIONS)
                 owners = np.array([of(node) for (node,) in islice(nodes, len(relevances))], np.int32)
                 return {
-                    shard: ModelUpdate(lesson.judge, {BETAS: relevances[owners == shard]}, lesson.at)
+                    shard: ModelUpdate(update.judge, {BETAS: relevances[owners == shard]}, update.at)
                     for shard in range(self.shards)
                 }
         return {}
@@ -414,7 +414,7 @@ class Merger:
         return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}
 
     def settle(self) -> None:
-        """What pages are worth by now."""
+        """What pages are relevance_now by now."""
         self.bring_over()
         page_of = dict(self.log.rows("node, seq", VERSIONS))
         with self.log.together():
@@ -422,8 +422,8 @@ class Merger:
                 if not (shard_path(self.directory, shard) / NAME).exists():
                     continue
                 with closing(self._open(shard)) as own:
-                    worths = own.rows("node, worth.worth", f"{VERSIONS} AND worth.worth IS NOT NULL")
-                    self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
+                    relevances_now = own.rows("node, relevance_now.relevance_now", f"{VERSIONS} AND relevance_now.relevance_now IS NOT NULL")
+                    self.log.settle([(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of])
             if self._settings["threshold"] is not None:  # those who look must notice
                 self.log.append(Setting("threshold", self._settings["threshold"]))
 
@@ -433,7 +433,7 @@ class Merger:
         told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
         if (threshold := self._settings["threshold"]) is not None:
             told["relevant"] = int(
-                next(self.log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))[0]
+                next(self.log.rows("COUNT(*)", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))[0]
             )
         return told
 
@@ -442,12 +442,12 @@ class Merger:
         threshold, count = self._settings["threshold"], 0
         for begin in range(0, len(self._twice) if threshold is not None else 0, AT_ONCE):
             some = self._twice[begin : begin + AT_ONCE]
-            where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {WORTH} >= ?"
+            where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {RELEVANCE_NOW} >= ?"
             count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
         return count
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
-        """At the end of a run: what pages are worth by now, and how it ended, which is returned."""
+        """At the end of a run: what pages are relevance_now by now, and how it ended, which is returned."""
         ends: list[dict[str, Any]] = []
         with self.log.together():
             self.settle()

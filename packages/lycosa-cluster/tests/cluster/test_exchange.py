@@ -21,7 +21,7 @@ from crawl_helpers import hits_of, sim_engine, state_of
 from lycosa import zstd
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
-from lycosa.core.protocols import Topic
+from lycosa.core.protocols import Judge
 from lycosa.core.types import InboundLinks, Label, LinkBatch, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.probability import Probability
 from lycosa.spaces.web import WebSpace
@@ -35,7 +35,7 @@ from lycosa_cluster.leasing import Leases, Ledger
 from lycosa_cluster.messages import Report
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.running import ClusterCrawl
-from lycosa_cluster.shard import LEASE, PROMISES, Shard, hear_labels
+from lycosa_cluster.shard import LEASE, PROMISES, Shard, add_new_labels
 from lycosa_cluster.splitting import Merger, join, make_shards, shard_path, shards_before, shards_in, split
 
 TOPIC = "marine biology/coral reefs"
@@ -63,7 +63,7 @@ class OneAddress:
 
 
 def shard_on(
-    web: Web, number: int, log: Any, owners: Owners = OWNERS, topic: Topic | None = None, address_delay: float = 0.0
+    web: Web, number: int, log: Any, owners: Owners = OWNERS, topic: Judge | None = None, address_delay: float = 0.0
 ) -> Shard:
     """A shard as its log says, a new one or one that goes on; inside a virtual loop. With an `address_delay`, all hosts
     are known to have one address."""
@@ -208,16 +208,16 @@ def test_a_budget_is_spent_together(web: Web) -> None:
         for number, shard in enumerate(shards):
             judge, own = shard.engine.topic, shard.engine.tally.pages
             assert isinstance(judge, Probability)
-            assert len(judge.worths()) == own
+            assert len(judge.relevances_now()) == own
             again = shard_on(web, number, logs[number], topic=Probability("coral reefs"))
             assert state_of(again.engine) == state_of(shard.engine)
             # What people say while it rests is heard when it is resumed, once, and has its effect.
             own_page = next(event.node for event in logs[number] if isinstance(event, Visit) and event.is_page)
             labels = [Label(own_page, False, 5.0, "ann"), Label("http://elsewhere.test/", False, 6.0, "ann")]
-            assert [hear_labels(again.engine, labels) for _ in range(2)] == [2, 0]
+            assert [add_new_labels(again.engine, labels) for _ in range(2)] == [2, 0]
             assert [event for event in logs[number] if isinstance(event, Label)] == labels
-            told = again.engine.topic.worths()
-            assert told[0] != judge.worths()[0], (told[0], judge.worths()[0])
+            told = again.engine.topic.relevances_now()
+            assert told[0] != judge.relevances_now()[0], (told[0], judge.relevances_now()[0])
             levelled(shard)
             await again.engine.space.close()
 
@@ -306,8 +306,8 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
                 assert isinstance(visit, Visit)
                 log._db.execute("DELETE FROM event WHERE seq = ?", (number,))
                 without = replace(visit, terms=Terms())
-                log._db.execute("DELETE FROM worth WHERE seq = ?", (number,))
-                log.put(number, without, encode_visit(without), visit.worth)
+                log._db.execute("DELETE FROM relevance_now WHERE seq = ?", (number,))
+                log.put(number, without, encode_visit(without), visit.relevance_now)
         one.append(page("http://f.test/", 5, 5.0, [], 0b1111 << 20))
         merged(directory, traps, twice=2)
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:

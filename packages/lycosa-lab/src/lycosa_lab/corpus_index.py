@@ -168,8 +168,8 @@ class CorpusIndex:
         if not len(start):
             data: dict[str, Any] = {"beta": float(self.columns["score"][node]) if len(self.columns["score"]) else 0.0}
             first = slice(self.columns["child_start"][node], self.columns["child_start"][node + 1])
-            alphas = self.columns["alpha"]
-            data["alpha"] = alphas[first].tolist() if len(alphas) else [0.0] * len(urls)
+            link_relevances = self.columns["alpha"]
+            data["alpha"] = link_relevances[first].tolist() if len(link_relevances) else [0.0] * len(urls)
             return Page("ok", links=Links.to(*urls), data=data)
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
         try:

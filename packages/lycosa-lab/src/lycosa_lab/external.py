@@ -72,10 +72,10 @@ class ExternalStrategy:
         self._asked: set[str] = set()
 
     def frontier(
-        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+        self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
         """Return a frontier that holds what was picked, and nothing else."""
-        return Frontier(table, ready, lane_budget, patience, 0.0)
+        return Frontier(table, ready, host_budget, patience, 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         frontier.rank(np.array([row], np.int32), np.array([1.0]))

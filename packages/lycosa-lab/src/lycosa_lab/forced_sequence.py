@@ -101,10 +101,10 @@ class _Sequence:
     proportional: bool = False
     wants: tuple[str, ...] = ()
 
-    def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
+    def frontier(self, table: Table, ready: Ready, host_budget: int, patience: float, choosy: float) -> Frontier:
         for one in self.watchers:
-            one.frontier = one.strategy.frontier(table, ready, lane_budget, patience, choosy)
-        return Frontier(table, ready, lane_budget, patience, choosy)
+            one.frontier = one.strategy.frontier(table, ready, host_budget, patience, choosy)
+        return Frontier(table, ready, host_budget, patience, choosy)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         for one in self.watchers:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Topic
+from lycosa.core.protocols import Judge
 from lycosa.core.spec import parse
 from lycosa.core.types import Visit, as_stored
 from lycosa.judges import TOPICS, describe
@@ -69,7 +69,7 @@ class Judgements:
     def judged(
         cls,
         index: CorpusIndex,
-        topic: Topic,
+        topic: Judge,
         wants: tuple[str, ...] = (),
         path: Path | None = None,
         progress: ProgressCallback = no_progress,
@@ -80,7 +80,7 @@ class Judgements:
         if path is not None and kept is None:
             save(path, [facets, data], **columns)
         return cls(
-            index, columns["beta"], strongest(index, columns["links"]), topic.threshold,
+            index, columns["relevance"], strongest(index, columns["links"]), topic.threshold,
             links=columns["links"] if len(index.link_slot) else None, data=data,
             facets={name: columns[f"facet {number}"] for number, name in enumerate(facets)},
             exact=bool(getattr(topic, "exact", False)),
@@ -99,13 +99,13 @@ class Judgements:
         """The visit of a node, as the engine would build it; what takes time to look up comes when it is asked for."""
         return RecordedVisit(self, node, pick, arm, score)
 
-    def alphas(self, node: int) -> NDArray[np.float32]:
+    def link_relevances(self, node: int) -> NDArray[np.float32]:
         start = self.index.columns["child_start"]
         return self.alpha[start.item(node) : start.item(node + 1)]
 
 
 def _judge_all(
-    index: CorpusIndex, topic: Topic, wants: tuple[str, ...], progress: ProgressCallback
+    index: CorpusIndex, topic: Judge, wants: tuple[str, ...], progress: ProgressCallback
 ) -> tuple[Any, Columns]:
     """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
     ask(topic, wants)
@@ -119,7 +119,7 @@ def _judge_all(
         said = topic.judge(page, reader.read(page))
         here = slice(index.link_start[node], index.link_start[node + 1])
         relevance[node] = said.relevance if np.isfinite(said.relevance) else 0.0
-        links[here] = np.nan_to_num(said.alphas)
+        links[here] = np.nan_to_num(said.link_relevances)
         for facet, column in said.facets.items():
             facets.setdefault(facet, np.zeros(len(links), np.float32))[here] = np.nan_to_num(column)
         data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
@@ -163,7 +163,7 @@ class RecordedVisit(Visit):
         elif name == "links":
             made = guide.index.page(node).links
             here = slice(guide.index.link_start[node], guide.index.link_start[node + 1])
-            made.alphas = np.array((guide.alpha if guide.links is None else guide.links)[here])
+            made.link_relevances = np.array((guide.alpha if guide.links is None else guide.links)[here])
             made.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
         elif name == "data":
             packed = guide.data[node] if guide.data else b""
@@ -218,7 +218,7 @@ def judgements_for(
     return guide
 
 
-def judge_maker(index: CorpusIndex, subject: Subject, told: str, judge: str) -> Callable[[], Topic]:
+def judge_maker(index: CorpusIndex, subject: Subject, told: str, judge: str) -> Callable[[], Judge]:
     """What makes the production judge, as often as one likes; what examples teach is found once."""
     learned: dict[str, Any] = {}
     if told == "words":

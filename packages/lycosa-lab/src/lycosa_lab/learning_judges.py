@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from lycosa.core.assessor import Assessor
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Keeper, Learner, Topic, TrapFilter
+from lycosa.core.protocols import VisitScheduler, Learner, Judge, TrapFilter
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.judges.base import ask
@@ -159,7 +159,7 @@ class LearningJudgements:
 
     index: CorpusIndex
     readings: CorpusReadings
-    make: Callable[[], Topic]
+    make: Callable[[], Judge]
     threshold: float
     probability: bool
     stems: dict[str, float]
@@ -175,8 +175,8 @@ class LearningJudgements:
         """What the judge says of each page when it has seen them all: what no crawl knows."""
         guiding = self.begin(())
         said = np.array([guiding.visit(node, node + 1).relevance for node in range(len(self.index))])
-        worths = guiding.teach(force=True)
-        return said if worths is None else worths
+        relevances_now = guiding.teach(force=True)
+        return said if relevances_now is None else relevances_now
 
 
 class TrialJudge:
@@ -191,9 +191,9 @@ class TrialJudge:
             for node in seeds:
                 self._learner.start(Seed(self.index.names[node]))
         self._assessor = Assessor(
-            self._topic, "", Table(), Tally(), reader=self._reader, warden=TrapFilter(), keeper=Keeper(), mark=Mark()
+            self._topic, "", Table(), Tally(), reader=self._reader, trap_filter=TrapFilter(), scheduler=VisitScheduler(), mark=CrashMarker()
         )
-        self._alphas = np.zeros(0, np.float32)
+        self._link_relevances = np.zeros(0, np.float32)
         self.seconds = 0.0
         """Of CPU that it took so far."""
 
@@ -209,7 +209,7 @@ class TrialJudge:
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
         self._topic.learn(visit)
-        self._alphas = self.index.strongest(node, visit.links.alphas)
+        self._link_relevances = self.index.strongest(node, visit.links.link_relevances)
         self.seconds += process_time() - began
         return visit
 
@@ -218,16 +218,16 @@ class TrialJudge:
         if self._learner is None:
             return None
         began = process_time()
-        lesson = self._learner.lesson(0.0, force)
-        if lesson is None:
+        update = self._learner.next_update(0.0, force)
+        if update is None:
             return None
-        self._learner.adopt(lesson)
+        self._learner.adopt(update)
         self.seconds += process_time() - began
-        return self._learner.worths()
+        return self._learner.relevances_now()
 
-    def alphas(self, node: int) -> NDArray[np.float32]:
+    def link_relevances(self, node: int) -> NDArray[np.float32]:
         """Of each child of the node that was just visited."""
-        return self._alphas
+        return self._link_relevances
 
 
 def learning_judgements(
@@ -236,7 +236,7 @@ def learning_judgements(
     """A guide by a judge that learns, told the subject's words, examples or model."""
     make = judge_maker(index, subject, told, judge)
 
-    def topic() -> Topic:
+    def topic() -> Judge:
         made = make()
         query = made.query if isinstance(made, Probability) else made
         if isinstance(made, Probability):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
-from lycosa.core.cold import Cold, cooling
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
@@ -55,7 +55,7 @@ def simulate(
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
     Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
-    `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/cold.py); 0: all.
+    `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/spilled_rows.py); 0: all.
 
     >>> from lycosa.strategies import strategy
     >>> index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
@@ -67,15 +67,15 @@ def simulate(
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
     frontier = strategy.frontier(table, always_ready, 0, 300.0, 0.0)
-    warden = TrapFilter()
-    part = cooling(strategy, frontier, warden) if hot else None
-    cold = Cold(hot, table, frontier, part, warden) if part is not None else None
+    trap_filter = TrapFilter()
+    part = spillable_estimator(strategy, frontier, trap_filter) if hot else None
+    cold = SpilledRows(hot, table, frontier, part, trap_filter) if part is not None else None
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []
     arms: list[str] = []
     left, ending = budget + distinct, PAGES_SPENT
-    pages, named = frontier.lane(0), hasattr(strategy, "arms")
+    pages, named = frontier.queue(0), hasattr(strategy, "arms")
     began = process_time()
     while left > 0:
         row, arm, score = strategy.pick(len(fetched) + 1, frontier, 0.0)
@@ -83,7 +83,7 @@ def simulate(
             ending = EXHAUSTED
             break
         node = table.node_at.item(row)
-        step = table.visited(guiding.visit(node, len(fetched) + 1, arm, score), row, guiding.alphas(node))
+        step = table.visited(guiding.visit(node, len(fetched) + 1, arm, score), row, guiding.link_relevances(node))
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
@@ -103,9 +103,9 @@ def simulate(
 def _teach(
     guiding: TrialJudge, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier
 ) -> None:
-    worths, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
-    if worths is not None and reconsider is not None:
-        reconsider(table.row_at[fetched].astype(np.int32), worths, table, frontier)
+    relevances_now, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
+    if relevances_now is not None and reconsider is not None:
+        reconsider(table.row_at[fetched].astype(np.int32), relevances_now, table, frontier)
 
 
 def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
@@ -115,7 +115,7 @@ def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
     return len(set(seeds))
 
 
-def always_ready(lane: str) -> tuple[float, str]:
+def always_ready(host_key: str) -> tuple[float, str]:
     """Nothing has to be waited for."""
     return 0.0, ""
 
@@ -133,7 +133,7 @@ class IndexedTable(Table):
     >>> table = IndexedTable(CorpusIndex.of({"a": ["b", "c"], "c": ["b"]}))
     >>> row = table.seed(0)
     >>> step = table.visited(Visit("a", "page", "ok", pick=1, relevance=.5), row, np.zeros(2, np.float32))
-    >>> step.children.tolist(), table.nodes[2], table.beta_sum[step.children].tolist()
+    >>> step.children.tolist(), table.nodes[2], table.relevance_sum[step.children].tolist()
     ([1, 2], 'c', [0.5, 0.5])
     """
 
@@ -148,7 +148,7 @@ class IndexedTable(Table):
         self.size = 0
         self.nodes = IndexedNodes(self)  # type: ignore[assignment]
         self.stems = index.stems
-        self.lanes, self.lane_number = [""], {"": 0}
+        self.host_keys, self.host_number = [""], {"": 0}
 
     def __len__(self) -> int:
         return self.size
@@ -162,7 +162,7 @@ class IndexedTable(Table):
             self.depth[row] = 0
         return row
 
-    def visited(self, visit: Visit, row: int, alphas: NDArray[np.float32]) -> Step:
+    def visited(self, visit: Visit, row: int, link_relevances: NDArray[np.float32]) -> Step:
         """Fold a visit: close the row, let the node's children join; alphas are one for each child."""
         node = self.node_at.item(row)
         self.close(row)
@@ -175,8 +175,8 @@ class IndexedTable(Table):
             new = (children < _NONE).nonzero()[0]
             if len(new):
                 children[new] = self._add(targets[new], self.depth.item(row) + 1, row)
-            self._sum_up(row, children, alphas, visit.relevance)
-        return IndexedStep(visit, row, children, alphas, node, self.index)
+            self._sum_up(row, children, link_relevances, visit.relevance)
+        return IndexedStep(visit, row, children, link_relevances, node, self.index)
 
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
         """New rows for nodes that have none, each named once."""
@@ -226,9 +226,9 @@ class IndexedStep(Step):
     __slots__ = ("_index", "_node")
 
     def __init__(
-        self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: CorpusIndex
+        self, visit: Visit, row: int, children: Rows, link_relevances: NDArray[np.float32], node: int, index: CorpusIndex
     ) -> None:
-        self.visit, self.row, self.children, self.alphas, self.is_inbound = visit, row, children, alphas, False
+        self.visit, self.row, self.children, self.link_relevances, self.is_inbound = visit, row, children, link_relevances, False
         self._node, self._index = node, index
 
     @property

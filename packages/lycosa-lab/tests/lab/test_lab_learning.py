@@ -98,7 +98,7 @@ def test_visits_are_those_of_a_crawl(web: CorpusIndex, readings: CorpusReadings)
             assert getattr(visit, name) == getattr(theirs, name), name
         for name in ("ids", "counts", "marks", "new"):
             assert list(getattr(visit.terms, name)) == list(getattr(theirs.terms, name)), name
-        assert visit.links.alphas.tolist() == theirs.links.alphas.tolist()
+        assert visit.links.link_relevances.tolist() == theirs.links.link_relevances.tolist()
         assert (visit.links.urls, visit.links.anchors) == (theirs.links.urls, theirs.links.anchors)
         for facet in Spy.wants:  # added up in the order of other numbers: equal but for the last digit
             assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
@@ -113,14 +113,14 @@ def test_a_strategy_hears_of_lessons(web: CorpusIndex, readings: CorpusReadings)
     class Heeding(Greedy):
         """Best-first that listens."""
 
-        def reconsider(self, rows: Any, worths: Any, table: Any, frontier: Any) -> None:
-            heard.append(([int(node) for node in table.node_at[rows]], worths.tolist()))
+        def reconsider(self, rows: Any, relevances_now: Any, table: Any, frontier: Any) -> None:
+            heard.append(([int(node) for node in table.node_at[rows]], relevances_now.tolist()))
 
     trace = simulate(guide, Heeding(estimator("best-first"), "heeding"), SEEDS, 14)
     assert [len(nodes) for nodes, _ in heard] == [10, 15]
     assert [nodes for nodes, _ in heard] == [trace.nodes[:10].tolist(), trace.nodes[:15].tolist()]
     assert heard[0][1] != heard[1][1][:10]
-    assert all(len(nodes) == len(worths) for nodes, worths in heard)
+    assert all(len(nodes) == len(relevances_now) for nodes, relevances_now in heard)
 
 
 def test_what_the_judge_says_of_all_pages(web: CorpusIndex, readings: CorpusReadings) -> None:
@@ -163,9 +163,9 @@ def test_pages_are_read_once(web: CorpusIndex, tmp_path: Path, monkeypatch: pyte
 def test_a_visit_leaves_the_kept_page_alone(web: CorpusIndex, readings: CorpusReadings) -> None:
     """Links and their numbers belong to one crawl."""
     page: Page = readings.page(3)
-    page.links.alphas = np.ones(len(page.links), np.float32)
-    page.links.facets["context"] = page.links.alphas
-    assert not readings.page(3).links.alphas.any()
+    page.links.link_relevances = np.ones(len(page.links), np.float32)
+    page.links.facets["context"] = page.links.link_relevances
+    assert not readings.page(3).links.link_relevances.any()
     assert not readings.page(3).links.facets
 
 

@@ -181,7 +181,7 @@ def as_estimated(index: CorpusIndex, node: int) -> dict[str, float]:
     kinds |= {name: SecondLevel(name[3:], smooth=False) for name in FEATURES[4:]}  # type: ignore[arg-type]
     for number, other in enumerate(place for place in range(len(index)) if place != node):
         row = table.seed(other)
-        step = table.visited(guide.visit(other, number + 1), row, guide.alphas(other))
+        step = table.visited(guide.visit(other, number + 1), row, guide.link_relevances(other))
         for estimator in kinds.values():
             estimator.learn(step, table)
     row = int(table.row_at[node])

@@ -126,7 +126,7 @@ def test_the_bound_is_the_best_that_distances_allow(graph: tuple[CorpusIndex, li
     """It is what one gets by trying all choices in which the i-th node is at most i links away from a seed."""
     index, seeds, _ = graph
     distance, budget = distances_from(index, seeds).tolist(), 3
-    worths = [(float(index.score[node]), distance[node]) for node in range(len(index)) if distance[node] > 0]
+    relevances_now = [(float(index.score[node]), distance[node]) for node in range(len(index)) if distance[node] > 0]
 
     def best(position: int, left: list[tuple[float, int]]) -> float:
         if position > budget:
@@ -135,7 +135,7 @@ def test_the_bound_is_the_best_that_distances_allow(graph: tuple[CorpusIndex, li
         rests = [one[0] + best(position + 1, without(left, one)) for one in within]
         return max([best(position + 1, left), *rests])
 
-    assert best(1, worths) == upper_bound(index, index.score, seeds, [budget])[0]
+    assert best(1, relevances_now) == upper_bound(index, index.score, seeds, [budget])[0]
 
 
 def without(left: list[tuple[float, int]], one: tuple[float, int]) -> list[tuple[float, int]]:

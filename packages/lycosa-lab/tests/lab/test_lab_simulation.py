@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Strategy, Topic
+from lycosa.core.protocols import Strategy, Judge
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
 from lycosa.judges.factory import make_topic
@@ -58,7 +58,7 @@ class World:
         self.ontology.write_text(ONTOLOGY)
         self.guides: dict[tuple[str, ...], Judgements] = {}
 
-    def topic(self) -> Topic:
+    def topic(self) -> Judge:
         """A judge that learns nothing on the way."""
         return make_topic(Options(topic=QUERY, judge="vector,idf=background"))
 
@@ -229,7 +229,7 @@ def test_a_recorded_visit_is_the_engines(world: World) -> None:
         assert b.relevance == pytest.approx(a.relevance, rel=1e-12)  # words are added up in the order of their numbers
         assert b.links.urls == a.links.urls
         assert b.links.anchors == a.links.anchors
-        assert b.links.alphas.tolist() == a.links.alphas.tolist()
+        assert b.links.link_relevances.tolist() == a.links.link_relevances.tolist()
         assert b.links.facets["context"].tolist() == a.links.facets["context"].tolist()
         assert (of_b, facet_b) == (of_a, facet_a)
         assert int(b.terms.counts.sum()) == int(a.terms.counts.sum())

@@ -26,7 +26,7 @@ class Flight:
 
     request: Request
     task: Task
-    lane: str
+    host_key: str
     started: float
     downloading: bool = True
     reached: bool = False  # came as far as the downloader's slot
@@ -120,7 +120,7 @@ def _link(page: Page, flight: Flight) -> None:
         page.marked += f" \x01{anchor}\x02"
         kept.add(node, anchor, position=position, path="" if links.paths else None)
     if page.outcome != "ok":
-        kept.alphas = np.zeros(len(kept), np.float32)
+        kept.link_relevances = np.zeros(len(kept), np.float32)
     page.links = kept
 
 

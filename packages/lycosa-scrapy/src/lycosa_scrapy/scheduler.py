@@ -119,8 +119,8 @@ class Scheduler(BaseScheduler):
         assembly = await assemble(request, files)
         await assembly.restore_snapshot()
         engine = self.engine = assembly.engine
-        assert isinstance(engine.warden, Priorities)
-        self.priorities = engine.warden
+        assert isinstance(engine.trap_filter, Priorities)
+        self.priorities = engine.trap_filter
         engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize  # how many and how long, Scrapy knows
         engine.picker.begin(engine.clock(), full=lambda: None)
         self._given = request.options.judge == "given"
@@ -214,9 +214,9 @@ class Scheduler(BaseScheduler):
             engine.picker.start(task)
             request = self._make(task)
             if request is not None:
-                lane = self.space.lane(task.node)
-                self._downloading[lane] += 1
-                self.flights[request] = Flight(request, task, lane, engine.clock())
+                host_key = self.space.host_key(task.node)
+                self._downloading[host_key] += 1
+                self.flights[request] = Flight(request, task, host_key, engine.clock())
                 self._count("scheduler/dequeued")
                 return request
         return None
@@ -347,7 +347,7 @@ class Scheduler(BaseScheduler):
                 if row not in frontier.taken
                 and table.state[row] == OPEN
                 and frontier.score[row] > PRUNED
-                and not self._is_busy(table.lanes[table.lane[row]])
+                and not self._is_busy(table.hosts[table.host[row]])
             ]
             if rows:
                 row = max(rows, key=lambda row: (frontier.score[row], -row))
@@ -357,13 +357,13 @@ class Scheduler(BaseScheduler):
                 return Task(table.nodes[row], row=row, pick=number, score=score, attempt=attempt)
         return None
 
-    def _is_busy(self, lane: str) -> bool:
+    def _is_busy(self, host_key: str) -> bool:
         """Whether a slot has all it can take: what it may send at once; where it pauses, one that waits is enough."""
-        downloader, sent = self.crawler.engine.downloader, self._downloading[lane]
-        slot = downloader.slots.get(lane)
+        downloader, sent = self.crawler.engine.downloader, self._downloading[host_key]
+        slot = downloader.slots.get(host_key)
         if slot is not None:
             return sent >= slot.concurrency or (slot.delay > 0 and len(slot.queue) > 0)
-        own = downloader.per_slot_settings.get(lane, {})
+        own = downloader.per_slot_settings.get(host_key, {})
         most = int(own.get("concurrency", downloader.ip_concurrency or downloader.domain_concurrency))
         pauses = float(own.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY"))) > 0
         return sent >= (1 if pauses else most)
@@ -441,8 +441,8 @@ class Scheduler(BaseScheduler):
                 continue
             if flight.downloading:
                 flight.downloading, flight.awaited = False, self.engine.clock() + WORTH_WAITING
-                self._downloading[flight.lane] -= 1
-                self.engine.frontier.wake(flight.lane)
+                self._downloading[flight.host_key] -= 1
+                self.engine.frontier.wake(flight.host_key)
             if request not in scraping:
                 del self.flights[request]
                 if not self._finish(flight):
@@ -472,10 +472,10 @@ class Scheduler(BaseScheduler):
             self._fail(error)
             return False
         engine.picker.finish(task)
-        engine.frontier.wake(self.space.lane(task.node))
+        engine.frontier.wake(self.space.host_key(task.node))
         if visit.is_page:
             self._count("lycosa/pages")
-            if visit.is_find(engine.topic.threshold):
+            if visit.was_relevant(engine.topic.threshold):
                 self._count("lycosa/relevant")
         if self._snapshots is not None:
             self._snapshots.visited(visit)

@@ -47,17 +47,17 @@ class ScrapySpace(Space):
 
     def __init__(self) -> None:
         self.waiting: dict[str, Waiting] = {}
-        self.busy: Callable[[str], bool] = lambda lane: False  # a slot has as many requests as it takes
+        self.busy: Callable[[str], bool] = lambda host_key: False  # a slot has as many requests as it takes
         self._forms: dict[Form, Form] = {}
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         """Its downloader slot: what the request names, or the host."""
         known = self.waiting.get(node)
         return known.form.slot if known is not None and known.form.slot else slot_of(node)
 
-    def ready(self, lane: str) -> tuple[float, str]:
+    def ready(self, host_key: str) -> tuple[float, str]:
         """Whether the slot takes one more; who drives it wakes the lane when it does again."""
-        return (NEVER, "its slot is full") if self.busy(lane) else (0.0, "")
+        return (NEVER, "its slot is full") if self.busy(host_key) else (0.0, "")
 
     def start(self, seed: Seed) -> None:
         if REQUESTS in seed.data:
@@ -83,9 +83,9 @@ class ScrapySpace(Space):
             self._forms.clear()
         return self._forms.setdefault(form, form)
 
-    def warden(self, warden: TrapFilter) -> TrapFilter:
+    def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
         """What the spider asks for is fetched at last, and in the order of its priorities."""
-        return Priorities(warden, self)
+        return Priorities(trap_filter, self)
 
     def state(self) -> State:
         return told([(node, *waiting) for node, waiting in self.waiting.items()])
@@ -130,8 +130,8 @@ class Priorities(TrapFilter):
     held back, one above 0 is in `high`, for whoever picks. The spider's word on a page's worth is final.
     """
 
-    def __init__(self, warden: TrapFilter, space: ScrapySpace) -> None:
-        self.inner, self.space = warden, space
+    def __init__(self, trap_filter: TrapFilter, space: ScrapySpace) -> None:
+        self.inner, self.space = trap_filter, space
         self.low: set[int] = set()
         self.high: dict[int, set[int]] = {}  # waiting rows by priority
 

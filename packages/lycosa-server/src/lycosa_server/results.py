@@ -83,7 +83,7 @@ def choose(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, o
         now = cached.now(labels, wanted.threshold)
         everything = (PageRow(cached.view, number) for number in np.flatnonzero(now.counted).tolist())
         passing = [page for page in everything if _takes(wanted, page, now, labels)]
-        scores = now.worths[[page.number for page in passing]]
+        scores = now.relevances_now[[page.number for page in passing]]
         return [passing[at] for at in arrange(passing, scores, order)]
 
 
@@ -142,7 +142,7 @@ class PageFormatter:
             title=page.title,
             host=page.host,
             language=page.language,
-            score=round(self.now.worths.item(page.number), 6),
+            score=round(self.now.relevances_now.item(page.number), 6),
             judged=page.relevance,
             fetched=page.started,
             changed=page.changed or None,
@@ -199,7 +199,7 @@ def collection_of(view: CrawlView) -> Collection | None:
 class CurrentPages:
     """A crawl's pages as they are now, by vertex. Whatever is counted on a screen is counted from this."""
 
-    worths: NDArray[np.float64]
+    relevances_now: NDArray[np.float64]
     counted: NDArray[np.bool_]  # pages that repeat no other, and those that have a label
     found: NDArray[np.bool_]  # those of them that are relevant
     pages: int  # how many were crawled
@@ -208,7 +208,7 @@ class CurrentPages:
 class CachedView:
     """The view of a crawl, and what was worked out about it.
 
-    What pages are worth is as the log says, but people's word comes first, before it is logged. A `threshold` is
+    What pages are relevance_now is as the log says, but people's word comes first, before it is logged. A `threshold` is
     another one than the crawl's: to see what would be relevant by it.
     """
 
@@ -222,24 +222,24 @@ class CachedView:
     def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> CurrentPages:
         with self.view.lock:
             line = self.view.threshold if threshold is None else threshold
-            worths, counted = self.view.column("worth").astype(float), self.view.current()
+            relevances_now, counted = self.view.column("relevance_now").astype(float), self.view.current()
             for node, relevant in labels.items():
                 if (page := self.view.page(node)) is not None:
-                    worth = worths[page.number]
-                    worths[page.number] = relevant if self.view.probability else settled(worth, relevant, line)
+                    relevance_now = relevances_now[page.number]
+                    relevances_now[page.number] = relevant if self.view.probability else settled(relevance_now, relevant, line)
                     counted[page.number] = True
-            return CurrentPages(worths, counted, counted & (worths >= line), int(self.view.column("crawled").sum()))
+            return CurrentPages(relevances_now, counted, counted & (relevances_now >= line), int(self.view.column("crawled").sum()))
 
     def scores(self, labels: Mapping[str, bool]) -> tuple[list[PageRow], NDArray[np.float64]]:
         with self.view.lock:
             pages = self.view.pages(copies=True)
-            return pages, self.now(labels).worths[[page.number for page in pages]]
+            return pages, self.now(labels).relevances_now[[page.number for page in pages]]
 
     def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
         with self.view.lock:
             now = self.now(labels, threshold)
             line = self.view.threshold if threshold is None else threshold
-            return estimate(now.worths[now.counted], line, now.pages, self.view.probability)
+            return estimate(now.relevances_now[now.counted], line, now.pages, self.view.probability)
 
 
 class ViewCache:

@@ -136,9 +136,9 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
             assert (pages, 0) == recorded(bench.settings.crawl_directory(crawl), row)
             last = events_of(bench, crawl, f"node = 'threshold' OR {VISITS}")[-1]
             assert isinstance(last, Setting), "those who look see that pages are worth something else"
-        lessons = shard_events(bench, crawl, ModelUpdate)
-        assert [1] * SHARDS == list(map(len, lessons))
-        assert 6 == sum(len(part[0].data[BETAS]) for part in lessons)
+        model_updates = shard_events(bench, crawl, ModelUpdate)
+        assert [1] * SHARDS == list(map(len, model_updates))
+        assert 6 == sum(len(part[0].data[BETAS]) for part in model_updates)
 
     monkeypatch.setattr("lycosa_server.crawler.process.REST", 0.0)
     on_bench(tmp_path, work)

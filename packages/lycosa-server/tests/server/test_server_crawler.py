@@ -342,9 +342,9 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
         page = bench.collected(crawl)[1]
         say(0.0, page, False)
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 1)
+        await bench.until(lambda: bench.row(crawl)["labels_learned"] == 1)
         say(-3600.0, page, None)  # the clock was set back
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 0)
+        await bench.until(lambda: bench.row(crawl)["labels_learned"] == 0)
         first = bench.collected(crawl)[0]
         for when, relevant in ((0.0, True), (-3600.0, False)):
             say(when, first, relevant)
@@ -387,7 +387,7 @@ def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         await bench.until_state(crawl, "stopped")
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", second, True)
         bench.process.wake()
-        await bench.until(lambda: bench.row(crawl)["lessons"] == 2)
+        await bench.until(lambda: bench.row(crawl)["labels_learned"] == 2)
         said = [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
         assert [(first, False), (second, True)] == said
 
@@ -543,7 +543,7 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", url, False, "")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
-        assert 1 == bench.row(crawl)["lessons"]
+        assert 1 == bench.row(crawl)["labels_learned"]
         change_settings(bench, "ann-reefs", threshold=0.999)
         crawls.judge_again(bench.database, "ann-reefs", "threshold")
         await bench.until(lambda: not bench.row(crawl)["judging"])

@@ -68,7 +68,7 @@ def test_what_it_said_just_before(site: SiteUnderTest) -> None:
     opened = Directory.open(path)
     log = opened.log()
     log.append(ModelUpdate("another", {}))  # trains are relevant now, reefs are not
-    log.rate(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
+    log.store_relevances(np.array([0.9 * ("train" in node) for (node,) in log.rows("node", VERSIONS)]))
     log.close()
     opened.close()
     place = f"{API}/interests/{reefs}/feedback"

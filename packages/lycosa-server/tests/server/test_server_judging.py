@@ -141,12 +141,12 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
     assert told() == shown()
     assert {REEF.format(0): True, RAIL.format(0): False} == labels_in_log(path)
     row = ada.get(f"{API}/crawls/{crawl}").json()
-    assert (told()[0], 2, "", "") == (row["found"], row["lessons"], row["judging"], row["judging_failed"])
+    assert (told()[0], 2, "", "") == (row["found"], row["labels_learned"], row["judging"], row["judging_failed"])
     assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
     pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
     with Collection(path) as collection:
-        worths = {visit.node: visit.worth for visit in collection.relevant()}
-    assert pytest.approx(worths, abs=1e-6) == {page["url"]: page["score"] for page in pages}
+        relevances_now = {visit.node: visit.relevance_now for visit in collection.relevant()}
+    assert pytest.approx(relevances_now, abs=1e-6) == {page["url"]: page["score"] for page in pages}
 
 
 def labels_in_log(path: Path) -> dict[str, bool]:

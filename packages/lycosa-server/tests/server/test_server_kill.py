@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.store.log import PAGES, UNIQUE_PAGES, WORTH, SqliteLog
+from lycosa.store.log import PAGES, UNIQUE_PAGES, RELEVANCE_NOW, SqliteLog
 from lycosa.testweb import Server, Web, serve
 from lycosa_server.backup import restore, write_backup
 from lycosa_server.people.database import Database
@@ -73,7 +73,7 @@ def whole(data: Path, told: dict[str, Any]) -> None:
     with closing(SqliteLog(log_of(data, told["id"]), readonly=True)) as log:
         threshold = log.setting("threshold", 0.0)
         pages = [row[0] for row in log.rows("node", PAGES)]
-        found = sum(1 for _ in log.rows("node", f"{UNIQUE_PAGES} AND {WORTH} >= ?", given=(threshold,)))
+        found = sum(1 for _ in log.rows("node", f"{UNIQUE_PAGES} AND {RELEVANCE_NOW} >= ?", given=(threshold,)))
     assert "stopped" == told["state"]
     assert len(set(pages)) == len(pages) == told["pages"]
     assert found == told["found"] > 0
@@ -145,7 +145,7 @@ def test_label_while_the_crawl_process_is_killed(tmp_path: Path, web: Server) ->
             wait(lambda page=page: page in labels_of(data, crawl), f"the label is lost: {served.logged[-5:]}")
         wait(lambda: not served.ask("GET", f"/crawls/{crawl}")["judging"], "it is not judged again")
         assert pages == labels_of(data, crawl)
-        assert 6 == served.ask("GET", f"/crawls/{crawl}")["lessons"]
+        assert 6 == served.ask("GET", f"/crawls/{crawl}")["labels_learned"]
 
 
 def labels_of(data: Path, crawl: str) -> list[str]:

@@ -59,7 +59,7 @@ def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
     with Collection(directory.path) as collection:
         assert "bdef" == hosts(best_of(collection, 9))
         assert "bd" == hosts(best_of(collection, 2))
-    log.rate(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
+    log.store_relevances(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
     with Collection(directory.path) as collection:
         assert "faeg" == hosts(best_of(collection, 9))
         assert "fa" == hosts(best_of(collection, 9, at_least=0.7))

@@ -112,7 +112,7 @@ def test_a_page_recorded_twice(graph_of: Maker) -> None:
     """A page that was fetched twice is one page, as its last visit found it."""
     graph, names = graph_of([Seed("a"), page("a", to=["b"]), page("b", 0.1), page("b", 0.9, to=["c"]), page("c")])
     assert ["a", "b", "c"] == names
-    assert [0.0, 0.9, 0.0] == graph.column("worth").tolist()
+    assert [0.0, 0.9, 0.0] == graph.column("relevance_now").tolist()
     assert [0, 1, 2] == graph.trail(2)
 
 

@@ -46,8 +46,8 @@ class Weighed:
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         terms = {
-            "parents": 0.5 * float(table.beta_max[row]),
-            "link": 0.5 * float(table.alpha_max[row]),
+            "parents": 0.5 * float(table.relevance_max[row]),
+            "link": 0.5 * float(table.link_relevance_max[row]),
             "late": -0.25 if table.nodes[row] > "d" else 0.0,
         }
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))

@@ -44,7 +44,7 @@ def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
         assert {FRONT, ONE, COPY, FRONT + "br"} == {visit.node for _, visit in numbered}
         assert sorted(seq for seq, _ in numbered) == [seq for seq, _ in numbered]
         assert {COPY} == {v.node for _, v in numbered} - {v.node for _, v in collection.pages()}
-        assert all(visit.worth >= 0.1 for _, visit in collection.pages(at_least=0.1))
+        assert all(visit.relevance_now >= 0.1 for _, visit in collection.pages(at_least=0.1))
         assert {ONE, FRONT + "br"} == {visit.node for visit in collection.relevant()}
 
 

@@ -71,7 +71,7 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
     _grown(crawl, 8, 2)
     with crawl.log.together():
         crawl.log.append(Label(f"{A}1", True, 30.0))
-        crawl.log.rate(np.linspace(0.1, 0.9, 11))
+        crawl.log.store_relevances(np.linspace(0.1, 0.9, 11))
     later = CrawlView(directory, content=False)
     later.catch_up()
     assert not later.content  # little was new

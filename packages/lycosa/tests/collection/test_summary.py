@@ -59,7 +59,7 @@ def test_sites(directory: Path) -> None:
 def test_what_pages_are_worth_now(directory: Path) -> None:
     """Pages count by what the judge says by now, and by another line if one is given; requests stand beside pages."""
     log = SqliteLog(directory / NAME)
-    log.rate(np.array([0.6, 0.2, 0.4, 0.0]))
+    log.store_relevances(np.array([0.6, 0.2, 0.4, 0.0]))
     log.append(Setting("probability", True))
     log.close()
     summary = summarise(directory)

@@ -269,22 +269,22 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     crawl.page(B, html("Shop", "coral jewellery"), 1.0, relevance=0.4)
     view = CrawlView(tmp_path / "c")
     view.catch_up()
-    assert [0.5, 0.4] == [page.worth for page in view.pages()]
+    assert [0.5, 0.4] == [page.relevance_now for page in view.pages()]
     assert [0, 1, 2] == view.harvest().found
     with crawl.log.together():
         crawl.log.append(ModelUpdate("judge", {}))
-        crawl.log.rate(np.array([0.75, 0.0]))
+        crawl.log.store_relevances(np.array([0.75, 0.0]))
     crawl.page(C, html("Atolls", "coral atolls"), 2.0, relevance=0.3)
     view.catch_up()
-    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.relevance, page.worth) for page in view.pages()]
+    assert [(0.5, 0.75), (0.4, 0.0), (0.3, 0.3)] == [(page.relevance, page.relevance_now) for page in view.pages()]
     view._redraw = 0.0
     assert [0, 1, 1, 2] == view.harvest().found
     assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])
     with crawl.log.together():
         crawl.log.append(Label(B, True))
-        crawl.log.rate(np.array([0.75, 0.9, 0.3]))
+        crawl.log.store_relevances(np.array([0.75, 0.9, 0.3]))
     view.catch_up()
-    assert [0.75, 0.9, 0.3] == [page.worth for page in view.pages()]
+    assert [0.75, 0.9, 0.3] == [page.relevance_now for page in view.pages()]
     crawl.close()
 
 

@@ -43,7 +43,7 @@ def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]
     assert plain == list(columns)
     for row in range(14):
         assert [plain[edge][1] for edge in own.get(row, [])] == edges.children(row).tolist()
-        assert [plain[edge][2] for edge in own.get(row, [])] == edges.alphas(row).tolist()
+        assert [plain[edge][2] for edge in own.get(row, [])] == edges.link_relevances(row).tolist()
         assert [edge for edge, (_, child, _) in enumerate(plain) if child == row] == edges.into(row).tolist()
         assert [parent for parent, child, _ in plain if child == row] == edges.parents(row).tolist()
     everyone = rows(*range(14))
@@ -72,7 +72,7 @@ def test_a_page_visited_again_gets_more_links() -> None:
     add(edges, 1, {2: 0.75})
     add(edges, 0, {3: 1.0})
     assert [1, 2, 3] == edges.children(0).tolist()
-    assert [0.5, 0.25, 1.0] == edges.alphas(0).tolist()
+    assert [0.5, 0.25, 1.0] == edges.link_relevances(0).tolist()
     assert [2, 0, 1, 3] == edges.leaving(rows(1, 0)).tolist()
     assert [3, 1] == edges.out_degree(rows(0, 1)).tolist()
     assert [0] == edges.parents(3).tolist()
@@ -93,7 +93,7 @@ def test_rows_that_nothing_is_known_of(row: int) -> None:
     edges = Edges()
     add(edges, 1, {2: 0.5})
     assert [] == edges.children(row).tolist()
-    assert [] == edges.alphas(row).tolist()
+    assert [] == edges.link_relevances(row).tolist()
     assert [] == edges.parents(row).tolist()
     assert [0] == edges.out_degree(rows(row)).tolist()
     assert [] == edges.leaving(rows(row)).tolist()
@@ -120,7 +120,7 @@ def test_growth_keeps_everything() -> None:
         add(edges, parent, {2_000 + 37 * link + parent: link / 64 for link in range(64)})
     assert 6_400 == len(edges)
     assert [2_000 + 37 * link + 99 for link in range(64)] == edges.children(99).tolist()
-    assert [link / 64 for link in range(64)] == edges.alphas(0).tolist()
+    assert [link / 64 for link in range(64)] == edges.link_relevances(0).tolist()
     assert [2, 39, 76] == sorted(edges.parents(2_000 + 76).tolist())
 
 

@@ -113,7 +113,7 @@ def test_a_visit_carries_what_was_known_at_its_pick() -> None:
     assert (1, "arm", float("inf"), 0.8, "judge") == (first.pick, first.arm, first.score, first.relevance, first.judge)
     assert 2 == second.pick
     assert pytest.approx(0.6) == second.score
-    assert [pytest.approx(0.4)] == first.links.alphas.tolist()
+    assert [pytest.approx(0.4)] == first.links.link_relevances.tolist()
 
 
 @pytest.mark.paper("personalized-speed", "rules-threads")
@@ -175,7 +175,7 @@ def test_time_budget_ends_the_run() -> None:
 class Hosts(GraphSpace):
     """A graph whose lanes are the first letters."""
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         return node[0]
 
 
@@ -286,7 +286,7 @@ class Shy(GraphSpace):
         super().__init__({"a": ["b"]})
         self.until = clock() + seconds
 
-    def ready(self, lane: str) -> tuple[float, str]:
+    def ready(self, host_key: str) -> tuple[float, str]:
         return self.until, "shy"
 
 
@@ -312,7 +312,7 @@ def test_a_run_with_nothing_left_does_not_wait() -> None:
             self.until = clock() + 60.0
             return await super().visit(task)
 
-        def ready(self, lane: str) -> tuple[float, str]:
+        def ready(self, host_key: str) -> tuple[float, str]:
             return self.until, "delay"
 
     async def seconds() -> float:
@@ -425,7 +425,7 @@ def test_what_is_not_a_number_is_not_learned() -> None:
             return Judgement(float("nan"), np.full(len(page.links), np.nan, np.float32))
 
     visit = run(engine(GraphSpace({"a": ["b"]}), topic=Confused()))[0]
-    assert (0.0, [0.0]) == (visit.relevance, visit.links.alphas.tolist())
+    assert (0.0, [0.0]) == (visit.relevance, visit.links.link_relevances.tolist())
 
 
 @pytest.mark.parametrize("facet", [False, True])
@@ -464,15 +464,15 @@ class Gated(GraphSpace):
         self.fetched: list[tuple[str, str]] = []
         self.key_ready = 0.0
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         return "keys" if node == "key" else "pages"
 
-    def ready(self, lane: str) -> tuple[float, str]:
-        if lane == "keys":
+    def ready(self, host_key: str) -> tuple[float, str]:
+        if host_key == "keys":
             return self.key_ready, "the locksmith is out"
         return (NEVER if self.busy else 0.0), "the key"
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         if node == "b":
             return "denied", "private"
         return Task("key", "robots", origin=node) if node == "c" and not self.key else None
@@ -505,8 +505,8 @@ def test_an_errand_comes_first(concurrency: int) -> None:
     space = Gated()
     visits = run(engine(space, concurrency=concurrency))
     assert [("page", "a"), ("robots", "key"), ("page", "c")] == space.fetched
-    errand = next(visit for visit in visits if visit.kind == "robots")
-    assert ("key", "c") == (errand.node, errand.origin)
+    prerequisite = next(visit for visit in visits if visit.kind == "robots")
+    assert ("key", "c") == (prerequisite.node, prerequisite.origin)
     assert [1, 2, 3] == [visit.pick for visit in visits if visit.kind == "page"]
 
 
@@ -528,7 +528,7 @@ def test_an_errand_that_never_succeeds_does_not_spin() -> None:
     """A lane that is closed for good while an errand fails is not asked over and over."""
 
     class Closed(Gated):
-        def ready(self, lane: str) -> tuple[float, str]:
+        def ready(self, host_key: str) -> tuple[float, str]:
             return (NEVER if self.fetched else 0.0), "closed"
 
         def learn(self, visit: Visit) -> None:

@@ -10,7 +10,7 @@ from lycosa.core.protocols import Learner, Space
 from lycosa.core.state import StateMismatch
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Links, ModelUpdate, Page, Seed, Task, Visit
-from lycosa.judges.base import InLanguage
+from lycosa.judges.base import LanguageJudge
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.store.log import MemoryLog
 from lycosa.strategies.baselines import BreadthFirst
@@ -45,7 +45,7 @@ def engine(log: MemoryLog, judge: str = "j", languages: bool = False, foreign: s
     topic = Learning("coral reef")
     return Engine(
         Pages(TEXTS, foreign),
-        InLanguage(topic) if languages else topic,
+        LanguageJudge(topic) if languages else topic,
         Greedy(BreadthFirst(), "arm"),
         log,
         clock=clock,
@@ -69,7 +69,7 @@ def crawled(made: Engine) -> list[Visit]:
 def test_who_learns() -> None:
     """A judge that offers lessons is a learner, also where only pages in a language count; others are not."""
     assert isinstance(Learning(), Learner)
-    assert isinstance(InLanguage(Learning()), Learner)
+    assert isinstance(LanguageJudge(Learning()), Learner)
     assert not isinstance(SpaceJudge(), Learner)
 
 
@@ -82,11 +82,11 @@ def test_lessons_are_recorded_where_they_were_learned() -> None:
     crawled(made)
     kinds = [type(event).__name__ for event in log]
     assert ["Seed", *["Visit"] * 4, "ModelUpdate", "Visit", "Visit", "ModelUpdate", "Setting"] == kinds
-    lesson, _ = (event for event in log if isinstance(event, ModelUpdate))
-    assert ("j", ["coral"]) == (lesson.judge, lesson.data["common"])
+    update, _ = (event for event in log if isinstance(event, ModelUpdate))
+    assert ("j", ["coral"]) == (update.judge, update.data["common"])
     visits = [event for event in log if isinstance(event, Visit)]
     assert [0.5, 1.0, 0.5, 1.0, 1.0, 0.0] == [visit.relevance for visit in visits]
-    assert [0.0, 1.0, 0.0, 1.0, 1.0, 0.0] == [visit.worth for visit in visits]
+    assert [0.0, 1.0, 0.0, 1.0, 1.0, 0.0] == [visit.relevance_now for visit in visits]
     assert 3 == made.tally.relevant
 
 
@@ -123,7 +123,7 @@ def test_replay_reads_lessons() -> None:
     assert live.tally == again.tally
     assert isinstance(live.topic, Learning)
     assert isinstance(again.topic, Learning)
-    assert live.topic.worths().tolist() == again.topic.worths().tolist()
+    assert live.topic.relevances_now().tolist() == again.topic.relevances_now().tolist()
     assert vars(live.topic) == vars(again.topic)
 
 
@@ -145,11 +145,11 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     log.append(Label("f", relevant))
     made = engine(log)
     made.replay(log)
-    made.lessons.catch_up()
+    made.model_updates.catch_up()
     assert isinstance(log.events[-1], ModelUpdate)
     assert 3 + relevant == made.tally.relevant
     known = len(log.events)
-    made.lessons.catch_up()
+    made.model_updates.catch_up()
     assert known == len(log.events)
 
 
@@ -163,8 +163,8 @@ def test_a_running_crawl_hears_labels() -> None:
     async def told_in_between() -> None:
         async for visit in made.run():
             if visit.node == "b":
-                made.hear([Label("a", True), Label("b", False)])
-                assert [1.0, 0.0] == made.lessons.worths().tolist()
+                made.add_labels([Label("a", True), Label("b", False)])
+                assert [1.0, 0.0] == made.model_updates.relevances_now().tolist()
                 assert 1 == made.tally.relevant
 
     run_virtual(told_in_between())
@@ -185,7 +185,7 @@ def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.M
 
     monkeypatch.setattr(made.log, "append", full)
     with pytest.raises(OSError, match="No space"):
-        made.hear([Label("a", True)])
+        made.add_labels([Label("a", True)])
     with pytest.raises(StateMismatch, match="what the log lacks"):
         made.state()
 
@@ -199,12 +199,12 @@ def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
         killed.append(event)
     made = engine(killed)
     made.replay(list(killed))
-    made.lessons.catch_up()
+    made.model_updates.catch_up()
     assert isinstance(killed.events[-1], ModelUpdate)
     first = next(event for event in whole if isinstance(event, ModelUpdate))
     assert first.data == killed.events[-1].data
     known = len(killed.events)
-    made.lessons.catch_up()
+    made.model_updates.catch_up()
     assert known == len(killed.events)
 
 
@@ -213,7 +213,7 @@ def test_pages_in_a_wrong_language_stay_worthless() -> None:
     log = MemoryLog()
     made = engine(log, languages=True, foreign="bd")
     visits = crawled(made)
-    assert [0.0, 0.0] == [visit.worth for visit in visits if visit.node in "bd"]
+    assert [0.0, 0.0] == [visit.relevance_now for visit in visits if visit.node in "bd"]
     assert 1 == made.tally.relevant
 
 
@@ -223,5 +223,5 @@ def test_others_are_not_asked() -> None:
     made = Engine(Pages(TEXTS), SpaceJudge(), Greedy(BreadthFirst(), "arm"), log, clock=clock)
     events: list[Event] = [Label("a", True), ModelUpdate("j", {})]
     made.replay(events)
-    made.lessons.catch_up()
+    made.model_updates.catch_up()
     assert [] == log.events

@@ -112,12 +112,12 @@ def to(target: str) -> Page:
     return Page("redirect", 301, links=Links.to(target))
 
 
-def engine(space: Space, keeper: Diary, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
+def engine(space: Space, scheduler: Diary, events: Iterable[Event] = (Seed("a"),), **rest: Any) -> Engine:
     """An engine on a space, where those events end."""
     log = MemoryLog()
     guide = rest.pop("strategy", None) or Greedy(BreadthFirst(), "arm")
     rest.setdefault("concurrency", 1)
-    made = Engine(space, SpaceJudge(), guide, log, clock=clock, keeper=keeper, **rest)  # type: ignore[arg-type]
+    made = Engine(space, SpaceJudge(), guide, log, clock=clock, scheduler=scheduler, **rest)  # type: ignore[arg-type]
     for event in events:
         log.append(event)
     made.replay(events)
@@ -183,16 +183,16 @@ def test_what_is_as_it_was_is_not_read() -> None:
 )
 def test_exploring_and_keeping_share_the_loop(share: float, expected: list[str]) -> None:
     """Whose turn it is comes first; the other takes what is left."""
-    keeper = Diary(*[("a", 0.0)] * 4, share=share)
-    assert expected == told(run(engine(Scripted(CHAIN, {"a": ok("b")}), keeper)))
+    scheduler = Diary(*[("a", 0.0)] * 4, share=share)
+    assert expected == told(run(engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)))
 
 
 def test_one_that_does_not_explore() -> None:
     """A refresh fetches what is due and nothing else, also where new links turn up; then it is done."""
-    keeper = Diary(("a", 0.0), explores=False)
+    scheduler = Diary(("a", 0.0), explores=False)
     first = engine(Scripted(CHAIN), Diary(), budget=Budget(pages=1))
     run(first)
-    made = engine(Scripted({}, {"a": ok("b", "n")}), keeper, list(first.log))
+    made = engine(Scripted({}, {"a": ok("b", "n")}), scheduler, list(first.log))
     assert ["a!"] == told(run(made))
     assert REFRESHED == made.ending
     assert ["b", "n"] == [made.table.nodes[row] for row in made.table.rows()]
@@ -258,38 +258,38 @@ def test_what_vanished_is_no_step() -> None:
 
 def test_the_strategy_was_quicker() -> None:
     """A row that the strategy has in flight is given back to the keeper, to be asked for later, and fetched once."""
-    keeper = Diary(("z", 61), ("b", 60), share=0.0)
+    scheduler = Diary(("z", 61), ("b", 60), share=0.0)
     space = Scripted({"a": ok("b"), "b": ok(), "z": ok()}, {"b": to("z")}, slow=5.0)
-    made = engine(space, keeper, concurrency=4)
+    made = engine(space, scheduler, concurrency=4)
 
     async def watch() -> list[str]:
         found = []
         async for visit in made.run():
             found.append(visit.node)
             if len(found) == 3:  # z is known now: both want it
-                keeper.due.append((0.0, "z"))
-                keeper.started.pop("z", None)
+                scheduler.due.append((0.0, "z"))
+                scheduler.started.pop("z", None)
             if visit.node == "z":
-                keeper.due.clear()
+                scheduler.due.clear()
         return found
 
     assert ["a", "b", "b", "z"] == run_virtual(watch())
-    assert [("z", True)] == [(node, until > EPOCH) for node, until in keeper.given_back][:1]
+    assert [("z", True)] == [(node, until > EPOCH) for node, until in scheduler.given_back][:1]
     assert not made.frontier.taken
 
 
 def test_the_keeper_was_quicker() -> None:
     """A row that the keeper fetches for the first time is in flight for the strategy, too, and is a page."""
-    keeper = Diary(("b", 0.0), share=1.0)
+    scheduler = Diary(("b", 0.0), share=1.0)
     space = Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, slow=5.0)
-    made = engine(space, keeper, concurrency=4)
+    made = engine(space, scheduler, concurrency=4)
 
     async def watch() -> list[Visit]:
         found = []
         async for visit in made.run():
             found.append(visit)
             if visit.node == "a":
-                keeper.row["b"] = made.table.row_of["b"]
+                scheduler.row["b"] = made.table.row_of["b"]
         return found
 
     visits = run_virtual(watch())
@@ -300,21 +300,21 @@ def test_the_keeper_was_quicker() -> None:
 
 def test_what_is_in_flight_at_the_end_is_given_back() -> None:
     """A run that is broken off leaves nothing in flight, and the keeper has its task again."""
-    keeper = Diary(("a", 0.0), ("b", 0.0), share=1.0)
-    made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), keeper, concurrency=4)
+    scheduler = Diary(("a", 0.0), ("b", 0.0), share=1.0)
+    made = engine(Scripted({"a": ok("b", "c"), "b": ok(), "c": ok()}, {"a": ok()}, slow=5.0), scheduler, concurrency=4)
     visits = run(made, most=2)
     assert not made.in_flight
     assert not made.frontier.taken
-    assert not keeper.flying
-    assert {"a", "b"} - {visit.node for visit in visits if visit.follows} <= {node for _, node in keeper.due}
+    assert not scheduler.flying
+    assert {"a", "b"} - {visit.node for visit in visits if visit.follows} <= {node for _, node in scheduler.due}
     rest = run(made)
     assert sorted(["a", "b", "c", "a!", "b!"]) == sorted(told([*visits, *rest]))
 
 
 def test_stop_lets_arrive_what_is_under_way() -> None:
     """After stop() nothing is picked, what is due included."""
-    keeper = Diary(*[("a", 0.0)] * 9)
-    made = engine(Scripted(CHAIN, {"a": ok("b")}), keeper)
+    scheduler = Diary(*[("a", 0.0)] * 9)
+    made = engine(Scripted(CHAIN, {"a": ok("b")}), scheduler)
 
     async def watch() -> list[Visit]:
         found = []
@@ -326,7 +326,7 @@ def test_stop_lets_arrive_what_is_under_way() -> None:
 
     assert ["a", "a!"] == told(run_virtual(watch()))
     assert STOPPED == made.ending
-    assert 8 == len(keeper.due)
+    assert 8 == len(scheduler.due)
 
 
 @pytest.mark.parametrize("name", ["fl_n", "opic", "otie", "lr_sl", "scent,vectors=no", "nr", "mab_window"])

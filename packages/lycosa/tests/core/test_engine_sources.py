@@ -26,7 +26,7 @@ from lycosa.strategies import estimator
 from lycosa.testweb import Hit, Response, Web, gaps, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import TrapFilter
+from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.politeness import Politeness
 
 A, B = "http://a.localhost", "http://b.localhost"
@@ -134,12 +134,12 @@ def test_links_of_a_source_have_alphas_and_no_beta() -> None:
     engine, visits = crawl(web, {"/s.xml": "sitemap"})
     sitemap = next(visit for visit in visits if visit.kind == "sitemap")
     assert 0.0 == sitemap.relevance
-    assert sitemap.links.alphas[0] > 0.5 > sitemap.links.alphas[1]
+    assert sitemap.links.link_relevances[0] > 0.5 > sitemap.links.link_relevances[1]
     assert 0 == len(sitemap.terms.ids)
     assert isinstance(engine.reader, Vocabulary)
     assert 2 == engine.reader.pages == engine.tally.pages
     reef = next(visit for visit in visits if visit.node.endswith("/coral-reef"))
-    assert pytest.approx(0.5 * sitemap.links.alphas[0], abs=1e-6) == reef.score
+    assert pytest.approx(0.5 * sitemap.links.link_relevances[0], abs=1e-6) == reef.score
 
 
 def test_a_feed_and_a_list_are_sources() -> None:
@@ -240,7 +240,7 @@ def test_no_more_addresses_are_taken_than_allowed(monkeypatch: pytest.MonkeyPatc
     engine, visits = crawl(web, {"/i.xml": "sitemap"})
     assert {"/1", "/2", "/3", "/4", "/5"} == set(told(visits, "page"))
     assert 5 == engine.tally.sourced
-    assert [0, 3, 2, 0] == [len(visit.links.alphas) for visit in visits if visit.kind == "sitemap"]
+    assert [0, 3, 2, 0] == [len(visit.links.link_relevances) for visit in visits if visit.kind == "sitemap"]
 
 
 # -- robots.txt ----------------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def learned(engine: Engine) -> dict[str, Any]:
 def test_resumed_is_as_never_stopped(stop: int) -> None:
     """After any number of events, the log folded again gives the same table, sources included, and the same picks."""
     web = Site({**TWO_HOSTS.answers, f"{A}/s.xml": index("/t.xml", "/u.xml"), f"{A}/t.xml": urlset("/coral", "/x")})
-    options: dict[str, Any] = {"sitemaps": True, "probe_after": 1, "warden": TrapFilter(0.1)}
+    options: dict[str, Any] = {"sitemaps": True, "probe_after": 1, "trap_filter": SectionTrapFilter(0.1)}
 
     async def begun() -> tuple[list[Event], dict[str, Any]]:
         engine = made(web, **options)
@@ -346,7 +346,7 @@ def test_resumed_is_as_never_stopped(stop: int) -> None:
         return list(engine.log), known
 
     async def resumed(events: list[Event]) -> tuple[dict[str, Any], list[Visit]]:
-        engine = made(web, **{**options, "warden": TrapFilter(0.1)})
+        engine = made(web, **{**options, "trap_filter": SectionTrapFilter(0.1)})
         engine.replay(
             codec.decode_visit(codec.encode_visit(event), event.place) if isinstance(event, Visit) else event
             for event in events
@@ -359,7 +359,7 @@ def test_resumed_is_as_never_stopped(stop: int) -> None:
     assert live == again
     whole = [event.node for event in events if isinstance(event, Visit)] + [visit.node for visit in rest]
     assert len(whole) == len(set(whole)), "something was fetched twice"
-    _, straight = crawl(web, ["/", f"{B}/"], **{**options, "warden": TrapFilter(0.1)})
+    _, straight = crawl(web, ["/", f"{B}/"], **{**options, "trap_filter": SectionTrapFilter(0.1)})
     assert {visit.node for visit in straight} == set(whole)
 
 
@@ -375,7 +375,7 @@ def folder(count: int) -> dict[str, str]:
 
 def test_a_host_is_asked_for_nonsense_once() -> None:
     """One request an origin, as an errand that is recorded in its own kind and is no page."""
-    engine, visits = crawl(Site(folder(9)), ["/"], probe_after=3, pages=8, warden=TrapFilter(0.1))
+    engine, visits = crawl(Site(folder(9)), ["/"], probe_after=3, pages=8, trap_filter=SectionTrapFilter(0.1))
     probes = [visit for visit in visits if visit.kind == "probe"]
     assert [("gone", f"{A}/")] == [(visit.outcome, visit.origin.rpartition("/")[0] + "/") for visit in probes]
     assert 3 == sum(visit.is_page for visit in visits[: visits.index(probes[0])])
@@ -415,7 +415,7 @@ def test_the_words_of_a_probe_count_for_nothing() -> None:
             return super().response(url)
 
     web = Liar({**site, "/lie": f"<p>{'coral reef ' * 30}<a href=/hidden>coral reef</a>", **pages("/hidden")})
-    engine, visits = crawl(web, ["/"], probe_after=3, warden=TrapFilter(0.1))
+    engine, visits = crawl(web, ["/"], probe_after=3, trap_filter=SectionTrapFilter(0.1))
     (probe,) = [visit for visit in visits if visit.kind == "probe"]
     assert ("ok", 0.0, "") == (probe.outcome, probe.relevance, probe.same_as)
     assert "face" in probe.data

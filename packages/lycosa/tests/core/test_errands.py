@@ -30,11 +30,11 @@ class Scripted(Space):
         self.until = 0.0
         self.errands: dict[str, list[Task | tuple[Outcome, str]]] = {}
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         left = self.errands.get(node)
         return left.pop(0) if left else None
 
-    def ready(self, lane: str) -> tuple[float, str]:
+    def ready(self, host_key: str) -> tuple[float, str]:
         return self.until, "rests"
 
     def learn(self, visit: Visit) -> None:

@@ -66,10 +66,10 @@ def test_a_score_may_rise_and_fall() -> None:
 def test_a_waiting_lane_is_passed_over() -> None:
     """The best row of a lane that isn't ready waits; the best of the others is taken."""
     until = {"a": 5.0, "b": 0.0}
-    made = frontier("a1 b1 b2", [0.9, 0.1, 0.5], ready=lambda lane: (until[lane], "delay"))
+    made = frontier("a1 b1 b2", [0.9, 0.1, 0.5], ready=lambda host_key: (until[host_key], "delay"))
     assert ["b2", "b1"] == drain(made, now=0.0)
     assert (5.0, ["a"], ["delay"]) == (
-        made.next_ready(), [lane.name for lane in made.waiting()], [lane.why for lane in made.waiting()]
+        made.next_ready(), [host_key.name for host_key in made.waiting()], [host_key.why for host_key in made.waiting()]
     )  # fmt: skip
     assert [] == drain(made, now=4.9)
     assert ["a1"] == drain(made, now=5.0)
@@ -78,7 +78,7 @@ def test_a_waiting_lane_is_passed_over() -> None:
 def test_a_parked_lane_waits_to_be_woken() -> None:
     """A lane that is never ready is looked at again only when something wakes it."""
     until = {"a": math.inf}
-    made = frontier("a1", [0.9], ready=lambda lane: (until[lane], "answering"))
+    made = frontier("a1", [0.9], ready=lambda host_key: (until[host_key], "answering"))
     assert [] == drain(made, now=1e9)
     assert math.inf == made.next_ready()
     until["a"] = 3.0
@@ -111,9 +111,9 @@ def test_a_postponed_row_holds_up_its_lane() -> None:
 
 def test_a_lane_stops_at_its_budget() -> None:
     """A lane gives no more rows than its budget, counting what is in flight."""
-    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], lane_budget=2)
+    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
-    assert ["a"] == [lane.name for lane in made.waiting()]
+    assert ["a"] == [host_key.name for host_key in made.waiting()]
     made.untake(0)  # it failed: the lane has used up one of its two only
     made.wake("a")
     assert ["a1"] == drain(made)
@@ -146,9 +146,9 @@ class Model:
     def promises(self, n: int, at_once: int) -> list[float]:
         """The highest scores of open rows: of each lane as many as may be taken at once, or all if that is 0."""
         found: list[float] = []
-        for lane in range(LANES):
-            rows = [r for r in self.scores if r not in self.taken | self.done and r % LANES == lane]
-            taken = sum(r % LANES == lane for r in self.taken)
+        for host_key in range(LANES):
+            rows = [r for r in self.scores if r not in self.taken | self.done and r % LANES == host_key]
+            taken = sum(r % LANES == host_key for r in self.taken)
             room = max(1, at_once - taken) if at_once else len(rows)
             found += sorted((self.scores[r] for r in rows), reverse=True)[:room]
         return sorted(found, reverse=True)[:n]
@@ -176,7 +176,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
     for number in range(ROWS):
         table.add(str(number), 0)
     now, until = 0.0, [0.0] * LANES
-    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "busy"))
+    made = Frontier(table, ready=lambda host_key: (until[int(host_key[-1])], "busy"))
     model = Model()
     for name, number, value in operations:
         if name == "rank":
@@ -196,7 +196,7 @@ def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> N
                 model.done.add(row)
             made.untake(row)
             model.taken.discard(row)
-            made.wake(table.lane_of(str(row)))
+            made.wake(table.host_key(str(row)))
         elif name == "busy":  # a lane changes when something of it ends: whoever changes it wakes it
             until[number] = now + value
             made.wake(f"lane {number}")

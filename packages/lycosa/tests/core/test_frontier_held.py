@@ -58,7 +58,7 @@ def end(made: Frontier, node: str) -> None:
     row = made.table.row_of[node]
     made.table.state[row] = DONE
     made.untake(row)
-    made.wake(made.table.lane_of(node))
+    made.wake(made.table.host_key(node))
 
 
 def hold(made: Frontier, node: str, level: int) -> None:
@@ -87,7 +87,7 @@ def test_held_rows_wait_for_free_ones_in_flight() -> None:
 def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
     """A visit that has to be repeated is not in flight meanwhile."""
     until = {"a": 0.0, "b": 0.0}
-    made = frontier("a1 b1", [0.5, 0.9], [FREE, HELD], ready=lambda lane: (until[lane], ""), patience=PATIENCE)
+    made = frontier("a1 b1", [0.5, 0.9], [FREE, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert ("a1", "") == (take(made), take(made))
     until["a"] = 100.0
     made.untake(0)
@@ -98,7 +98,7 @@ def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
 def test_held_rows_wait_for_lanes_with_free_ones() -> None:
     """A free row whose host will be ready within the patience comes first; one that takes longer is not waited for."""
     until = {"a": 5.0, "b": 0.0}
-    made = frontier("a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda lane: (until[lane], ""), patience=2.0)
+    made = frontier("a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=2.0)
     assert "b1" == take(made, 2.9), "5.0 is further off than two seconds"
     end(made, "b1")
     assert "" == take(made, 3.1)
@@ -112,7 +112,7 @@ def test_held_rows_wait_for_lanes_with_free_ones() -> None:
 def test_held_rows_do_not_wait_for_lanes_with_held_ones() -> None:
     """A host that rests and has nothing free to give is no reason for others to rest."""
     until = {"a": 1.0, "b": 0.0}
-    made = frontier("a1 b1", [0.9, 0.1], [HELD, HELD], ready=lambda lane: (until[lane], ""), patience=PATIENCE)
+    made = frontier("a1 b1", [0.9, 0.1], [HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=PATIENCE)
     assert "b1" == take(made)
 
 
@@ -120,7 +120,7 @@ def test_held_rows_do_not_wait_for_lanes_with_held_ones() -> None:
 def test_held_rows_wait_for_lanes_that_are_busy(why: str) -> None:
     """While robots.txt is fetched for a free row, or a held page of its host, the free row is still the next."""
     until = {"a": math.inf, "b": 0.0}
-    made = frontier("a1 b1", [0.9, 0.1], [FREE, HELD], ready=lambda lane: (until[lane], why), patience=PATIENCE)
+    made = frontier("a1 b1", [0.9, 0.1], [FREE, HELD], ready=lambda host_key: (until[host_key], why), patience=PATIENCE)
     assert "" == take(made)
 
 
@@ -141,7 +141,7 @@ def test_shut_rows_are_never_taken() -> None:
 def test_a_row_that_is_shut_while_its_lane_waits() -> None:
     """A lane that waited for a row that is shut meanwhile has nothing to give when its time comes."""
     until = {"a": 5.0}
-    made = frontier("a1", [0.9], ready=lambda lane: (until[lane], ""))
+    made = frontier("a1", [0.9], ready=lambda host_key: (until[host_key], ""))
     assert "" == take(made)
     hold(made, "a1", SHUT)
     assert "" == take(made, 6.0)
@@ -226,11 +226,11 @@ class Model:
     def free(self, row: int) -> bool:
         return row in self.seeds or self.levels.get(row, FREE) == FREE
 
-    def candidates(self, lane: int) -> list[int]:
+    def candidates(self, host_key: int) -> list[int]:
         return [
             row
             for row in self.scores
-            if row % LANES == lane
+            if row % LANES == host_key
             and row not in self.taken
             and row not in self.done
             and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
@@ -240,27 +240,27 @@ class Model:
         return math.inf if row in self.seeds else self.scores[row]
 
     def best(self, now: float, until: list[float], choosy: float, patience: float) -> int:
-        ready = [row for lane in range(LANES) if until[lane] <= now for row in self.candidates(lane)]
+        ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
         if not ready:
             return -1
         row = max(ready, key=lambda row: (self.free(row), self.score(row), -row))
         if not self.free(row):
-            soon = [lane for lane in range(LANES) if until[lane] <= now + patience or until[lane] == math.inf]
-            coming = any(self.free(row) for lane in soon for row in self.candidates(lane))
+            soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
+            coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
         worth = min(WORTH_WAITING, patience)
-        resting = [self.top(lane) for lane in range(LANES) if self.rests(lane, now, until[lane], worth)]
+        resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], worth)]
         best = max(resting, default=-math.inf)
         return -1 if choosy and best > -math.inf and self.score(row) < best - (1 - choosy) * abs(best) else row
 
-    def rests(self, lane: int, now: float, until: float, worth: float) -> bool:
+    def rests(self, host_key: int, now: float, until: float, worth: float) -> bool:
         """Whether the lane has not been in use for too long, or will be ready before long."""
-        in_use = until == math.inf and any(row % LANES == lane for row in self.taken)
-        return (in_use and now < self.since[lane] + worth) or now < until <= now + worth
+        in_use = until == math.inf and any(row % LANES == host_key for row in self.taken)
+        return (in_use and now < self.since[host_key] + worth) or now < until <= now + worth
 
-    def top(self, lane: int) -> float:
+    def top(self, host_key: int) -> float:
         """The best free score of a lane; -inf if it has none, or if it is a seed's."""
-        scores = [self.score(row) for row in self.candidates(lane) if self.free(row)]
+        scores = [self.score(row) for row in self.candidates(host_key) if self.free(row)]
         return max(scores) if scores and max(scores) < math.inf else -math.inf
 
 
@@ -299,7 +299,7 @@ def play(
         row = table.add_seed(str(number)) if number in seeds else table.add(str(number), 0)
         assert number == row
     now, until = 0.0, [0.0] * LANES
-    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, choosy=choosy)
+    made = Frontier(table, ready=lambda host_key: (until[int(host_key[-1])], "rests"), patience=patience, choosy=choosy)
     model = Model(seeds)
 
     def taken() -> int:
@@ -329,7 +329,7 @@ def play(
             made.untake(row)
             del model.taken[row]
             until[row % LANES] = now + 0.5
-            made.wake(table.lane_of(str(row)))
+            made.wake(table.host_key(str(row)))
         elif name == "rest" and until[number] < math.inf:
             until[number] = now + value
             made.wake(f"lane {number}")
@@ -349,7 +349,7 @@ def play(
         del model.taken[row]
         until[row % LANES] = now
         made.wake(f"lane {row % LANES}")
-    assert [] == [row for lane in range(LANES) for row in model.candidates(lane)], "something was left"
+    assert [] == [row for host_key in range(LANES) for row in model.candidates(host_key)], "something was left"
 
 
 @settings(max_examples=50, deadline=None)
@@ -404,8 +404,8 @@ def test_all_of_it_equals_brute_force(
 
 def choosy(scores: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
     """A frontier with one row in each of the lanes a, b, c."""
-    nodes = " ".join(f"{lane}1" for lane in "abc"[: len(scores)])
-    return frontier(nodes, scores, ready=lambda lane: (until.get(lane, 0.0), ""), choosy=share, patience=300.0, **rest)
+    nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(scores)])
+    return frontier(nodes, scores, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest)
 
 
 @pytest.mark.parametrize(("score", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
@@ -436,7 +436,7 @@ def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
 def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
     """The best lane is answering: it is waited for, but not longer than for one that rests."""
     until = {"a": 0.0, "b": 0.0}
-    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda lane: (until[lane], ""), choosy=0.7, patience=300.0)
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (until[host_key], ""), choosy=0.7, patience=300.0)
     assert "a1" == take(made, 100.0)
     until["a"] = math.inf
     assert "" == take(made, 101.0)
@@ -451,20 +451,20 @@ def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
 def test_choosiness_ends_where_patience_ends() -> None:
     """A crawl that gives up after a second must not refuse a page for the sake of a host that rests for two."""
     until = {"a": 2.0}
-    made = frontier("a1 b1", [0.9, 0.1], ready=lambda lane: (until.get(lane, 0.0), ""), choosy=0.7, patience=1.0)
+    made = frontier("a1 b1", [0.9, 0.1], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7, patience=1.0)
     assert "b1" == take(made)
 
 
 def test_held_rows_are_not_worth_waiting_for() -> None:
     """However much a held row promises, free ones do not wait for its lane."""
-    made = frontier("a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda lane: (2.0 if lane == "a" else 0.0, ""), choosy=1.0)
+    made = frontier("a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda host_key: (2.0 if host_key == "a" else 0.0, ""), choosy=1.0)
     assert "b1" == take(made)
 
 
 def test_a_row_that_rises_while_its_lane_rests_is_waited_for() -> None:
     """What is learned while a lane rests counts, though another lane that rests was better before."""
     until = {"a": 2.0, "b": 2.0}
-    ready = frontier("a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda lane: (until.get(lane, 0.0), ""), choosy=0.7)
+    ready = frontier("a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7)
     assert "c1" == take(ready)
     ready.rank(np.array([1], np.int32), np.array([0.9]))
     assert "" == take(ready)
@@ -493,7 +493,7 @@ def test_no_one_waits_for_ever(
     table = Table(lane_of=lambda node: f"lane {int(node) % LANES}")
     numbers = np.array([table.add(str(number), 0) for number in range(len(rows))], np.int32)
     until = list(rests)
-    made = Frontier(table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, choosy=share)
+    made = Frontier(table, ready=lambda host_key: (until[int(host_key[-1])], "rests"), patience=patience, choosy=share)
     made.rank(numbers, np.array([score for score, _ in rows]))
     made.hold(numbers, np.array([level for _, level in rows], np.uint8))
     now, left = 0.0, {number for number, (_, level) in enumerate(rows) if level != SHUT}
@@ -515,11 +515,11 @@ def test_no_one_waits_for_ever(
 
 def test_the_heap_of_resting_lanes_stays_small() -> None:
     """It grows with the lanes and with what is ranked while they rest, not with the takes."""
-    lanes, takes = 20, 3000
-    until = dict.fromkeys(range(lanes), 0.0)
-    table = Table(lane_of=lambda node: str(int(node) % lanes))
-    rows = np.array([table.add(str(number), 0) for number in range(lanes * 200)], np.int32)
-    made = Frontier(table, ready=lambda lane: (until[int(lane)], "rests"), choosy=0.7)
+    host_keys, takes = 20, 3000
+    until = dict.fromkeys(range(host_keys), 0.0)
+    table = Table(lane_of=lambda node: str(int(node) % host_keys))
+    rows = np.array([table.add(str(number), 0) for number in range(host_keys * 200)], np.int32)
+    made = Frontier(table, ready=lambda host_key: (until[int(host_key)], "rests"), choosy=0.7)
     made.rank(rows, np.random.default_rng(1).random(len(rows)))
     now, taken = 0.0, 0
     while taken < takes:
@@ -530,9 +530,9 @@ def test_the_heap_of_resting_lanes_stays_small() -> None:
         taken += 1
         table.state[row] = DONE
         made.untake(row)
-        until[row % lanes] = now + 1.0
-        made.wake(str(row % lanes))
-    assert len(made._resting) <= 4 * lanes
+        until[row % host_keys] = now + 1.0
+        made.wake(str(row % host_keys))
+    assert len(made._resting) <= 4 * host_keys
 
 
 def test_ranking_a_resting_lane_costs_an_entry_at_most() -> None:

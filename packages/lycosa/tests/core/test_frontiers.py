@@ -17,15 +17,15 @@ class Hosts:
     def __init__(self, **until: float) -> None:
         self.until = until
 
-    def __call__(self, lane: str) -> tuple[float, str]:
-        return self.until.get(lane, 0.0), "pause"
+    def __call__(self, host_key: str) -> tuple[float, str]:
+        return self.until.get(host_key, 0.0), "pause"
 
 
-def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, lane_budget: int = 0) -> Frontiers:
+def frontiers(nodes: str, *rankings: list[float], hosts: Hosts | None = None, host_budget: int = 0) -> Frontiers:
     """Nodes named by lane and number ("a1"), ranked several times."""
     table = Table(lane_of=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in nodes.split()], np.int32)
-    made = Frontiers([Frontier(table, hosts or Hosts(), lane_budget) for _ in rankings])
+    made = Frontiers([Frontier(table, hosts or Hosts(), host_budget) for _ in rankings])
     for arm, scores in zip(made.arms, rankings, strict=True):
         arm.rank(rows, np.array(scores))
     return made
@@ -55,12 +55,12 @@ def test_what_one_takes_no_other_gives() -> None:
 
 def test_a_lane_s_budget_is_one_for_all() -> None:
     """Two pages of a host are two pages, whichever arms took them, in flight or counted."""
-    made = frontiers("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], [0.7, 0.8, 0.9, 0.1], lane_budget=2)
+    made = frontiers("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], [0.7, 0.8, 0.9, 0.1], host_budget=2)
     assert ["a1", "a3", "b1", ""] == [take(made, arm) for arm in (0, 1, 0, 1)]
-    made.lane(made.table.lane_number["a"]).pages += 1  # a1 was a page, a3 was none
+    made.host_key(made.table.host_number["a"]).pages += 1  # a1 was a page, a3 was none
     for node in ("a1", "a3"):
         end(made, node)
-    assert [1, 1] == [arm.lane(0).pages for arm in made.arms]
+    assert [1, 1] == [arm.host_key(0).pages for arm in made.arms]
     assert ["a2", ""] == [take(made, 0), take(made, 1)]
 
 
@@ -90,7 +90,7 @@ def test_all_are_asked_before_there_is_nothing() -> None:
     hosts = Hosts(a=7.0, b=9.0)
     made = frontiers("a1 b1", [0.9, 0.5], [0.1, 0.9], hosts=hosts)
     assert (1, -1) == made.first([0, 1], now=0.0)
-    assert ([0, 1], 7.0, ["a", "b"]) == (made.asked, made.next_ready(), [lane.name for lane in made.waiting()])
+    assert ([0, 1], 7.0, ["a", "b"]) == (made.asked, made.next_ready(), [host_key.name for host_key in made.waiting()])
     hosts.until = {}
     assert (1, 1) == made.first([1, 0], now=10.0)
     assert ([1], math.inf) == (made.asked, made.next_ready())

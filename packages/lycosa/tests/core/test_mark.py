@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.files import MOST_DEATHS, NAME, Mark
+from lycosa.core.files import MOST_DEATHS, NAME, CrashMarker
 
 
 def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:
     """Before it and after it nothing is marked, and whatever it raises."""
-    mark, other = Mark(tmp_path), Mark(tmp_path)
+    mark, other = CrashMarker(tmp_path), CrashMarker(tmp_path)
     assert "" == other.left
     with mark.on("http://a.test/r\u00e9cif"):
         assert "http://a.test/r\u00e9cif" == other.left
@@ -22,22 +22,22 @@ def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:
 
 def test_a_shorter_node_after_a_longer_one(tmp_path: Path) -> None:
     """What is left of the longer one does not count."""
-    mark = Mark(tmp_path)
+    mark = CrashMarker(tmp_path)
     mark.on("http://a.test/a-long-one")
     mark.on("http://b.test/")
-    assert "http://b.test/" == Mark(tmp_path).left
+    assert "http://b.test/" == CrashMarker(tmp_path).left
 
 
 @pytest.mark.parametrize("content", [b"", b"\0", b"\xff" * 100, b"\0\0\0\x05\xff\xff"])
 def test_a_file_that_makes_no_sense(tmp_path: Path, content: bytes) -> None:
     """It is no node, or some other one: never an error."""
     (tmp_path / NAME).write_bytes(content)
-    assert isinstance(Mark(tmp_path).left, str)
+    assert isinstance(CrashMarker(tmp_path).left, str)
 
 
 def test_without_a_file() -> None:
     """Nothing is marked and nothing fails."""
-    mark = Mark()
+    mark = CrashMarker()
     with mark.on("a"):
         assert "" == mark.left
     mark.close()
@@ -46,9 +46,9 @@ def test_without_a_file() -> None:
 def test_no_room_for_it(tmp_path: Path) -> None:
     """A crawl goes on without a mark that can't be written."""
     (tmp_path / NAME).mkdir()
-    with Mark(tmp_path).on("a"):
+    with CrashMarker(tmp_path).on("a"):
         pass
-    full = Mark(tmp_path.parent)
+    full = CrashMarker(tmp_path.parent)
     os.close(full._file)
     with full.on("a"):
         pass
@@ -56,6 +56,6 @@ def test_no_room_for_it(tmp_path: Path) -> None:
 
 def test_suspects_and_poison() -> None:
     """One death makes a suspect, two make poison."""
-    mark = Mark()
+    mark = CrashMarker()
     mark.deaths = {"a": 1, "b": MOST_DEATHS}
     assert [(True, False), (True, True), (False, False)] == [(mark.is_suspect(n), mark.is_poison(n)) for n in "abc"]

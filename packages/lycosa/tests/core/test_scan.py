@@ -45,7 +45,7 @@ def end(made: Frontier, node: str) -> None:
     row = made.table.row_of[node]
     made.table.close(row)
     made.untake(row)
-    made.wake(made.table.lane_of(node))
+    made.wake(made.table.host_key(node))
 
 
 # -- plain scores --------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def test_a_row_named_twice_is_there_once() -> None:
 
 def test_a_lane_stops_at_its_budget() -> None:
     """A lane gives no more rows than its budget, counting what is in flight."""
-    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], lane_budget=2)
+    made = frontier("a1 a2 a3 b1", [0.9, 0.8, 0.7, 0.1], host_budget=2)
     assert ["a1", "a2", "b1"] == drain(made)
-    assert ["a"] == [lane.name for lane in made.waiting()]
+    assert ["a"] == [host_key.name for host_key in made.waiting()]
     made.untake(0)  # it failed: the lane has used up one of its two only
     made.wake("a")
     assert ["a1"] == drain(made)
@@ -109,13 +109,13 @@ def test_a_postponed_row_holds_up_its_lane() -> None:
     """A row given back with a time keeps its whole lane waiting until then."""
     made = frontier("a1 a2 b1", [0.9, 0.8, 0.1])
     made.postpone(made.take(0.0), 2.0, "robots.txt")
-    assert (["b1"], 2.0, ["a"]) == (drain(made, 1.0), made.next_ready(), [lane.name for lane in made.waiting()])
+    assert (["b1"], 2.0, ["a"]) == (drain(made, 1.0), made.next_ready(), [host_key.name for host_key in made.waiting()])
     assert ["a1", "a2"] == drain(made, 2.0)
 
 
 def test_rows_closed_by_a_replayed_log_are_gone() -> None:
     """A replayed log closes rows that nobody took: they are not given, and no lane waits for them."""
-    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda lane: (9.0 if lane == "a" else 0.0, "rests"))
+    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (9.0 if host_key == "a" else 0.0, "rests"))
     assert ["b1"] == drain(made)
     made.table.close(0)
     made.table.close(1)
@@ -132,7 +132,7 @@ def test_a_visit_that_ends_does_not_cost_a_look_at_all_rows() -> None:
 
 def test_head_names_lanes_that_may_be_used() -> None:
     """The lanes to come are those that have rows and do not rest."""
-    made = frontier("a1 b1 c1", [0.9, 0.5, 0.1], ready=lambda lane: (9.0 if lane == "a" else 0.0, "rests"))
+    made = frontier("a1 b1 c1", [0.9, 0.5, 0.1], ready=lambda host_key: (9.0 if host_key == "a" else 0.0, "rests"))
     assert "b1" == take(made)
     assert ["c"] == made.head(8)
 
@@ -196,7 +196,7 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
     rng = np.random.default_rng(5)
     table = Table(lane_of=lambda node: str(int(node) % 4))
     until = dict.fromkeys("0123", 0.0)
-    made = ScanFrontier(table, ready=lambda lane: (until[lane], "rests"), lines=4)
+    made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), lines=4)
     features = np.zeros((4, 12_000), np.float32)
     weights = np.array([0.5, 0.2, 0.1, 0.3])
     is_open = np.zeros(12_000, np.bool_)
@@ -210,7 +210,7 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
     for now in range(400):
         weights += rng.normal(scale=0.02 / (1 + now), size=4)
         made.weigh(weights.astype(np.float32), 0.25)
-        usable = is_open & (np.array([until[str(lane)] for lane in range(4)])[np.arange(12_000) % 4] <= now)
+        usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[np.arange(12_000) % 4] <= now)
         scores = linear_scores(features, weights.astype(np.float32), 0.25)
         expected = int(np.where(usable, scores, -math.inf).argmax())
         assert expected == made.take(float(now))
@@ -234,7 +234,7 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
     table = Table(lane_of=lambda node: str(int(node) % 4))
     rows = np.array([table.add(str(number), 1) for number in range(number_of_rows)])
     until = dict.fromkeys("0123", 0.0)
-    made = ScanFrontier(table, ready=lambda lane: (until[lane], "rests"), order=order, lines=3)
+    made = ScanFrontier(table, ready=lambda host_key: (until[host_key], "rests"), order=order, lines=3)
     kind = rng.integers(0, kinds, number_of_rows)
     features = np.array([kind, kinds - kind, np.ones(number_of_rows)], np.float32)  # all add up to kinds, and 1
     features[2, ::10] = rng.random(len(rows[::10]))  # a tenth is worse
@@ -245,7 +245,7 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
         weights = np.array([0.5, 0.5, 1 / (1 + now)], np.float32)
         made.weigh(weights)
         scores = linear_scores(features, weights, 0.0)
-        usable = is_open & (np.array([until[str(lane)] for lane in range(4)])[rows % 4] <= now)
+        usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[rows % 4] <= now)
         best = np.flatnonzero(usable & (scores == scores[usable].max()))
         assert len(best) > number_of_rows / 8
         expected = int(best[places[best].argmin()])
@@ -273,11 +273,11 @@ class Model:
     def free(self, row: int) -> bool:
         return row in self.seeds or self.levels.get(row, FREE) == FREE
 
-    def candidates(self, lane: int) -> list[int]:
+    def candidates(self, host_key: int) -> list[int]:
         return [
             row
             for row in self.features
-            if row % LANES == lane
+            if row % LANES == host_key
             and row not in self.taken
             and row not in self.done
             and (row in self.seeds or self.levels.get(row, FREE) != SHUT)
@@ -289,11 +289,11 @@ class Model:
         return sum(weight * value for weight, value in zip(self.weights, self.features[row], strict=True))
 
     def best(self, now: float, until: list[float], patience: float) -> int:
-        ready = [row for lane in range(LANES) if until[lane] <= now for row in self.candidates(lane)]
+        ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
         row = max(ready, key=lambda row: (self.free(row), self.score(row), -row), default=-1)
         if row >= 0 and not self.free(row):
-            soon = [lane for lane in range(LANES) if until[lane] <= now + patience or until[lane] == math.inf]
-            coming = any(self.free(row) for lane in soon for row in self.candidates(lane))
+            soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
+            coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
         return row
 
@@ -330,7 +330,7 @@ def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: fr
     now, until = 0.0, [0.0] * LANES
     model = Model(seeds)
     made = ScanFrontier(
-        table, ready=lambda lane: (until[int(lane[-1])], "rests"), patience=patience, lines=LINES if linear else 0
+        table, ready=lambda host_key: (until[int(host_key[-1])], "rests"), patience=patience, lines=LINES if linear else 0
     )
 
     def rank(rows: list[int]) -> None:
@@ -375,7 +375,7 @@ def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: fr
                 close(row)
             made.untake(row)
             del model.taken[row]
-            made.wake(table.lane_of(str(row)))
+            made.wake(table.host_key(str(row)))
         elif name == "rest":
             until[number] = now + value
             made.wake(f"lane {number}")
@@ -391,5 +391,5 @@ def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: fr
         close(row)
         made.untake(row)
         del model.taken[row]
-    assert [] == [row for lane in range(LANES) for row in model.candidates(lane)], "something was left"
+    assert [] == [row for host_key in range(LANES) for row in model.candidates(host_key)], "something was left"
     assert (math.inf, []) == (made.next_ready(), made.waiting())

@@ -87,8 +87,8 @@ def test_it_can_be_resumed_and_replayed() -> None:
 def picks(name: str) -> list[str]:
     """What a strategy fetches of a page that links to five pages of a, better than those of b and c."""
     links = {"http://s.test/": [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"]}
-    alphas = dict(zip(links["http://s.test/"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.45], strict=True))
-    space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in alphas.items()})
+    link_relevances = dict(zip(links["http://s.test/"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.45], strict=True))
+    space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in link_relevances.items()})
     log = MemoryLog()
     engine = Engine(
         space, SpaceJudge(), strategy(name), log, clock=lambda: 0.0, concurrency=1, budget=Budget(pages=7)

@@ -50,11 +50,11 @@ class Best(BestFirst):
     sweeping = True
 
 
-def ranked(scores: list[float], sweeping: bool, lanes: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
+def ranked(scores: list[float], sweeping: bool, host_keys: str = "", **rest: Any) -> tuple[Strategy, Frontier]:
     """A strategy and its frontier, with rows that have these scores, in these lanes."""
     made = steer(Told(scores, sweeping=sweeping), "told", **rest)
-    table = Table(lane_of=lambda node: lanes[int(node)] if lanes else "")
-    frontier = made.frontier(table, lambda lane: (9.0 if lane == "r" else 0.0, "rests"), 0, 300.0, 0.0)
+    table = Table(lane_of=lambda node: host_keys[int(node)] if host_keys else "")
+    frontier = made.frontier(table, lambda host_key: (9.0 if host_key == "r" else 0.0, "rests"), 0, 300.0, 0.0)
     for number in range(len(scores)):
         made.admit(table.add(str(number), 1), table, frontier)
     return made, frontier
@@ -80,7 +80,7 @@ def test_frontiers_by_estimator() -> None:
     """Heaps, unless scores change all over; and for a linear estimator one line for each feature."""
     kinds = []
     for guide in (BreadthFirst(), Told([], sweeping=True), Regression("fl"), Regression("sl")):
-        made = Greedy(guide).frontier(Table(), lambda lane: (0.0, ""))
+        made = Greedy(guide).frontier(Table(), lambda host_key: (0.0, ""))
         kinds.append(len(made.weights) if isinstance(made, ScanFrontier) else 0)
     assert [0, 1, 4, 7] == kinds
 
@@ -241,8 +241,8 @@ def test_the_first_batch_is_chosen_from_the_links_of_all_seeds(sweeping: bool) -
 
     Were seeds pages of a batch, the third would be the first of the second one, and r, s would come before t.
     """
-    alphas = {("a", "r"): 0.9, ("b", "s"): 0.5, ("c", "t"): 0.95, ("t", "u"): 1.0}
-    space = GraphSpace({"a": ["r"], "b": ["s"], "c": ["t"], "t": ["u"]}, alpha=alphas)
+    link_relevances = {("a", "r"): 0.9, ("b", "s"): 0.5, ("c", "t"): 0.95, ("t", "u"): 1.0}
+    space = GraphSpace({"a": ["r"], "b": ["s"], "c": ["t"], "t": ["u"]}, alpha=link_relevances)
     guide = (Best if sweeping else BestFirst)(page=0.0, anchor=1.0)
     assert list("abc" + "tr" + "us") == run(engine(space, steer(guide, batch=2), "a b c", concurrency=1))
 
@@ -265,7 +265,7 @@ def test_a_batch_ends_when_the_hosts_left_are_spent() -> None:
     """Rows of a host whose budget is spent are not left to be fetched: what was found elsewhere joins."""
 
     class Hosts(GraphSpace):
-        def lane(self, node: str) -> str:
+        def host_key(self, node: str) -> str:
             return node[0]
 
     space = Hosts({"a1": ["a2", "a3", "a4"], "a2": ["b1"], "b1": ["b2"]})
@@ -277,11 +277,11 @@ def test_a_batch_does_not_wait_for_hosts_that_want_to_be_left_alone() -> None:
     """When the rest of the batch can't be fetched within our patience, what was found meanwhile is."""
 
     class Hosts(GraphSpace):
-        def lane(self, node: str) -> str:
+        def host_key(self, node: str) -> str:
             return node[0]
 
-        def ready(self, lane: str) -> tuple[float, str]:
-            return (clock() + 1e6 if lane == "r" else 0.0), "rests"
+        def ready(self, host_key: str) -> tuple[float, str]:
+            return (clock() + 1e6 if host_key == "r" else 0.0), "rests"
 
     space = Hosts({"a1": ["r1", "a2"], "a2": ["b1"], "b1": ["b2"]})
     assert ["a1", "a2", "b1", "b2"] == run(engine(space, steer(BreadthFirst(), batch=99), "a1", patience=10.0))
@@ -291,7 +291,7 @@ def test_a_failure_that_is_tried_again_does_not_count() -> None:
     """Two pages make a batch of two, whatever fails for now in between."""
     made = steer(Told([0, 0.5, 0.4, 0.3, 0.9, 0.8]), batch=2)
     table = Table()
-    frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+    frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
 
     def visit(node: str, *links: str, outcome: Outcome = "ok", retry_at: float = 0.0) -> list[int]:
         found = Visit(node, "page", outcome, 1, links=Links.to(*links), retry_at=retry_at)
@@ -312,7 +312,7 @@ def test_weights_count_from_the_next_batch_on() -> None:
     guide = Regression("fl")
     made = steer(guide, batch=3)
     table = Table()
-    frontier = made.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+    frontier = made.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
     assert isinstance(frontier, ScanFrontier)
     made.admit(table.add_seed("a"), table, frontier)
     known = []
@@ -438,8 +438,8 @@ def test_left_looks_at_what_was_learned_only() -> None:
 def test_rows_of_spent_hosts_are_not_left(sweeping: bool) -> None:
     """A host's budget counts the pages it gave, not those in flight, which may fail."""
     table = Table()
-    made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda lane: (0.0, ""), lane_budget=1)
+    made = Greedy(Told([0.5, 0.4], sweeping=sweeping)).frontier(table, lambda host_key: (0.0, ""), host_budget=1)
     made.rank(np.array([table.add(node, 0) for node in "ab"], np.int32), np.array([0.5, 0.4]))
     assert (0, -1, True) == (made.take(0.0), made.take(0.0), made.left())
-    made.lane(0).pages += 1
+    made.host_key(0).pages += 1
     assert not made.left()

@@ -11,7 +11,7 @@ from lycosa.core.types import Links, Visit
 def page(node: str, links: dict[str, float] | None = None, relevance: float = 0.0, **rest: object) -> Visit:
     """A visit of a page whose links have alphas."""
     columns = Links.to(*(links or {}))
-    columns.alphas = np.array(list((links or {}).values()), np.float32)
+    columns.link_relevances = np.array(list((links or {}).values()), np.float32)
     return Visit(node, "page", "ok", 1, relevance=relevance, links=columns, **rest)  # type: ignore[arg-type]
 
 
@@ -50,8 +50,8 @@ def test_lanes_are_shared_by_nodes() -> None:
     table = Table(lane_of=lambda node: node[0])
     for node in ("a1", "b1", "a2"):
         table.add(node, 0)
-    assert [0, 1, 0] == table.lane[:3].tolist()
-    assert ["a", "b"] == table.lanes
+    assert [0, 1, 0] == table.host[:3].tolist()
+    assert ["a", "b"] == table.hosts
 
 
 def test_sums_and_maxima_over_parents() -> None:
@@ -74,11 +74,11 @@ def test_a_link_repeated_counts_once_with_its_best_alpha() -> None:
     table.add_seed("a")
     visit = page("a")
     visit.links = Links.to("b", "a", "b", "c")
-    visit.links.alphas = np.array([0.1, 1.0, 0.7, 0.2], np.float32)
+    visit.links.link_relevances = np.array([0.1, 1.0, 0.7, 0.2], np.float32)
     step = table.absorb(visit)
     assert step is not None
     assert ["b", "c"] == [table.nodes[row] for row in step.children]
-    assert [0.7, 0.2] == pytest.approx(step.alphas.tolist())
+    assert [0.7, 0.2] == pytest.approx(step.link_relevances.tolist())
     assert 1 == column(table, "in_degree", "b")
     assert ([0, 0], [1, 2]) == (table.edges.parent.tolist(), table.edges.child.tolist())
 
@@ -239,8 +239,8 @@ def test_of_a_page_visited_again_only_new_links_join() -> None:
     assert ["d"] == [table.nodes[row] for row in step.children]
     assert [-1, 3, -1] == step.of_link.tolist()
     assert [1, 1, 1] == table.in_degree[1:4].tolist()
-    assert [0.5, 0.25, 1.0] == table.alpha_sum[1:4].tolist()
-    assert [0.5, 0.5, 1.0] == table.beta_sum[1:4].tolist()
+    assert [0.5, 0.25, 1.0] == table.link_relevance_sum[1:4].tolist()
+    assert [0.5, 0.5, 1.0] == table.relevance_sum[1:4].tolist()
     third = page("a", {"b": 0.5, "d": 1.0}, relevance=1.0)
     third.kind, third.data = "revisit", {"follows": 2.0}
     assert table.absorb(third) is None  # nothing new

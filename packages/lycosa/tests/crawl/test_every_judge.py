@@ -118,8 +118,8 @@ def check_numbers(visits: Sequence[Visit]) -> None:
     for visit in visits:
         assert np.isfinite(visit.relevance)
         assert visit.relevance >= 0
-        assert len(visit.links.alphas) in (0, len(visit.links))
-        assert np.isfinite(visit.links.alphas).all()
+        assert len(visit.links.link_relevances) in (0, len(visit.links))
+        assert np.isfinite(visit.links.link_relevances).all()
         for facet in visit.links.facets.values():
             assert len(visit.links) == len(facet)
             assert np.isfinite(facet).all()
@@ -146,7 +146,7 @@ def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str
     assert not {visit.node for visit in pages[0]} & {visit.node for visit in pages[1]}
     relevances = [visit.relevance for some in pages for visit in some]
     assert len(set(relevances)) > 1
-    assert any((visit.links.alphas > 0).any() for some in pages for visit in some)
+    assert any((visit.links.link_relevances > 0).any() for some in pages for visit in some)
 
 
 @pytest.mark.parametrize(

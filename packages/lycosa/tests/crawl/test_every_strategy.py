@@ -134,7 +134,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
     for visit in visits_of(events):
         assert np.isfinite(visit.score) or visit.score == np.inf  # a seed's
         assert np.isfinite(visit.relevance)
-        assert np.isfinite(visit.links.alphas).all()
+        assert np.isfinite(visit.links.link_relevances).all()
     if strategy.startswith("mab_"):
         assert len({visit.arm for visit in pages}) > 1
 

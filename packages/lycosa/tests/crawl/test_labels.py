@@ -10,7 +10,7 @@ from learning_judge import Learning
 from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa.core.protocols import Space, Topic
+from lycosa.core.protocols import Space, Judge
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit
 from lycosa.crawling import Crawl
 from lycosa.judges.vector_judge import VectorJudge
@@ -35,7 +35,7 @@ class Tiny(Space):
         return Page("ok", marked=text, links=Links.to(*links, anchors=[f"about {link[:3]}" for link in links]))
 
 
-def judge(kind: str) -> Topic:
+def judge(kind: str) -> Judge:
     """One that learns, or one that does not."""
     return Learning("coral") if kind == "learns" else VectorJudge("coral")
 
@@ -76,7 +76,7 @@ def test_what_it_has_counts_anew(tmp_path: Path, kind: str) -> None:
     label(tmp_path, {"train": False})
     crawl = resumed(tmp_path, kind)
     assert {4 if kind == "learns" else 7} == counts(tmp_path, crawl)
-    assert 1 == crawl.lessons
+    assert 1 == crawl.model_updates
     log = SqliteLog(tmp_path / NAME, readonly=True)
     train = next(event for event in log if isinstance(event, Visit) and event.node == "train")
     log.close()
@@ -91,7 +91,7 @@ def test_labels_can_be_taken_back(tmp_path: Path, kind: str) -> None:
     resumed(tmp_path, kind)
     label(tmp_path, {"train": None, "start": None}, "2")
     crawl = resumed(tmp_path, kind)
-    assert ({8}, 0) == (counts(tmp_path, crawl), crawl.lessons)
+    assert ({8}, 0) == (counts(tmp_path, crawl), crawl.model_updates)
 
 
 def test_a_page_that_is_labelled_before_it_is_fetched_again_counts_from_then_on(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
     for _ in range(3):
         resumed(tmp_path, "learns")
     log = SqliteLog(tmp_path / NAME, readonly=True)
-    lessons = [event for event in log if isinstance(event, ModelUpdate)]
+    model_updates = [event for event in log if isinstance(event, ModelUpdate)]
     log.close()
-    assert 4 == len(lessons)  # after four pages, after eight, at the end of the run, and of the label
+    assert 4 == len(model_updates)  # after four pages, after eight, at the end of the run, and of the label
 
 
 def test_append_labels_again(tmp_path: Path) -> None:
@@ -166,6 +166,6 @@ def test_a_judge_that_has_met_nothing_to_learn_from_waits_in_the_next_run(tmp_pa
     for out in (whole, parts):
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
             events = [event for event in log if isinstance(event, Visit | ModelUpdate)]
-        told.append([event.node if isinstance(event, Visit) else "lesson" for event in events])
+        told.append([event.node if isinstance(event, Visit) else "model_update" for event in events])
     assert told[0] == told[1]
-    assert told[0].index("lesson") == 50
+    assert told[0].index("model_update") == 50

@@ -12,7 +12,7 @@ import lycosa
 from crawl_helpers import sim_space
 from lycosa.collection.reading import Collection
 from lycosa.core.assessor import Assessor
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.types import Visit
 from lycosa.spaces import web as web_space
 from lycosa.store.log import SqliteLog
@@ -132,7 +132,7 @@ def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int
         assert exchange is not None
         assert b"Coral poison" in exchange.body
         assert ("Coral poison" if outcome == "ok" else "") == found[POISON][0].title
-    assert "" == Mark(directory).left
+    assert "" == CrashMarker(directory).left
 
 
 def test_no_crash_loop_in_robots_txt(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
     """Someone kills a crawl while it judges a page that is as good as any other: it is recorded as such."""
     directory = tmp_path / "crawl"
     assert signal.SIGKILL == run(directory, dies_judging)
-    assert POISON == Mark(directory).left
+    assert POISON == CrashMarker(directory).left
     assert 0 == run(directory, lambda: None)
     poison = visits(directory)[POISON][0]
     assert ("ok", True, True) == (poison.outcome, poison.relevance > 0.0, poison.data["apart"])

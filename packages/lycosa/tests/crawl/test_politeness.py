@@ -310,7 +310,7 @@ async def _over_addresses(
     engine = sim_engine(Plain(), "coral reef", concurrency=concurrency, pages=pages)
     space = WebSpace(transport, politeness, clock, transport.names)
     engine.space = space
-    engine.table.lane_of, engine.frontier.ready = space.lane, space.ready
+    engine.table.host_key, engine.frontier.ready = space.host_key, space.ready
     plant(engine, [f"http://{host}/" for host in hosts])
     async for _ in engine.run():
         pass

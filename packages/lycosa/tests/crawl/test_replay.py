@@ -150,8 +150,8 @@ class Auditor:
 
     def take(self, now: float) -> int:
         space, frontier = self.engine.space, self.engine.frontier
-        unread = {space.lane(n) for task, _ in self.engine._arrived for n in (task.node, task.origin) if n}
-        ready = {name for lane, name in enumerate(self.engine.table.lanes) if self._ready(lane, name, now)}
+        unread = {space.host_key(n) for task, _ in self.engine._arrived for n in (task.node, task.origin) if n}
+        ready = {name for host_key, name in enumerate(self.engine.table.hosts) if self._ready(host_key, name, now)}
         best = self._best(ready - unread)
         may_take = {*self._rows(ready), -1}
         self.contested += len(ready) > 1
@@ -162,32 +162,32 @@ class Auditor:
         self.takes += row >= 0
         return row
 
-    def _ready(self, lane: int, name: str, now: float) -> bool:
+    def _ready(self, host_key: int, name: str, now: float) -> bool:
         frontier = self.engine.frontier
         used = 0
-        if lane < len(frontier.lanes):
-            used = frontier.lanes[lane].pages + frontier.lanes[lane].in_flight
-        spent = frontier.lane_budget and used >= frontier.lane_budget
+        if host_key < len(frontier.queues):
+            used = frontier.queues[host_key].pages + frontier.queues[host_key].in_flight
+        spent = frontier.host_budget and used >= frontier.host_budget
         return not spent and self.engine.space.ready(name)[0] <= now
 
-    def _rows(self, lanes: set[str]) -> list[int]:
+    def _rows(self, host_keys: set[str]) -> list[int]:
         table, taken = self.engine.table, self.engine.frontier.taken
-        numbers = {table.lane_number[name] for name in lanes}
-        return [row for row in table.rows().tolist() if row not in taken and table.lane[row] in numbers]
+        numbers = {table.host_number[name] for name in host_keys}
+        return [row for row in table.rows().tolist() if row not in taken and table.host[row] in numbers]
 
     def _key(self, row: int) -> tuple[float, int]:
         return (-float(self.engine.frontier.score[row]), row) if row >= 0 else (float("inf"), 0)
 
-    def _best(self, lanes: set[str]) -> int:
-        return min(self._rows(lanes), key=self._key, default=-1)
+    def _best(self, host_keys: set[str]) -> int:
+        return min(self._rows(host_keys), key=self._key, default=-1)
 
     def _told(self, row: int, best: int, now: float) -> str:
         def progress(row: int) -> str:
             if row < 0:
                 return "nothing"
             table, frontier = self.engine.table, self.engine.frontier
-            lane = frontier.lanes[table.lane[row]]
-            waits = f"{lane.status}, until {lane.until - EPOCH}, {lane.why}"
+            host_key = frontier.queues[table.host[row]]
+            waits = f"{host_key.status}, until {host_key.until - EPOCH}, {host_key.why}"
             return f"{table.nodes[row]} ({frontier.score[row]}, {waits})"
 
         return f"at {now - EPOCH:.3f}: took {progress(row)}, but {progress(best)} was best"
@@ -339,8 +339,8 @@ def test_the_space_knows_the_rules_after_a_replay(web: Web, lived: dict[str, lis
         engine.replay(events)
         assert isinstance(engine.space, WebSpace)
         for node in known:
-            errand = engine.space.errand(node)
-            assert errand is None or isinstance(errand, tuple)
+            prerequisite = engine.space.prerequisite(node)
+            assert prerequisite is None or isinstance(prerequisite, tuple)
 
     assert len(known) > 10
     run_virtual(ask(), start=start)

@@ -16,7 +16,7 @@ import lycosa
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.crawling.requisites import PageAssets
+from lycosa.crawling.page_assets import PageAssets
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa.testweb.simulation import clock, run_virtual
 from scripted_web import DAY, GONE, Says, Script, Told, crawl, html, refresh, run
@@ -74,7 +74,7 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
     pages = [visit for visit in told.visits if visit.is_page]
     assert [FRONT, OFF, LATER] == [visit.node for visit in pages]
     assert all(
-        visit.relevance == 0.0 and not visit.links.alphas.any() for visit in told.visits if visit.kind == "requisite"
+        visit.relevance == 0.0 and not visit.links.link_relevances.any() for visit in told.visits if visit.kind == "requisite"
     )
     # The front page is complete, as far as its host goes, before another page of the host is asked for.
     order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
@@ -134,15 +134,15 @@ async def _reconsidered(out: Path) -> None:
     """Tell a crawl that a page is relevant after all."""
     crawl = lycosa.resume(out, space=site().space(), clock=clock)
     engine = await crawl.open()
-    keeper = engine.keeper
-    assert isinstance(keeper, PageAssets)
+    scheduler = engine.scheduler
+    assert isinstance(scheduler, PageAssets)
     engine._reconsider(np.array([engine.table.row_of[OFF], -1]), np.array([1.0, 1.0]))
-    told = keeper.state()
+    told = scheduler.state()
     assert [OFF] == told["unread"]
-    again = PageAssets(crawl.options, engine.space, keeper.threshold, keeper.versions)
+    again = PageAssets(crawl.options, engine.space, scheduler.threshold, scheduler.versions)
     again.restore(told)
     assert str(told) == str(again.state())
-    for one in (keeper, again):
+    for one in (scheduler, again):
         task = one.pick(99, clock() + 60.0)
         assert task is not None
         assert ("http://reef.test/tax.png", "requisite", OFF) == (task.node, task.kind, task.origin)

@@ -26,7 +26,7 @@ from lycosa.crawling import crawl_files as files
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
-from lycosa.store.log import VERSIONS, WORTH, SqliteLog, append_labels
+from lycosa.store.log import VERSIONS, RELEVANCE_NOW, SqliteLog, append_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.strategies.best_first import BestFirst
 from lycosa.testweb import Web
@@ -145,7 +145,7 @@ def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monke
             for relevant in (True, False):
                 append_labels(log, [Label(pages[5], relevant, LATER, str(relevant)), Label(pages[20], True, LATER)])
                 learn(opened, log, LATER)
-            told.append([*log.rows(f"node, {WORTH}", VERSIONS)])
+            told.append([*log.rows(f"node, {RELEVANCE_NOW}", VERSIONS)])
     assert told[0] == told[1] == told[2]
     if "vector" == Directory.read_options(copy).judge:  # which does not learn: nothing has to be folded at all
         assert [] == seen

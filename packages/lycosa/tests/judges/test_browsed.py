@@ -30,7 +30,7 @@ def test_page_and_anchors_by_hand() -> None:
     said = topic.judge(page, Vocabulary().read(page))
     hub, reef = (1 + log(2)) * log(10 / 3), log(10 / 2)
     assert pytest.approx(reef / sqrt(reef**2 + hub**2)) == said.relevance == pytest.approx(0.6197, abs=1e-4)
-    assert [1.0, pytest.approx(log(5) / sqrt(log(5) ** 2 + log(10) ** 2), abs=1e-6)] == said.alphas.tolist()
+    assert [1.0, pytest.approx(log(5) / sqrt(log(5) ** 2 + log(10) ** 2), abs=1e-6)] == said.link_relevances.tolist()
 
 
 def test_the_threshold_tells_the_training_pages_apart() -> None:

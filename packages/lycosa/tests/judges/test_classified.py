@@ -80,20 +80,20 @@ def test_five_classes_at_most_are_remembered() -> None:
 def test_alpha_is_what_the_anchor_adds_to_the_prior(model: TrainedModel) -> None:
     """(P - prior) / (1 - prior), not below 0; 0 for anchors without a known word. 8 of 14 pages are of the sea."""
     topic = ModelJudge(model, ["Sea"])
-    alphas = judged(topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")).alphas
+    link_relevances = judged(topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")).link_relevances
     share = model.probabilities(["coral", "fish"])[:2].sum()
     assert topic.prior == pytest.approx(8 / 14)
-    assert alphas[0] == pytest.approx((share - 8 / 14) / (6 / 14), abs=1e-5)
-    assert [0.0, 0.0, 0.0] == alphas[1:4].tolist()
-    assert alphas[0] == alphas[4]
+    assert link_relevances[0] == pytest.approx((share - 8 / 14) / (6 / 14), abs=1e-5)
+    assert [0.0, 0.0, 0.0] == link_relevances[1:4].tolist()
+    assert link_relevances[0] == link_relevances[4]
 
 
 def test_anchors_without_marks_are_read_themselves(model: TrainedModel) -> None:
     """Where the marks of the text do not pair up, the anchors' own words give the same alphas."""
     topic, marked = ModelJudge(model, ["Sea"]), page("A page", "coral reef", "train", "sea")
     plain = Page("ok", 200, marked="A page\x01", links=marked.links)
-    assert np.allclose(judged(topic, marked).alphas, judged(topic, plain).alphas)
-    assert judged(topic, plain).alphas[0] > 0
+    assert np.allclose(judged(topic, marked).link_relevances, judged(topic, plain).link_relevances)
+    assert judged(topic, plain).link_relevances[0] > 0
 
 
 def test_facets_are_judged_as_anchors_are(model: TrainedModel) -> None:
@@ -106,11 +106,11 @@ def test_facets_are_judged_as_anchors_are(model: TrainedModel) -> None:
     assert {} == judged(topic, found).facets
     topic.facets = ("context", "url", "strange")
     facets = judged(topic, found).facets
-    coral = judged(topic, found).alphas[0]
+    coral = judged(topic, found).link_relevances[0]
     assert [0.0, pytest.approx(coral)] == facets["context"].tolist()
     assert 0.0 == facets["url"][0]
-    assert facets["url"][1] == judged(topic, page("", "train sea coral")).alphas[0]
-    assert judged(topic, found).alphas.tolist() == facets["strange"].tolist()
+    assert facets["url"][1] == judged(topic, page("", "train sea coral")).link_relevances[0]
+    assert judged(topic, found).link_relevances.tolist() == facets["strange"].tolist()
     assert all(np.float32 == column.dtype for column in facets.values())
 
 
@@ -173,7 +173,7 @@ def test_nested_links_do_not_cost_quadratic_time(model: TrainedModel, monkeypatc
     monkeypatch.setattr(ModelJudge, "_said", counted)
     links = Links.to(*(f"http://a.test/{n}" for n in range(10_000)), anchors=["x"] * 10_000)
     nested = Page("ok", 200, marked="\x01" * 10_000 + "coral " * 10_000 + "\x02" * 10_000, links=links)
-    assert (10_000,) == judged(ModelJudge(model, ["Sea"]), nested).alphas.shape
+    assert (10_000,) == judged(ModelJudge(model, ["Sea"]), nested).link_relevances.shape
     assert 0 < sum(looked_at) <= 64 * 10_000
 
 

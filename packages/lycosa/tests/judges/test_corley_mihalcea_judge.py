@@ -25,20 +25,20 @@ def test_both_ways() -> None:
     expected = (alike * atoll / (atoll + sea) + alike * reef / (reef + bleaching)) / 2
     said = judge(corley(idf="background", background=FEW), "atoll sea", "sea and atoll", "sky", "")
     assert pytest.approx(expected) == said.relevance
-    assert [pytest.approx(expected), 0.0, 0.0] == said.alphas.tolist()
+    assert [pytest.approx(expected), 0.0, 0.0] == said.link_relevances.tolist()
 
 
 def test_the_topic_itself_is_1() -> None:
     """Each word finds itself on the other side; how often it is there does not matter."""
-    assert [1.0, 1.0] == judge(corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef").alphas.tolist()
+    assert [1.0, 1.0] == judge(corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef").link_relevances.tolist()
 
 
 def test_a_weight_multiplies_idf() -> None:
     """Text 'reef', topic reef with weight 3 and bleaching with 1: (1 + 3 / 4) / 2."""
     topic = corley({"reef": 3.0, "bleaching": 1.0}, idf="none")
-    assert [0.875] == judge(topic, "", "reef").alphas.tolist()
+    assert [0.875] == judge(topic, "", "reef").link_relevances.tolist()
 
 
 def test_the_floor() -> None:
     """'atoll' and 'reef' are alike by .36."""
-    assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").alphas.tolist()
+    assert [0.0, 1.0] == judge(corley("reef", floor=0.5, idf="none"), "", "atoll", "reef").link_relevances.tolist()

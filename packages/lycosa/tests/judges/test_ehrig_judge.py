@@ -23,19 +23,19 @@ def test_equations_3_and_8() -> None:
     land_reef, land_island = 0.5**1, 0.5**1
     expected = atoll_reef * 2 + atoll_island * 2 + land_reef * 1 + land_island * 1
     said = judge(ehrig("reef island", literal=True), "", "atoll, atoll and land")
-    assert [pytest.approx(expected)] == said.alphas.tolist()
+    assert [pytest.approx(expected)] == said.link_relevances.tolist()
 
 
 def test_weights_and_repeated_words_of_the_topic() -> None:
     """'reef' twice weighs 2; a weight multiplies: sim(atoll, reef) = .25."""
-    assert [0.25 * 2] == judge(ehrig("reef reef", literal=True), "", "atoll").alphas.tolist()
-    assert [0.25 * 3] == judge(ehrig({"reef": 3.0}, literal=True), "", "atoll").alphas.tolist()
+    assert [0.25 * 2] == judge(ehrig("reef reef", literal=True), "", "atoll").link_relevances.tolist()
+    assert [0.25 * 3] == judge(ehrig({"reef": 3.0}, literal=True), "", "atoll").link_relevances.tolist()
 
 
 def test_synonyms_and_equal_words_are_1() -> None:
     """Words of one concept have no link between them, .5^0; so has a word that the ontology does not know, itself."""
     topic = ehrig("bleaching zooxanthellae")
-    assert [1.0, 1.0, 1.0, 0.0] == judge(topic, "", "Whitening", "bleachings", "zooxanthellae", "sea").alphas.tolist()
+    assert [1.0, 1.0, 1.0, 0.0] == judge(topic, "", "Whitening", "bleachings", "zooxanthellae", "sea").link_relevances.tolist()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_facets() -> None:
     page.links.contexts = ["a reef in the sea"]
     said = topic.judge(page, Vocabulary().read(page))
     assert ([0.0], [1.0], [0.5]) == tuple(
-        column.tolist() for column in (said.alphas, said.facets["context"], said.facets["url"])
+        column.tolist() for column in (said.link_relevances, said.facets["context"], said.facets["url"])
     )
 
 

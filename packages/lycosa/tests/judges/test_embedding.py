@@ -80,15 +80,15 @@ def test_weighted_terms_by_hand() -> None:
     """A file of terms: q = unit(2 a + .5 b), a and b of length 1."""
     coral, sea = vectors(["coral", "warm sea"])
     said = judge(EmbeddingJudge({"coral": 2.0, "warm sea": 0.5}), REEF, "reef")
-    assert [float(vectors(["reef"])[0] @ unit(2 * coral + 0.5 * sea))] == pytest.approx(said.alphas.tolist(), abs=1e-5)
+    assert [float(vectors(["reef"])[0] @ unit(2 * coral + 0.5 * sea))] == pytest.approx(said.link_relevances.tolist(), abs=1e-5)
 
 
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
     """The topic's own words score 1, others less, unlike ones and none at all 0."""
     anchors = ("coral reef", "The Coral Reef", "lagoon", "railway timetable", "", "coral reef")
-    alphas = judge(EmbeddingJudge("coral reef"), TRAIN, *anchors).alphas
-    assert [1.0, 1.0, 0.0, 0.0, 1.0] == pytest.approx(alphas[[0, 1, 3, 4, 5]].tolist(), abs=1e-5)
-    assert 0.05 < alphas[2] < 0.5
+    link_relevances = judge(EmbeddingJudge("coral reef"), TRAIN, *anchors).link_relevances
+    assert [1.0, 1.0, 0.0, 0.0, 1.0] == pytest.approx(link_relevances[[0, 1, 3, 4, 5]].tolist(), abs=1e-5)
+    assert 0.05 < link_relevances[2] < 0.5
 
 
 def test_links_by_context_and_address() -> None:
@@ -97,7 +97,7 @@ def test_links_by_context_and_address() -> None:
     links.contexts = ["more of coral reef"]
     page = Page("ok", title="A", marked="b", links=links)
     topic = EmbeddingJudge("coral reef", link="context")
-    around = topic.judge(page, None).alphas.tolist()
+    around = topic.judge(page, None).link_relevances.tolist()
     assert [float(vectors(["more of coral reef"])[0] @ vectors(["coral reef"])[0])] == pytest.approx(around, abs=1e-5)
     plain = EmbeddingJudge("coral reef")
     plain.facets = ("context", "url")

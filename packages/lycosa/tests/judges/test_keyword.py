@@ -39,47 +39,47 @@ def test_weighted_phrases() -> None:
 def test_alpha_counts_in_the_window() -> None:
     """'near' lies within 48 characters of the anchor of 4, 'far' does not: log(1 + 1) and log(1 + 0)."""
     text = "far " + "x" * 40 + " near " + "\x01here\x02"
-    assert [log(1 + 1)] == pytest.approx(judge(KeywordJudge("near"), text, "here").alphas.tolist())
-    assert [0.0] == judge(KeywordJudge("far"), text, "here").alphas.tolist()
+    assert [log(1 + 1)] == pytest.approx(judge(KeywordJudge("near"), text, "here").link_relevances.tolist())
+    assert [0.0] == judge(KeywordJudge("far"), text, "here").link_relevances.tolist()
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(44, True), (45, False)])
 def test_the_window_before(gap: int, inside: bool) -> None:
     """An anchor of 4 leaves 48 before it: 'reef' (4) and 44 more fit, with one more the r is cut off."""
     said = judge(KeywordJudge("reef"), "reef" + "." * gap + "\x01here\x02", "here")
-    assert [log(2) if inside else 0.0] == pytest.approx(said.alphas.tolist())
+    assert [log(2) if inside else 0.0] == pytest.approx(said.link_relevances.tolist())
 
 
 @pytest.mark.parametrize(("gap", "inside"), [(45, True), (46, False)])
 def test_the_window_behind_has_the_odd_one(gap: int, inside: bool) -> None:
     """An anchor of 3 leaves 97: 48 before, 49 behind: 45 characters and 'reef'."""
     said = judge(KeywordJudge("reef"), "\x01see\x02" + "." * gap + "reef", "see")
-    assert [log(2) if inside else 0.0] == pytest.approx(said.alphas.tolist())
+    assert [log(2) if inside else 0.0] == pytest.approx(said.link_relevances.tolist())
 
 
 def test_spaces_are_one_character() -> None:
     """Columns and empty lines of the layout take no room in the window."""
     said = judge(KeywordJudge("reef"), "reef" + " " * 300 + "\n\n\n" + "\x01here\x02", "here")
-    assert [log(2)] == pytest.approx(said.alphas.tolist())
+    assert [log(2)] == pytest.approx(said.link_relevances.tolist())
 
 
 def test_a_long_anchor_is_the_window() -> None:
     """With 100 characters or more of its own, nothing around it counts."""
     anchor = "reef " + "x" * 100
     said = judge(KeywordJudge("reef"), f"reef \x01{anchor}\x02 reef", anchor)
-    assert [log(1 + 1)] == pytest.approx(said.alphas.tolist())
+    assert [log(1 + 1)] == pytest.approx(said.link_relevances.tolist())
 
 
 def test_another_size() -> None:
     """With a window of 20, an anchor of 4 leaves 8 on each side: ' reef' fits, what lies behind it does not."""
     said = judge(KeywordJudge("reef", window=20), "reef and reef \x01here\x02 reef reef", "here")
-    assert [log(1 + 2)] == pytest.approx(said.alphas.tolist())
+    assert [log(1 + 2)] == pytest.approx(said.link_relevances.tolist())
 
 
 def test_links_next_to_each_other() -> None:
     """Windows overlap, and the marks of other links take no room."""
     text = "\x01a\x02 \x01reef\x02" + " x" * 60 + " \x01b\x02"
-    assert [log(2), log(2), 0.0] == pytest.approx(judge(KeywordJudge("reef"), text, "a", "reef", "b").alphas.tolist())
+    assert [log(2), log(2), 0.0] == pytest.approx(judge(KeywordJudge("reef"), text, "a", "reef", "b").link_relevances.tolist())
 
 
 def test_links_are_found_by_position() -> None:
@@ -87,7 +87,7 @@ def test_links_are_found_by_position() -> None:
     text = "\x01reef\x02" + " x" * 100 + " \x01b\x02"
     page = Page("ok", marked=text, links=Links.to("b", "refresh", anchors=["b", ""]))
     page.links.positions = [1, 2]
-    assert [0.0, 0.0] == KeywordJudge("reef").judge(page, None).alphas.tolist()
+    assert [0.0, 0.0] == KeywordJudge("reef").judge(page, None).link_relevances.tolist()
 
 
 @pytest.mark.parametrize("marked", ["reef", "\x01reef", "\x02reef\x01", "\x01a\x01reef\x02\x02"])
@@ -96,7 +96,7 @@ def test_without_marks_contexts_stand_in(marked: str) -> None:
     links = Links.to("b", "c", anchors=["here", "reef"])
     links.contexts = ["a reef is a reef", ""]
     said = KeywordJudge("reef").judge(Page("ok", marked=marked, links=links), None)
-    assert [log(1 + 2), log(1 + 1)] == pytest.approx(said.alphas.tolist())
+    assert [log(1 + 2), log(1 + 1)] == pytest.approx(said.link_relevances.tolist())
 
 
 def test_a_real_page() -> None:
@@ -104,7 +104,7 @@ def test_a_real_page() -> None:
     html = f"<p>The reef <a href=/b>is here</a> and {'many words ' * 15}<a href=/c>there</a>"
     document = extract(html.encode(), "http://a.test/")
     page = Page("ok", marked=document.marked, links=document.links)
-    assert [log(2), 0.0] == pytest.approx(KeywordJudge("reef").judge(page, None).alphas.tolist())
+    assert [log(2), 0.0] == pytest.approx(KeywordJudge("reef").judge(page, None).link_relevances.tolist())
 
 
 def test_facets() -> None:

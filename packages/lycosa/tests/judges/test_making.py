@@ -86,7 +86,7 @@ def test_a_class_that_can_not_be_loaded(name: str) -> None:
 def test_a_class_that_takes_no_threshold() -> None:
     """A class that can't be made as asked is refused, not a traceback."""
     with pytest.raises(InputError, match="cannot load the judge"):
-        make_topic(Options(judge="lycosa.judges.base:InLanguage", threshold=0.5))
+        make_topic(Options(judge="lycosa.judges.base:LanguageJudge", threshold=0.5))
 
 
 class Own:

@@ -21,7 +21,7 @@ def test_alpha_by_anchor_context_and_url() -> None:
     links = Links.to("http://a.test/1", "http://a.test/2", "http://a.test/coral", "http://a.test/4")
     links.anchors = ["Coral", "here", "here", "here"]
     links.contexts = ["", "on corals", "", "trains"]
-    assert [1.0, 0.5, 0.5, 0.0] == RegexJudge("coral").judge(Page("ok", links=links), None).alphas.tolist()
+    assert [1.0, 0.5, 0.5, 0.0] == RegexJudge("coral").judge(Page("ok", links=links), None).link_relevances.tolist()
 
 
 def test_matches_go_across_marks() -> None:

@@ -87,36 +87,36 @@ def test_the_title_counts() -> None:
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
     """Anchors 'coral reef', 'coral sea' and 'trains' against coral reef: 1, 1/2 and 0."""
     subject = page("\x01coral reef\x02 on \x01coral sea\x02 by \x01trains\x02", "", "", "")
-    assert [1.0, 0.5, 0.0] == pytest.approx(judge(VectorJudge("coral reef"), subject).alphas.tolist())
+    assert [1.0, 0.5, 0.0] == pytest.approx(judge(VectorJudge("coral reef"), subject).link_relevances.tolist())
 
 
 def test_alpha_without_marks_is_read_from_the_anchors() -> None:
     """Where the text has no marks, the links' own words are used."""
     subject = page("coral reef", "coral reef", "coral sea", "trains", "")
-    alphas = judge(VectorJudge("coral reef"), subject, learned("coral reef sea trains")).alphas.tolist()
-    assert [1.0, 0.0, 0.0] == pytest.approx([alphas[0], *alphas[2:]])
-    assert 0.0 < alphas[1] < 1.0
+    link_relevances = judge(VectorJudge("coral reef"), subject, learned("coral reef sea trains")).link_relevances.tolist()
+    assert [1.0, 0.0, 0.0] == pytest.approx([link_relevances[0], *link_relevances[2:]])
+    assert 0.0 < link_relevances[1] < 1.0
 
 
 def test_links_are_found_by_position() -> None:
     """A link that was left out shifts nobody: positions say which pair of marks is whose."""
     subject = page("\x01trains\x02 \x01coral\x02", "coral")
     subject.links.positions = [1]
-    assert [1.0] == pytest.approx(judge(VectorJudge("coral"), subject).alphas.tolist())
+    assert [1.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
 
 
 def test_a_position_beyond_the_marks_scores_nothing() -> None:
     """A link without marks of its own (a refresh) gets 0, not someone else's score."""
     subject = page("\x01coral\x02", "coral", "")
     subject.links.positions = [0, 1]
-    assert [1.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), subject).alphas.tolist())
+    assert [1.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), subject).link_relevances.tolist())
 
 
 def test_a_relevant_anchor_on_an_irrelevant_page() -> None:
     """Anchors belong to the page's words, so a page with a relevant anchor is never all irrelevant."""
     judgement = judge(VectorJudge("coral"), page("trains \x01coral\x02", "coral"))
     assert judgement.relevance > 0
-    assert [1.0] == pytest.approx(judgement.alphas.tolist())
+    assert [1.0] == pytest.approx(judgement.link_relevances.tolist())
 
 
 def test_a_relevant_anchor_in_a_menu() -> None:
@@ -128,7 +128,7 @@ def test_a_relevant_anchor_in_a_menu() -> None:
         links=Links(urls=["http://a.test/c"], anchors=["coral"], positions=[0]),
     )
     judgement = VectorJudge("coral reef", idf="none").judge(page, Vocabulary().read(page))
-    assert (0.0, pytest.approx(2**-0.5)) == (judgement.relevance, judgement.alphas[0])
+    assert (0.0, pytest.approx(2**-0.5)) == (judgement.relevance, judgement.link_relevances[0])
 
 
 @pytest.mark.parametrize("words", ["", "the of and", "a b c", {}, {"coral": 0.0}, "!?"])

@@ -25,9 +25,9 @@ def ssrm(words: Any = "reef", **options: Any) -> SsrmJudge:
 def test_equation_4() -> None:
     """exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land, a root)."""
     said = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")
-    assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == said.alphas.tolist()
+    assert [pytest.approx(ATOLL_REEF), 0.0, 1.0] == said.link_relevances.tolist()
     said = judge(ssrm(idf="none", a=0.3, b=0.9), "", "atoll")
-    assert [pytest.approx(exp(-0.3 * 2) * tanh(0.9 * 1))] == said.alphas.tolist()
+    assert [pytest.approx(exp(-0.3 * 2) * tanh(0.9 * 1))] == said.link_relevances.tolist()
 
 
 def test_equation_9() -> None:
@@ -37,7 +37,7 @@ def test_equation_9() -> None:
     dots = ATOLL_REEF * atoll * reef  # all other pairs are alike by 0
     expected = dots / (sqrt(atoll**2 + sea**2) * sqrt(reef**2 + bleaching**2))
     topic = ssrm("reef bleaching", tf="raw", idf="background", background=FEW)
-    assert [pytest.approx(expected)] == judge(topic, "", "atoll, atoll, sea").alphas.tolist()
+    assert [pytest.approx(expected)] == judge(topic, "", "atoll, atoll, sea").link_relevances.tolist()
 
 
 def test_equal_words_alone_are_the_cosine() -> None:
@@ -49,7 +49,7 @@ def test_the_floor_leaves_out_what_is_little_alike() -> None:
     """sim(atoll, reef) is .36: with a floor of .5 it is 0, for the page and for its links."""
     assert 0.35 < ATOLL_REEF < 0.37
     said = judge(ssrm(floor=0.5), "atoll", "atoll", "reef")
-    assert (0.0, [0.0, 1.0]) == (said.relevance, [round(float(alpha), 6) for alpha in said.alphas])
+    assert (0.0, [0.0, 1.0]) == (said.relevance, [round(float(alpha), 6) for alpha in said.link_relevances])
 
 
 def test_idf_is_learned() -> None:
@@ -68,7 +68,7 @@ def test_idf_is_learned() -> None:
 )
 def test_other_measures(measure: Any, expected: float) -> None:
     """atoll and reef, L = 2, H = 1: 1 / (1 + L), .5^L, 2 H / (L + 2 H)."""
-    assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").alphas.tolist()
+    assert [pytest.approx(expected)] == judge(ssrm(measure=measure, idf="none"), "", "atoll").link_relevances.tolist()
 
 
 def test_another_background_is_another_judge() -> None:

@@ -40,14 +40,14 @@ def test_a_synonym_takes_the_weight_of_its_term() -> None:
 def test_anchors_are_widened() -> None:
     """'automobiles' becomes automobile and car: two of the topic's three, 2 / (sqrt(2) sqrt(3)); 'sea' stays alone."""
     said = judge(synsets(), "", "Automobiles", "the sea", "car", "")
-    assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == said.alphas.tolist()
+    assert [pytest.approx(2 / (sqrt(2) * sqrt(3))), 0.0, pytest.approx(1.0), 0.0] == said.link_relevances.tolist()
 
 
 def test_phrases() -> None:
     """'dengue fever' is dengue, fever, itself and 'breakbone fever'; the anchor is the same four, and breakbone."""
     expected = (1 + 1 + 1) / (sqrt(4) * sqrt(4))  # fever and the two phrases; dengue and breakbone have one side each
     said = judge(synsets("dengue fever"), "", "Breakbone Fever", "Dengue fevers")
-    assert [pytest.approx(expected), pytest.approx(1.0)] == said.alphas.tolist()
+    assert [pytest.approx(expected), pytest.approx(1.0)] == said.link_relevances.tolist()
 
 
 def test_a_page_has_a_phrase_as_often_as_its_rarest_word() -> None:

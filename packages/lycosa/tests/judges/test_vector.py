@@ -73,7 +73,7 @@ def test_a_query_of_worthless_words_finds_nothing() -> None:
     said = judge(topic, page)
     assert (0.0, [0.0], [0.0], [0.0]) == (
         said.relevance,
-        said.alphas.tolist(),
+        said.link_relevances.tolist(),
         said.facets["context"].tolist(),
         said.facets["url"].tolist(),
     )
@@ -84,7 +84,7 @@ def test_a_page_of_worthless_words() -> None:
     topic = VectorJudge("year coral", idf="background", background=FEW)
     page = Page("ok", marked="\x01year\x02", links=Links.to("b", anchors=["year"]))
     said = judge(topic, page)
-    assert (0.0, [0.0]) == (said.relevance, said.alphas.tolist())
+    assert (0.0, [0.0]) == (said.relevance, said.link_relevances.tolist())
 
 
 def test_the_background_comes_with_the_package() -> None:
@@ -155,7 +155,7 @@ def test_context_and_url_by_hand() -> None:
     said = faceted(VectorJudge("coral reef", idf="none"), page)
     assert [coral / (sqrt(coral**2 + 1) * sqrt(2))] == pytest.approx(said.facets["context"].tolist())
     assert [2 / (sqrt(3) * sqrt(2))] == pytest.approx(said.facets["url"].tolist())
-    assert [0.0] == said.alphas.tolist()
+    assert [0.0] == said.link_relevances.tolist()
 
 
 def test_facets_of_a_page_without_the_words() -> None:
@@ -179,9 +179,9 @@ def test_link_context_is_alpha() -> None:
     """With link=context alpha is what the facet is."""
     page = linked(("coral", "sea coral", "b"), ("sea", "the sea", "c"), ("here", "coral", "d"))
     said = faceted(VectorJudge("coral", link="context"), page)
-    assert said.alphas.tolist() == said.facets["context"].tolist()
-    assert 1.0 == pytest.approx(said.alphas[2])
-    assert [1.0, 0.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), page).alphas.tolist())
+    assert said.link_relevances.tolist() == said.facets["context"].tolist()
+    assert 1.0 == pytest.approx(said.link_relevances[2])
+    assert [1.0, 0.0, 0.0] == pytest.approx(judge(VectorJudge("coral"), page).link_relevances.tolist())
 
 
 @pytest.mark.parametrize("language", ["", "en", "de", "fr", "ja"])
@@ -263,4 +263,4 @@ def test_the_fingerprint_tells_judges_apart() -> None:
 def test_facets_are_float32() -> None:
     """One number per link, as the log keeps them."""
     said = faceted(VectorJudge("coral"), linked(("coral", "coral", "c"), ("b", "b", "b")))
-    assert {np.dtype(np.float32)} == {column.dtype for column in [said.alphas, *said.facets.values()]}
+    assert {np.dtype(np.float32)} == {column.dtype for column in [said.link_relevances, *said.facets.values()]}

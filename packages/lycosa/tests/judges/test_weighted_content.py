@@ -67,7 +67,7 @@ def test_links_are_plain_counts() -> None:
     links.contexts = ["coral sea"]
     said = judge(topic, Page("ok", marked="\x01coral coral sea\x02", links=links))
     assert [2 / sqrt(5), 1 / sqrt(2), 1.0] == pytest.approx(
-        [said.alphas[0], said.facets["context"][0], said.facets["url"][0]]
+        [said.link_relevances[0], said.facets["context"][0], said.facets["url"][0]]
     )
 
 

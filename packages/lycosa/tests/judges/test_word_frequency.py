@@ -75,7 +75,7 @@ def test_links() -> None:
     links.contexts = ["a coral reef", "coral"]
     said = topic.judge(Page("ok", links=links), None)
     assert ([2.0, 0.0], [1.0, 0.0], [2.0, 0.0]) == (
-        said.alphas.tolist(),
+        said.link_relevances.tolist(),
         said.facets["context"].tolist(),
         said.facets["url"].tolist(),
     )

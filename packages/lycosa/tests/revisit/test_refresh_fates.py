@@ -87,8 +87,8 @@ def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path)
 
     run_virtual(crawled())
     with closing(sqlite3.connect(out / NAME)) as database:
-        database.execute("DELETE FROM event WHERE kind = 'lesson'")
-        database.execute("UPDATE worth SET worth = 0.9 * (seq % 2)")
+        database.execute("DELETE FROM event WHERE kind = 'model_update'")
+        database.execute("UPDATE relevance_now SET relevance_now = 0.9 * (seq % 2)")
         database.commit()
     before = told()
     assert before[1] == 0

@@ -22,7 +22,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.revisit.change import change_of
-from lycosa.revisit.keeper import ROUND, STALE, Keeper, Keeping
+from lycosa.revisit.revisit_scheduler import ROUND, STALE, RevisitScheduler, RevisitPlan
 from lycosa.revisit.rates import _COLUMNS
 from lycosa.revisit.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
@@ -31,7 +31,7 @@ from lycosa.testweb.changing import ChangingWeb
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testweb.web import Web
 from lycosa.web.politeness import Politeness
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 from scripted_web import BLEACHED, DAY, GONE, OTHER, PAGE, Says, Script, Told, crawl, html, refresh, run
 
 HOUR = 3_600.0
@@ -39,11 +39,11 @@ FRONT, COOKING, SITEMAP = "http://reef.test/", "http://reef.test/soup", "http://
 SELDOM = "fixed,every=100d"
 
 
-def keeper_of(told: Told) -> Keeper:
+def keeper_of(told: Told) -> RevisitScheduler:
     """Who kept the pages of a run."""
     assert told.crawl.engine is not None
-    assert isinstance(told.crawl.engine.keeper, Keeper)
-    return told.crawl.engine.keeper
+    assert isinstance(told.crawl.engine.scheduler, RevisitScheduler)
+    return told.crawl.engine.scheduler
 
 
 def reefs(number: int, **more: str) -> dict[str, list[Says]]:
@@ -258,18 +258,18 @@ def test_moved_pages_are_watched_where_they_are(tmp_path: Path) -> None:
 
 def test_a_target_that_is_on_its_way_is_left_alone() -> None:
     """Where the strategy was quicker the keeper waits, and does not offer the same again and again."""
-    keeper, table = made(2)
+    scheduler, table = made(2)
     table.row_of["http://new.test/"] = len(table)
     moved = look("http://h0.test/0", 1e6, "redirect", status=301)
     moved.links = type(moved.links).to("http://new.test/")
     table.absorb(moved)
-    keeper.learn(moved, table)
-    task = keeper.pick(1, 1e6)
+    scheduler.learn(moved, table)
+    task = scheduler.pick(1, 1e6)
     assert task is not None
     assert ("http://new.test/", "moved") == (task.node, task.arm)
-    keeper.give_back(task, 1e6 + 60)
-    assert "http://new.test/" != getattr(keeper.pick(1, 1e6), "node", "")
-    assert task == keeper.pick(1, 1e6 + 61)
+    scheduler.give_back(task, 1e6 + 60)
+    assert "http://new.test/" != getattr(scheduler.pick(1, 1e6), "node", "")
+    assert task == scheduler.pick(1, 1e6 + 61)
 
 
 # -- hints -------------------------------------------------------------------------------------------------
@@ -322,23 +322,23 @@ def test_a_lying_sitemap_loses_its_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize("outcome", ["gone", "redirect", "timeout", "refused"])
 def test_a_hint_of_what_cannot_be_had(outcome: str) -> None:
     """A page that its sitemap says has changed, but that is gone, moved or silent, is not asked for all the time."""
-    keeper, table = made(20)
+    scheduler, table = made(20)
     node, now = "http://h0.test/0", 1e6
-    keeper.learn(look(node, now), table)
+    scheduler.learn(look(node, now), table)
     source = Visit("http://h0.test/map", "sitemap", "ok", 1, started=now + 1_000, ended=now + 1_000)
     source.links, source.data = Links.to(node), {"modified": [now + 900.0]}
-    keeper.learn(source, table)
+    scheduler.learn(source, table)
     end, looks = now + 6 * HOUR, 0
     while now < end:
-        task = keeper.pick(1, now)
+        task = scheduler.pick(1, now)
         if task is None:
-            now = max(now + 1.0, keeper.next_due(now))
+            now = max(now + 1.0, scheduler.next_due(now))
             continue
         seen = look(task.node, now)
         if task.node == node and now >= source.ended:
             looks, seen.outcome, seen.links = looks + 1, outcome, Links.to("http://h1.test/1")  # type: ignore[assignment]
-        keeper.learn(seen, table)
-        keeper.give_back(task)
+        scheduler.learn(seen, table)
+        scheduler.give_back(task)
         now += 60.0
     # at once; then after one hour, after two, after four, unless it has vanished
     assert (1 if outcome == "gone" else 3) == looks
@@ -374,8 +374,8 @@ def test_a_watch_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
 
     replayed = run_virtual(opened(lambda: lycosa.watch(tmp_path / "c", space=space(), **given)), start=4 * DAY)
     assert live.crawl.engine is not None
-    assert isinstance(replayed.keeper, Keeper)
-    assert learned(keeper_of(live)) == learned(replayed.keeper)
+    assert isinstance(replayed.scheduler, RevisitScheduler)
+    assert learned(keeper_of(live)) == learned(replayed.scheduler)
     assert known(live.crawl.engine) == known(replayed)
     pages = live.crawl.engine.tally.pages
     resumed = run(lambda: lycosa.resume(tmp_path / "c", space=space(), clock=clock, budget=pages + 7), start=5 * DAY)
@@ -387,9 +387,9 @@ def known(engine: Engine) -> dict[str, Any]:
     return {name: value for name, value in state_of(engine).items() if name != "settings"}
 
 
-def learned(keeper: Keeper) -> dict[str, Any]:
+def learned(scheduler: RevisitScheduler) -> dict[str, Any]:
     """All that a keeper has learned, to the last bit."""
-    memory, n = keeper.memory, len(keeper.histories)
+    memory, n = scheduler.memory, len(scheduler.histories)
     return {
         "histories": {name: getattr(memory.histories, name)[:n].tolist() for name in _COLUMNS},
         "watched": {node: asdict(page) for node, page in memory.watched.items()},
@@ -405,19 +405,19 @@ def learned(keeper: Keeper) -> dict[str, Any]:
 # -- what it costs -----------------------------------------------------------------------------------------
 
 
-def made(pages: int, **how: Any) -> tuple[Keeper, Table]:
+def made(pages: int, **how: Any) -> tuple[RevisitScheduler, Table]:
     """A keeper of so many pages on 20 hosts, all seen long ago, in a run that begins at a million."""
-    space: Any = SimpleNamespace(ready=lambda lane: (0.0, ""), lane=lane)
+    space: Any = SimpleNamespace(ready=lambda host_key: (0.0, ""), host_key=host_key)
     options = Options(schedule="automatic", per_hour=3600, explore=0.0)
-    keeper = Keeping(**how).keeper(options, cast(Any, None), space, threshold=0.1, now=1e6)
-    table = Table(lane)
+    scheduler = RevisitPlan(**how).scheduler(options, cast(Any, None), space, threshold=0.1, now=1e6)
+    table = Table(host_key)
     for i in range(pages):
         node = f"http://h{i % 20}.test/{i}"
         table.add(node, 1)
         visit = Visit(node, "page", "ok", i, started=i * 0.01, ended=i * 0.01, relevance=0.2 + 0.006 * (i % 100))
         table.absorb(visit)
-        keeper.learn(visit, table)
-    return keeper, table
+        scheduler.learn(visit, table)
+    return scheduler, table
 
 
 def look(node: str, at: float, outcome: Any = "unchanged", **more: Any) -> Visit:
@@ -426,23 +426,23 @@ def look(node: str, at: float, outcome: Any = "unchanged", **more: Any) -> Visit
 
 def work(pages: int, looks: int) -> tuple[int, int]:
     """How often all pages were planned in so many looks, a second each, and how often a single one was."""
-    keeper, table = made(pages)
+    scheduler, table = made(pages)
     counted: Counter[bool] = Counter()
-    times = keeper._times
+    times = scheduler._times
 
     def count(which: int | None) -> Any:
         counted[which is None] += 1
         return times(which)
 
-    keeper._times = count  # type: ignore[method-assign]
+    scheduler._times = count  # type: ignore[method-assign]
     now, done = 1e6, 0
     while done < looks:
-        task = keeper.pick(done, now)
+        task = scheduler.pick(done, now)
         if task is None:
-            now = max(now + 1e-3, keeper.next_due(now))
+            now = max(now + 1e-3, scheduler.next_due(now))
             continue
-        keeper.learn(look(task.node, now), table)
-        keeper.give_back(task)
+        scheduler.learn(look(task.node, now), table)
+        scheduler.give_back(task)
         done, now = done + 1, now + 1.0
     return counted[True], counted[False]
 
@@ -458,13 +458,13 @@ def test_a_look_does_not_cost_what_all_pages_do() -> None:
 
 def test_the_largest_claim_first() -> None:
     """Of the pages that are due those come first that a look brings most for, one host as good as another."""
-    keeper, _ = made(200, once=True, everything=True)
+    scheduler, _ = made(200, once=True, everything=True)
     tasks: list[Task] = []
-    while (task := keeper.pick(len(tasks), 1e6)) is not None:
+    while (task := scheduler.pick(len(tasks), 1e6)) is not None:
         tasks.append(task)
     assert 200 == len({task.node for task in tasks})
     assert sorted((task.score for task in tasks), reverse=True) == pytest.approx([task.score for task in tasks])
-    assert np.inf == keeper.next_due(1e6)
+    assert np.inf == scheduler.next_due(1e6)
 
 
 def test_a_first_watch_does_not_pay_for_the_crawl(tmp_path: Path) -> None:

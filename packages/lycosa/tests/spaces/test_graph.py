@@ -35,7 +35,7 @@ def test_links_and_scores() -> None:
     page = asyncio.run(space.visit(Task("a")))
     judgement = SpaceJudge().judge(page, None)
     assert ("ok", ["b", "c"]) == (page.outcome, page.links.urls)
-    assert (0.5, [0.0, 0.25]) == (judgement.relevance, judgement.alphas.tolist())
+    assert (0.5, [0.0, 0.25]) == (judgement.relevance, judgement.link_relevances.tolist())
 
 
 def test_a_node_that_is_only_linked_to() -> None:

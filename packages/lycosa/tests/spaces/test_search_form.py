@@ -119,7 +119,7 @@ def test_what_is_a_record_and_what_a_keyword() -> None:
     assert 2.0 == reef.relevance
     # coral: once in the title, twice in the text; algae and sharks once; reef is what was asked for.
     assert {"coral": 3.0, "algae": 1.0, "sharks": 1.0} == dict(
-        zip(reef.links.anchors, reef.links.alphas.tolist(), strict=True)
+        zip(reef.links.anchors, reef.links.link_relevances.tolist(), strict=True)
     )
     assert "http://books.localhost/search?q=coral" == reef.links.urls[0]
     assert "Reef and coral, coral and algae" in reef.links.contexts[1]
@@ -196,7 +196,7 @@ def test_the_next_page_of_results_is_a_node() -> None:
     visits = crawled(Site(many), "reef")
     reef = [visit for visit in visits if visit.data.get("query") == "reef"]
     assert ["reef", "reef, page 2", "reef, page 3"] == [visit.title for visit in reef]
-    assert ["http://books.localhost/search?q=reef&page=2", 2.0] == [reef[0].links.urls[0], reef[0].links.alphas[0]]
+    assert ["http://books.localhost/search?q=reef&page=2", 2.0] == [reef[0].links.urls[0], reef[0].links.link_relevances[0]]
     assert 6 == len(records(visits))
 
 

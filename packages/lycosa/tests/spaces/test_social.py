@@ -28,7 +28,7 @@ from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.making import make_space
 from lycosa.spaces.mastodon import resets_in
 from lycosa.spaces.social import SocialSpace
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 from mastodon_server import QUERY, MastodonServer, Network, generated, serving
 
 LOCAL = ["127.0.0.0/8"]
@@ -210,7 +210,7 @@ def test_alpha_and_beta(network: Network, server: MastodonServer) -> None:
     visit = next(visit for visit in crawl(server, ["a"], topic, budget=1) if visit.is_page)
     # Of all: jazz 3, tea 3, bread 1 (names of one letter are no words). Newest first: c has bread 1; b jazz 3, tea 3.
     assert 3 / math.sqrt(3 * 3 + 3 * 3 + 1 * 1) == pytest.approx(visit.relevance, abs=1e-6)
-    assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.alphas.tolist(), abs=1e-6)
+    assert [0.0, 3 / math.sqrt(3 * 3 + 3 * 3)] == pytest.approx(visit.links.link_relevances.tolist(), abs=1e-6)
 
 
 def test_a_name_leads_to_its_account(network: Network, server: MastodonServer) -> None:
@@ -298,7 +298,7 @@ def test_a_hashtag(network: Network, server: MastodonServer) -> None:
     visits = list(crawl(server, ["#jazz"], budget=2))
     assert ["sitemap", "page", "page"] == [visit.kind for visit in visits if visit.kind != "robots"]
     assert ["alice", "bob"] == visited(server, visits)
-    assert 0 < visits[1].links.alphas.min()
+    assert 0 < visits[1].links.link_relevances.min()
 
 
 @pytest.mark.paper("gouriten-social-seeds")
@@ -331,7 +331,7 @@ def test_older_statuses_are_nodes_of_their_own(network: Network, server: Mastodo
     each = "limit=40&exclude_reblogs=true"
     assert [each, f"{each}&max_id=1091", f"{each}&max_id=1051"] == asked
     assert ["next"] == pages[0].links.rels
-    assert pages[0].links.alphas[0] == pytest.approx(pages[0].relevance, abs=0.1)
+    assert pages[0].links.link_relevances[0] == pytest.approx(pages[0].relevance, abs=0.1)
     with Collection(tmp_path / "crawl") as collection:
         kept = [collection.document(visit).marked.splitlines()[0] for visit in pages]
     assert ["jazz 129", "jazz 89", "jazz 49"] == kept
@@ -418,12 +418,12 @@ def test_no_request_left(network: Network, server: MastodonServer, remaining: st
     page = someone(made)
     assert "ok" == page.outcome
     assert rest == pytest.approx(page.data.get("rest", clock.now) - clock.now, abs=1.0)
-    until, why = made.ready(made.lane(made.api.statuses("1")))
+    until, why = made.ready(made.host_key(made.api.statuses("1")))
     assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
     assert ("the server's rate limit" if rest else "delay") == why
     again = space(server, clock)
     again.learn(Visit(made.api.statuses("1"), "page", "ok", 1, data=page.data))
-    until, _ = again.ready(again.lane(again.api.statuses("1")))
+    until, _ = again.ready(again.host_key(again.api.statuses("1")))
     assert rest == pytest.approx(max(until, clock.now) - clock.now, abs=1.0)
 
 
@@ -452,7 +452,7 @@ def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest
     made = space(server, clock)
     page = someone(made)
     assert "busy" == page.outcome
-    assert clock.now + rest == page.retry_at == page.data["rest"] == made.ready(made.lane(made.api.statuses("1")))[0]
+    assert clock.now + rest == page.retry_at == page.data["rest"] == made.ready(made.host_key(made.api.statuses("1")))[0]
     last = look(made, made.api.statuses("1"), attempt=3)
     assert 0.0 == last.retry_at
     assert last.data["rest"] > clock.now
@@ -698,7 +698,7 @@ def test_a_token_opens_what_is_closed(
     outcomes = {visit.outcome: visit.note for visit in crawl(server, ["alice"])}
     assert "a login is needed" in outcomes["gone"]
     monkeypatch.setenv("TOKEN", f"Bearer {SECRET}")
-    header = f"{lane(server.url)} Authorization: $TOKEN"
+    header = f"{host_key(server.url)} Authorization: $TOKEN"
     server.requests.clear()
     out = tmp_path / "crawl"
     assert ["alice"] == visited(server, list(crawl(server, ["alice"], out=out, headers=[header])))

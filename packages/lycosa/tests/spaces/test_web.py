@@ -98,7 +98,7 @@ def visit_of(task: Task, page: Page) -> Visit:
 
 def run_errand(made: WebSpace, node: str = URL) -> tuple[Task, Page]:
     """Run the errand of a node, and let the space learn it."""
-    task = made.errand(node)
+    task = made.prerequisite(node)
     assert isinstance(task, Task), task
 
     async def visit() -> Page:
@@ -310,7 +310,7 @@ def test_redirects(status: int) -> None:
     """A redirect is a visit of its own kind with one link."""
     page = fetch(space({URL: answer(status=status, location="../b#c")}))
     assert ("redirect", "redirect", ["http://a.test/b"]) == (page.kind, page.outcome, page.links.urls)
-    assert 1 == len(page.links.alphas)
+    assert 1 == len(page.links.link_relevances)
 
 
 @pytest.mark.parametrize("location", ["", "mailto:x@y.test", "javascript:void(0)", "http://"])
@@ -455,9 +455,9 @@ def test_robots_first() -> None:
     made = space({ROBOTS: answer(b"User-agent: *\nDisallow: /private", kind="text/plain")})
     task, _ = run_errand(made)
     assert (ROBOTS, "robots", URL) == (task.node, task.kind, task.origin)
-    assert made.errand(URL) is None
-    assert ("denied", "http://a.test/robots.txt does not allow it") == made.errand("http://a.test/private/x")
-    assert isinstance(made.errand("https://a.test/"), Task)
+    assert made.prerequisite(URL) is None
+    assert ("denied", "http://a.test/robots.txt does not allow it") == made.prerequisite("http://a.test/private/x")
+    assert isinstance(made.prerequisite("https://a.test/"), Task)
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_what_a_robots_answer_means(response: Response | Exception, allowed: boo
     """4xx and what leads nowhere allow; rules decide, compressed or not; a guarded host is refused page by page."""
     made = space({ROBOTS: response})
     run_errand(made)
-    assert (None if allowed else ("denied", f"{ROBOTS} does not allow it")) == made.errand(URL)
+    assert (None if allowed else ("denied", f"{ROBOTS} does not allow it")) == made.prerequisite(URL)
 
 
 @pytest.mark.parametrize(
@@ -498,7 +498,7 @@ def test_robots_that_can_not_be_read(response: Response | Exception, wait: float
     assert 1000.0 + wait == page.retry_at
     until, why = made.ready("a.test")
     assert (1000.0 + wait, "robots.txt can't be read") == (until, why[:24])
-    again = made.errand(URL)
+    again = made.prerequisite(URL)
     assert isinstance(again, Task)
     assert (ROBOTS, 2) == (again.node, again.attempt)
 
@@ -519,10 +519,10 @@ def test_robots_pauses_grow() -> None:
 def test_a_robots_visit_that_crashed_closes_the_host() -> None:
     """When the fetch of robots.txt failed by a bug, nothing is known: the host stays closed, as for any failure."""
     made = space()
-    task = made.errand(URL)
+    task = made.prerequisite(URL)
     assert isinstance(task, Task)
     made.learn(Visit(task.node, "robots", "crashed", 0, origin=URL, started=1000.0, ended=1000.0))
-    assert isinstance(made.errand(URL), Task)
+    assert isinstance(made.prerequisite(URL), Task)
 
 
 def test_robots_redirects() -> None:
@@ -532,8 +532,8 @@ def test_robots_redirects() -> None:
     first, _ = run_errand(made)
     second, _ = run_errand(made)
     assert [(ROBOTS, 0), (other, 1)] == [(task.node, task.hops) for task in (first, second)]
-    assert ("denied", f"{ROBOTS} does not allow it") == made.errand(URL)
-    assert isinstance(made.errand("http://b.test/page"), Task)
+    assert ("denied", f"{ROBOTS} does not allow it") == made.prerequisite(URL)
+    assert isinstance(made.prerequisite("http://b.test/page"), Task)
 
 
 def test_robots_redirects_without_end() -> None:
@@ -541,7 +541,7 @@ def test_robots_redirects_without_end() -> None:
     made = space({f"http://a.test/{n or 'robots.txt'}": answer(status=301, location=f"/{n + 1}") for n in range(20)})
     for _ in range(ROBOTS_HOPS + 1):
         run_errand(made)
-    assert made.errand(URL) is None
+    assert made.prerequisite(URL) is None
 
 
 def test_robots_expire_after_a_day() -> None:
@@ -551,9 +551,9 @@ def test_robots_expire_after_a_day() -> None:
     assert isinstance(clock, Time)
     run_errand(made)
     clock.now += 24 * 3600 - 1
-    assert made.errand(URL) is None
+    assert made.prerequisite(URL) is None
     clock.now += 2
-    assert isinstance(made.errand(URL), Task)
+    assert isinstance(made.prerequisite(URL), Task)
 
 
 def test_crawl_delay_is_obeyed() -> None:
@@ -567,7 +567,7 @@ def test_crawl_delay_is_obeyed() -> None:
 def test_a_host_is_closed_while_its_robots_are_fetched() -> None:
     """From the moment robots.txt is asked for until it is recorded, the host's lane is not ready."""
     made = space({ROBOTS: answer(b"")})
-    task = made.errand(URL)
+    task = made.prerequisite(URL)
     assert isinstance(task, Task)
 
     async def look() -> tuple[float, Page]:
@@ -587,7 +587,7 @@ def test_learning_again_gives_the_same_rules() -> None:
     task, page = run_errand(made)
     fresh = space()
     fresh.learn(visit_of(task, page))
-    assert made.errand(URL) == fresh.errand(URL) == ("denied", f"{ROBOTS} does not allow it")
+    assert made.prerequisite(URL) == fresh.prerequisite(URL) == ("denied", f"{ROBOTS} does not allow it")
 
 
 def test_a_resumed_crawl_starts_with_a_pause() -> None:
@@ -609,9 +609,9 @@ def test_a_resumed_crawl_starts_with_a_pause() -> None:
         ("http://a.test", "a.test"),
     ],
 )
-def test_a_lane_is_a_host_with_its_port(url: str, lane: str) -> None:
+def test_a_lane_is_a_host_with_its_port(url: str, host_key: str) -> None:
     """Pages of one host and port share a lane."""
-    assert lane == space().lane(url)
+    assert host_key == space().host_key(url)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_a_file_as_a_page() -> None:
 def robots(rules: str, **rest: Any) -> Page:
     """The page of a robots.txt."""
     made = space({ROBOTS: answer(rules.encode(), kind="text/plain")}, **rest)
-    task = made.errand("http://a.test/")
+    task = made.prerequisite("http://a.test/")
     assert isinstance(task, Task)
     return visit(made, task)
 
@@ -242,7 +242,7 @@ def test_a_robots_txt_names_some_sitemaps_at_most() -> None:
 def test_a_robots_txt_that_is_not_there_names_none() -> None:
     """No robots.txt, no sitemaps."""
     made = space(sitemaps=True)
-    task = made.errand("http://a.test/")
+    task = made.prerequisite("http://a.test/")
     assert isinstance(task, Task)
     assert [] == visit(made, task).data["sources"]
 
@@ -266,7 +266,7 @@ def learn(made: WebSpace, node: str, kind: Kind = "page", outcome: Outcome = "ok
 
 def probe(made: WebSpace, node: str = "http://a.test/reefs/7.html") -> Task:
     """The probe that comes before a node."""
-    task = made.errand(node)
+    task = made.prerequisite(node)
     assert isinstance(task, Task), task
     assert ("probe", node, -1) == (task.kind, task.origin, task.row)
     return task
@@ -300,7 +300,7 @@ def test_a_probe_is_the_same_each_time() -> None:
 @pytest.mark.parametrize(("pages", "asked"), [(0, False), (2, False), (3, True), (9, True)])
 def test_a_host_is_probed_after_some_pages(pages: int, asked: bool) -> None:
     """Hosts of which a page or two are fetched are left alone."""
-    assert asked == isinstance(known(pages).errand("http://a.test/x"), Task)
+    assert asked == isinstance(known(pages).prerequisite("http://a.test/x"), Task)
 
 
 def test_only_pages_count() -> None:
@@ -311,14 +311,14 @@ def test_only_pages_count() -> None:
     learn(made, "http://a.test/x", "sitemap")
     learn(made, "http://a.test:81/x")
     learn(made, "https://a.test/x")
-    assert None is made.errand("http://a.test/x")
+    assert None is made.prerequisite("http://a.test/x")
     learn(made, "http://a.test/x")
     probe(made)
 
 
 def test_no_probes_unless_asked_for() -> None:
     """With probe_after=0 there are none."""
-    assert None is known(100, after=0).errand("http://a.test/x")
+    assert None is known(100, after=0).prerequisite("http://a.test/x")
 
 
 def test_a_probe_is_sent_once() -> None:
@@ -326,23 +326,23 @@ def test_a_probe_is_sent_once() -> None:
     failing = known()
     task = probe(failing)
     visit(failing, task)
-    assert None is failing.errand("http://a.test/x")
+    assert None is failing.prerequisite("http://a.test/x")
     replayed = known()
     learn(replayed, task.node, "probe", "timeout", origin=task.origin, retry_at=2000.0)
-    assert None is replayed.errand("http://a.test/x")
+    assert None is replayed.prerequisite("http://a.test/x")
 
 
 def test_a_probe_that_robots_forbids_is_not_sent() -> None:
     """The page is fetched without it; beside a page where it is allowed it is sent."""
     made = known(rules="User-agent: *\nDisallow: /reefs/\nAllow: /reefs/7")
-    assert None is made.errand("http://a.test/reefs/7.html")
+    assert None is made.prerequisite("http://a.test/reefs/7.html")
     assert probe(made, "http://a.test/seas/7.html").node.startswith("http://a.test/seas/no-such")
 
 
 def test_a_page_that_robots_forbids_is_not_probed_beside() -> None:
     """A refusal comes before all curiosity."""
     made = known(rules="User-agent: *\nDisallow: /reefs/7")
-    denied = made.errand("http://a.test/reefs/7.html")
+    denied = made.prerequisite("http://a.test/reefs/7.html")
     assert isinstance(denied, tuple)
     assert "denied" == denied[0]
 

@@ -119,7 +119,7 @@ def test_a_small_event_comes_back_bit_for_bit(event: Seed | Label | Setting | Mo
 def test_a_lesson_may_hold_arrays() -> None:
     """Arrays of any shape, types and bits kept, also within lists; what is no value is refused."""
     data = {"w": np.array([[0.1, -0.0], [np.nan, 3]], np.float32), "more": [np.arange(3, dtype=np.uint32), {"b": b"x"}]}
-    again = decode_other("lesson", encode_other(ModelUpdate("judge", data, 1.5)))
+    again = decode_other("model_update", encode_other(ModelUpdate("judge", data, 1.5)))
     assert isinstance(again, ModelUpdate)
     assert (exact(data), (2, 2)) == (exact(again.data), again.data["w"].shape)
     with pytest.raises(TypeError, match="can't hold a set"):

@@ -43,20 +43,20 @@ def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
     with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
         codec.decode_visit(bomb, Place())
     with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
-        codec.decode_other("lesson", bomb)
+        codec.decode_other("model_update", bomb)
 
 
 def test_a_frame_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that says to be large but is not takes no more memory than it has bytes; one that is, is read to a bound."""
     large = codec.encode_other(ModelUpdate("a", {"x": bytes(10_000_000)}))
     assert len(large) < 5_000
-    assert ModelUpdate("a", {"x": bytes(10_000_000)}) == codec.decode_other("lesson", large)
+    assert ModelUpdate("a", {"x": bytes(10_000_000)}) == codec.decode_other("model_update", large)
     lying = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**27) + b"\x01\x00\x00"  # 128 MB, and an empty last block
     with pytest.raises(codec.DECODE_ERRORS):
-        codec.decode_other("lesson", lying)
+        codec.decode_other("model_update", lying)
     monkeypatch.setattr(codec, "_MAX_EVENT_BYTES", 5_000_000)
     with pytest.raises(ValueError, match="more than"):
-        codec.decode_other("lesson", large)
+        codec.decode_other("model_update", large)
 
 
 @pytest.mark.parametrize("dtype", [",f8", "O", "f8,f8", "__import__('os')", "<f99999", 3])
@@ -64,7 +64,7 @@ def test_arrays_of_no_kind_are_refused(dtype: object) -> None:
     """Only plain types of numbers: numpy reads others with Python's parser."""
     array = msgpack.ExtType(1, msgpack.packb((dtype, (1,), bytes(8))))
     with pytest.raises(codec.DECODE_ERRORS):
-        codec.decode_other("lesson", packed(["a", {"x": array}, 1.0]))
+        codec.decode_other("model_update", packed(["a", {"x": array}, 1.0]))
 
 
 def test_a_flipped_byte_is_noticed() -> None:
@@ -97,7 +97,7 @@ def test_fields_of_other_types_are_refused() -> None:
         assert type(visit.node) is type(visit.title) is type(visit.same_as) is str
         assert isinstance(visit.relevance, float | int)
         assert len(visit.links.urls) == len(visit.links.anchors) == len(visit.links.positions)
-        assert len(visit.links.alphas) in (0, len(visit.links.urls))
+        assert len(visit.links.link_relevances) in (0, len(visit.links.urls))
         assert len(visit.links.paths) in (0, len(visit.links.urls))
         assert len(visit.terms.ids) == len(visit.terms.counts)
         assert {str} >= set(map(type, [*visit.links.urls, *visit.links.contexts, *visit.terms.new, *visit.flags]))
@@ -111,21 +111,21 @@ def test_paths_that_are_not_there_are_refused(told: tuple[list[object], list[obj
         codec.decode_visit(packed([*fields_of(visit)[:38], *told]), Place())
 
 
-@pytest.mark.parametrize("kind", ["seed", "label", "setting", "lesson"])
+@pytest.mark.parametrize("kind", ["seed", "label", "setting", "model_update"])
 def test_small_events_of_other_types_are_refused(kind: str) -> None:
     """The same for those that are no visits."""
-    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "lesson": ModelUpdate("a", {})}[
+    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "model_update": ModelUpdate("a", {})}[
         kind
     ]
     assert good == codec.decode_other(kind, codec.encode_other(good))
     for nasty in NASTY:
         for fields in ([nasty], [nasty, nasty, nasty], ["a", 1, 2, 3, 4, 5], nasty):
-            blob = packed(fields) if kind == "lesson" else msgpack.packb(fields)
+            blob = packed(fields) if kind == "model_update" else msgpack.packb(fields)
             try:
                 event = codec.decode_other(kind, blob)
             except codec.DECODE_ERRORS:
                 continue
-            assert isinstance(getattr(event, {"setting": "key", "lesson": "judge"}.get(kind, "node")), str)
+            assert isinstance(getattr(event, {"setting": "key", "model_update": "judge"}.get(kind, "node")), str)
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a/b", "..", ".hidden", "a\nb", "x" * 300])

@@ -12,7 +12,7 @@ import pytest
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import Event, Label, Links, ModelUpdate, Place, Seed, Setting, Visit
 from lycosa.store.codec import VERSION
-from lycosa.store.log import NAME, VERSIONS, WORTH, Lock, MemoryLog, SqliteLog
+from lycosa.store.log import NAME, VERSIONS, RELEVANCE_NOW, Lock, MemoryLog, SqliteLog
 
 EVENTS: list[Event] = [
     Setting("threshold", 0.1, 1.0),
@@ -121,37 +121,37 @@ def test_what_is_given_afterwards_is_no_end(log: SqliteLog) -> None:
 def test_a_lesson_comes_back(log: SqliteLog) -> None:
     """With what was learned."""
     log.append(ModelUpdate("j", {"weights": np.arange(3.0), "line": 0.5}, 7.0))
-    (lesson,) = log.events("kind = 'lesson'")
-    assert isinstance(lesson, ModelUpdate)
-    assert ("j", [0, 1, 2], 0.5, 7.0) == (lesson.judge, lesson.data["weights"].tolist(), lesson.data["line"], lesson.at)
+    (update,) = log.events("kind = 'model_update'")
+    assert isinstance(update, ModelUpdate)
+    assert ("j", [0, 1, 2], 0.5, 7.0) == (update.judge, update.data["weights"].tolist(), update.data["line"], update.at)
 
 
 def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
     """What a page is worth by now is told with its event, and in SQL; what was logged stays."""
-    log.rate(np.array([0.25], np.float32))
+    log.store_relevances(np.array([0.25], np.float32))
     log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
     reader = SqliteLog(path, readonly=True)
-    assert [0.25, 0.75] == [worth for (worth,) in reader.rows(WORTH, VERSIONS)]
+    assert [0.25, 0.75] == [worth for (worth,) in reader.rows(RELEVANCE_NOW, VERSIONS)]
     first, second = (event for event in reader.events(VERSIONS) if isinstance(event, Visit))
     assert [(0.5, 0.25), (0.75, 0.75)] == [(first.relevance, first.worth), (second.relevance, second.worth)]
     reader.close()
-    log.rate(np.array([0.125, 0.5], np.float32))
-    assert [0.125, 0.5] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+    log.store_relevances(np.array([0.125, 0.5], np.float32))
+    assert [0.125, 0.5] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
     with pytest.raises(StoreError, match="rated 1 pages, the log has 2"):
-        log.rate(np.array([0.5]))
+        log.store_relevances(np.array([0.5]))
 
 
 def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
     """A lesson and what it makes of the pages are kept together, or neither is."""
-    log.rate(np.array([0.25]))
+    log.store_relevances(np.array([0.25]))
     with pytest.raises(ZeroDivisionError), log.together():  # noqa: PT012 - the block is what is tested
         log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
-        log.rate(np.array([0.0, 0.0]))
+        log.store_relevances(np.array([0.0, 0.0]))
         raise ZeroDivisionError
-    assert [0.25] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+    assert [0.25] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
     log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
-    log.rate(np.array([0.0, 1.0]))
-    assert [0.0, 1.0] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
+    log.store_relevances(np.array([0.0, 1.0]))
+    assert [0.0, 1.0] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]
 
 
 def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:

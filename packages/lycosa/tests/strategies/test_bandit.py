@@ -205,7 +205,7 @@ def test_windows(window: int, stream: list[tuple[int, float]]) -> None:
 def start(made: Bandit) -> tuple[Table, Frontiers]:
     """A table with a seed that links to a and b."""
     table = Table()
-    frontier = made.frontier(table, lambda lane: (0.0, ""))
+    frontier = made.frontier(table, lambda host_key: (0.0, ""))
     assert isinstance(frontier, Frontiers)
     made.admit(table.add_seed("seed"), table, frontier)
     learn(made, table, frontier, Visit("seed", "page", "ok", 1, arm="fl_n", relevance=1.0, links=Links.to("a", "b")))

@@ -80,9 +80,9 @@ def test_merges_of_any_parents(
     """Whatever the parents say in whatever order, the score is the plain merge of the list of it."""
     best, table = BestFirst(page, anchor, merge), Table()
     told: dict[str, list[float]] = {}
-    for number, (beta, alphas) in enumerate(pages):
-        assert list(alphas) == teach(best, table, f"page {number}", beta, **alphas)
-        for node, alpha in alphas.items():
+    for number, (beta, link_relevances) in enumerate(pages):
+        assert list(link_relevances) == teach(best, table, f"page {number}", beta, **link_relevances)
+        for node, alpha in link_relevances.items():
             told.setdefault(node, []).append(page * beta + anchor * alpha)
     plain = {"max": max, "sum": sum, "mean": lambda said: sum(said) / len(said), "last": lambda said: said[-1]}[merge]
     assert [pytest.approx(plain(said)) for said in told.values()] == score(best, table, *told)

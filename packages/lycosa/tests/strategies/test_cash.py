@@ -252,14 +252,14 @@ def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[
     """After any sequence of pages, failures, retries, redirects, late seeds: rows + pool = seeds' cash + revisions."""
     crawl = Crawl(flow, *seeds)
     table = crawl.table
-    for what, number, targets, beta, alphas in events:
+    for what, number, targets, beta, link_relevances in events:
         rows = np.flatnonzero((table.state[: len(table)] == OPEN) != (what == "again"))
         if what == "seed":
             table.add_seed(f"n{number}")
         elif len(rows):
             node = table.nodes[int(rows[number % len(rows)])]
             links = Links.to(*targets)
-            links.alphas = np.array(alphas[: len(targets)], np.float32)
+            links.link_relevances = np.array(link_relevances[: len(targets)], np.float32)
             visit = {
                 "failure": Visit(node, "page", "gone", 1),
                 "retry": Visit(node, "page", "timeout", 1, retry_at=1.0),
@@ -294,7 +294,7 @@ def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) 
     learned: list[Step] = []
     for name in names:
         links = Links.to(*chance.sample(names, chance.choice([0, 1, 2, 3, 8])))
-        links.alphas = np.array([chance.random() for _ in links.urls], np.float32)
+        links.link_relevances = np.array([chance.random() for _ in links.urls], np.float32)
         crawl.table.add(name, 1)
         step = crawl.table.absorb(Visit(name, "page", "ok", 1, relevance=beta(chance), links=links))
         assert step is not None

@@ -23,9 +23,9 @@ PAGES = st.lists(
 def crawled(pages: list[tuple[int, dict[str, int]]]) -> Table:
     """A table that has seen these pages."""
     table = Table()
-    for number, (beta, alphas) in enumerate(pages):
-        links = Links.to(*alphas)
-        links.alphas = np.array(list(alphas.values()), np.float32) / 64
+    for number, (beta, link_relevances) in enumerate(pages):
+        links = Links.to(*link_relevances)
+        links.link_relevances = np.array(list(link_relevances.values()), np.float32) / 64
         table.add_seed(f"page {number}")
         table.absorb(Visit(f"page {number}", "page", "ok", number + 1, relevance=beta / 64, links=links))
     return table

@@ -16,10 +16,10 @@ def teach(guide: LinkContext, table: Table, node: str, beta: float, links: Links
     return list(guide.score(guide.learn(step, table), table).tolist())
 
 
-def around(urls: str, contexts: list[float], alphas: list[float] | None = None) -> Links:
+def around(urls: str, contexts: list[float], link_relevances: list[float] | None = None) -> Links:
     """Links whose contexts and anchors are judged like this."""
     links = Links.to(*urls)
-    links.alphas = np.array(alphas or [0.0] * len(urls), np.float32)
+    links.link_relevances = np.array(link_relevances or [0.0] * len(urls), np.float32)
     links.facets = {"context": np.array(contexts, np.float32)}
     return links
 
@@ -49,7 +49,7 @@ def test_the_best_of_several_links() -> None:
 def test_without_contexts_anchors_count() -> None:
     """A topic that says nothing of contexts is taken by its alphas: .25 * .8 + .75 * .4."""
     links = Links.to("c")
-    links.alphas = np.array([0.4], np.float32)
+    links.link_relevances = np.array([0.4], np.float32)
     assert [pytest.approx(0.5)] == teach(LinkContext(), Table(), "p", 0.8, links)
 
 

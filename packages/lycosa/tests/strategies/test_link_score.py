@@ -17,7 +17,7 @@ def teach(
     """Let it see a page with one link; the score of that."""
     table.add_seed(node)
     links = Links.to(to)
-    links.alphas = np.array([anchor], np.float32)
+    links.link_relevances = np.array([anchor], np.float32)
     if url is not None:
         links.facets = {"url": np.array([url], np.float32)}
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))

@@ -14,7 +14,7 @@ def test_priorities_are_those_of_best_first() -> None:
     many, table = NBestFirst(page=0.25, anchor=0.75), Table()
     table.add_seed("a")
     links = Links.to("b")
-    links.alphas = np.array([0.4], np.float32)
+    links.link_relevances = np.array([0.4], np.float32)
     step = table.absorb(Visit("a", "page", "ok", 1, relevance=0.8, links=links))
     assert step is not None
     assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.score(many.learn(step, table), table).tolist()

@@ -50,12 +50,12 @@ def taught(**parameters: Any) -> ModelUpdate:
     The seed is relevant too, and has the word `start`. So V = 7 words: start, x1, x2, x3, coral, reef, train;
     n(relevant) = 1 + 2 + 3 = 6, n(irrelevant) = 2; 3 pages and 1.
     """
-    lesson = ModelUpdate(period=1, **parameters)
-    lesson.page("start", 1.0, x1="coral", x2="coral reef", x3="trains", n="corals", m="the train", q="unheard")
-    lesson.page("x1", 1.0)
-    lesson.page("x2", 0.5)
-    lesson.page("x3", 0.49)
-    return lesson
+    update = ModelUpdate(period=1, **parameters)
+    update.page("start", 1.0, x1="coral", x2="coral reef", x3="trains", n="corals", m="the train", q="unheard")
+    update.page("x1", 1.0)
+    update.page("x2", 0.5)
+    update.page("x3", 0.49)
+    return update
 
 
 def probability(odds: float) -> Any:
@@ -81,52 +81,52 @@ def test_smoothing() -> None:
 
 def test_each_word_counts_once() -> None:
     """A word that stands in address and anchor, or in two anchors, is one word."""
-    lesson = taught()
-    lesson.page("y", 0.0, coral="coral corals")
-    lesson.page("z", 0.0, coral="Coral!")
-    assert 1 == lesson.words("coral")
+    update = taught()
+    update.page("y", 0.0, coral="coral corals")
+    update.page("z", 0.0, coral="Coral!")
+    assert 1 == update.words("coral")
 
 
 def test_words_of_several_anchors_join() -> None:
     """Each parent adds the words of its anchor to those of the address."""
-    lesson = ModelUpdate()
-    lesson.page("a", 0.0, x1="coral")
-    lesson.page("b", 0.0, x1="reef")
-    assert 3 == lesson.words("x1")
+    update = ModelUpdate()
+    update.page("a", 0.0, x1="coral")
+    update.page("b", 0.0, x1="reef")
+    assert 3 == update.words("x1")
 
 
 def test_before_there_are_two_classes() -> None:
     """As long as all pages are of one class, the mean of the best beta and the best alpha is the score."""
-    lesson = ModelUpdate()
+    update = ModelUpdate()
     links = Links.to("n", anchors=["coral"])
-    links.alphas = np.array([0.25], np.float32)
-    lesson.table.add_seed("a")
-    lesson.visit(Visit("a", "page", "ok", 1, relevance=0.75, links=links))
-    assert [(0.75 + 0.25) / 2, 0.0] == lesson.score("n", "a")
+    links.link_relevances = np.array([0.25], np.float32)
+    update.table.add_seed("a")
+    update.visit(Visit("a", "page", "ok", 1, relevance=0.75, links=links))
+    assert [(0.75 + 0.25) / 2, 0.0] == update.score("n", "a")
 
 
 def test_the_second_class_renews_all_scores() -> None:
     """When the first page of the other class is in, all open rows have a new score, whatever the period."""
-    lesson = ModelUpdate(period=1000)
-    lesson.page("a", 1.0, n="coral", m="trains", o="")
-    lesson.page("b", 1.0)
-    assert {"n", "m", "o"} <= set(lesson.page("c", 0.0))
+    update = ModelUpdate(period=1000)
+    update.page("a", 1.0, n="coral", m="trains", o="")
+    update.page("b", 1.0)
+    assert {"n", "m", "o"} <= set(update.page("c", 0.0))
 
 
 def test_scores_are_renewed_in_periods() -> None:
     """After 1, 2, 4, 8 pages and so on, later after every 20; in between only the links of the page are returned."""
-    lesson = ModelUpdate(period=20)
-    lesson.page("p1", 1.0, n="coral")
-    renewed = [number for number in range(2, 82) if "n" in lesson.page(f"p{number}", number % 2)]
+    update = ModelUpdate(period=20)
+    update.page("p1", 1.0, n="coral")
+    renewed = [number for number in range(2, 82) if "n" in update.page(f"p{number}", number % 2)]
     assert [2, 4, 8, 16, 20, 40, 60, 80] == renewed
 
 
 def test_large_frontiers_are_renewed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one row may be scored anew for each page, 80 rows and more wait for 80 pages, not for 20."""
     monkeypatch.setattr(nb_links, "ROWS_A_PAGE", 1)
-    lesson = ModelUpdate(period=20)
-    lesson.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
-    renewed = [number for number in range(2, 78) if "n1" in lesson.page(f"p{number}", number % 2)]
+    update = ModelUpdate(period=20)
+    update.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
+    renewed = [number for number in range(2, 78) if "n1" in update.page(f"p{number}", number % 2)]
     assert [2, 4, 8, 16] == renewed
 
 
@@ -138,55 +138,55 @@ def test_links_below_the_least() -> None:
 
 def test_failures_teach_nothing() -> None:
     """A page that could not be fetched counts for no class, and its words go; one to be tried again keeps them."""
-    lesson = taught()
-    lesson.visit(Visit("n", "page", "unreachable", 9, retry_at=1.0))
-    assert 1 == lesson.words("n")
-    lesson.visit(Visit("n", "page", "gone", 9))
-    assert ([1, 3], 0) == (lesson.bayes.pages_.tolist(), lesson.words("n"))
+    update = taught()
+    update.visit(Visit("n", "page", "unreachable", 9, retry_at=1.0))
+    assert 1 == update.words("n")
+    update.visit(Visit("n", "page", "gone", 9))
+    assert ([1, 3], 0) == (update.bayes.pages_.tolist(), update.words("n"))
 
 
 def test_words_go_when_the_page_is_in() -> None:
     """Nothing is kept of a link that has been followed, nor of links back to it."""
-    lesson = taught()
-    lesson.page("y", 0.0, x1="coral")
-    assert 0 == lesson.words("x1")
+    update = taught()
+    update.page("y", 0.0, x1="coral")
+    assert 0 == update.words("x1")
 
 
 def test_words_are_few() -> None:
     """Of a link with long address and anchor 24 words are kept, of the address 12."""
-    lesson = ModelUpdate()
+    update = ModelUpdate()
     url = "http://example.org/" + "/".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
-    lesson.table.add_seed("s")
-    lesson.visit(Visit("s", "page", "ok", 1, links=Links.to(url, anchors=[""])))
-    assert MOST_WORDS // 2 == lesson.words(url)
+    update.table.add_seed("s")
+    update.visit(Visit("s", "page", "ok", 1, links=Links.to(url, anchors=[""])))
+    assert MOST_WORDS // 2 == update.words(url)
     anchor = " ".join(f"name{letter}" for letter in "abcdefghijklmnopqrst")
-    lesson.table.add_seed("t")
-    lesson.visit(Visit("t", "page", "ok", 1, links=Links.to(url, anchors=[anchor])))
-    assert MOST_WORDS == lesson.words(url)
+    update.table.add_seed("t")
+    update.visit(Visit("t", "page", "ok", 1, links=Links.to(url, anchors=[anchor])))
+    assert MOST_WORDS == update.words(url)
 
 
 def test_a_redirect_takes_the_words_along() -> None:
     """The target scores what its source did, and what it turns out to be is counted for those words."""
-    lesson = taught()
-    before = lesson.score("n")
-    lesson.visit(Visit("n", "redirect", "redirect", 9, links=Links.to("target")))
-    assert before == lesson.score("target")
-    lesson.page("target", 0.0)
+    update = taught()
+    before = update.score("n")
+    update.visit(Visit("n", "redirect", "redirect", 9, links=Links.to("target")))
+    assert before == update.score("target")
+    update.page("target", 0.0)
     # coral: 3 / 13 against 2 / 10, as n(irrelevant) is 3 now; 3 pages against 2
-    lesson.page("late", 0.6, o="coral")
+    update.page("late", 0.6, o="coral")
     # and now n(relevant) is 7 and V is 8, with the word `late`; 4 pages against 2
-    assert [probability((5 / 3) * (3 / 15) / (2 / 11))] == lesson.score("o")
+    assert [probability((5 / 3) * (3 / 15) / (2 / 11))] == update.score("o")
 
 
 def test_certainty_does_not_overflow() -> None:
     """However much speaks for or against a link, the score is a number from 0 to 1."""
-    lesson = ModelUpdate(period=1, smoothing=1e-300)
+    update = ModelUpdate(period=1, smoothing=1e-300)
     anchor = " ".join(f"name{letter}" for letter in "abcdefghijklmnop")
-    lesson.page("good", 1.0, g=anchor, h=anchor)
-    lesson.page("g", 1.0)
-    lesson.page("bad", 0.0, x="trains", y="trains")
-    lesson.page("x", 0.0)
-    assert all(math.isfinite(score) and 0 <= score <= 1 for score in lesson.score("h", "y"))
+    update.page("good", 1.0, g=anchor, h=anchor)
+    update.page("g", 1.0)
+    update.page("bad", 0.0, x="trains", y="trains")
+    update.page("x", 0.0)
+    assert all(math.isfinite(score) and 0 <= score <= 1 for score in update.score("h", "y"))
 
 
 def test_a_crawl_learns_what_to_follow() -> None:

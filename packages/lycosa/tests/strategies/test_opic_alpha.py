@@ -13,11 +13,11 @@ from lycosa.strategies.opic_alpha import OpicAlpha
 
 
 def teach(
-    opic: OpicAlpha, table: Table, node: str, *, kind: Any = "page", outcome: Any = "ok", **alphas: float
+    opic: OpicAlpha, table: Table, node: str, *, kind: Any = "page", outcome: Any = "ok", **link_relevances: float
 ) -> None:
     """Let it see a page whose links have these alphas."""
-    links = Links.to(*alphas)
-    links.alphas = np.array(list(alphas.values()), np.float32)
+    links = Links.to(*link_relevances)
+    links.link_relevances = np.array(list(link_relevances.values()), np.float32)
     step = table.absorb(Visit(node, kind, outcome, 1, links=links))
     assert step is not None
     assert set(step.children.tolist()) <= set(opic.learn(step, table).tolist())

@@ -10,10 +10,10 @@ from lycosa.core.types import Links, Visit
 from lycosa.strategies.opic_alpha import OpicOriginal
 
 
-def visit(opic: OpicOriginal, table: Table, node: str, **alphas: float) -> list[list[float]]:
+def visit(opic: OpicOriginal, table: Table, node: str, **link_relevances: float) -> list[list[float]]:
     """Visit a node whose links have these alphas. C, H and the estimate of a, b, c and d after it, as far as known."""
-    links = Links.to(*alphas)
-    links.alphas = np.array(list(alphas.values()), np.float32)
+    links = Links.to(*link_relevances)
+    links.link_relevances = np.array(list(link_relevances.values()), np.float32)
     step = table.absorb(Visit(node, "page", "ok", 1, links=links))
     assert step is not None
     opic.learn(step, table)

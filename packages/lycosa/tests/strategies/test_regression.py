@@ -69,7 +69,7 @@ def test_all_scores_are_0_at_first() -> None:
 def test_features_are_those_of_the_papers() -> None:
     """Degree, sums of beta, alpha and their product; log(1 + x) with smoothing."""
     visit = Visit("a", "page", "ok", 1, relevance=0.5, links=Links.to("b"))
-    visit.links.alphas[:] = 0.25
+    visit.links.link_relevances[:] = 0.25
     for smooth in (False, True):
         table, made = Table(), Regression("fl", smooth=smooth)
         table.add_seed("a")

@@ -97,7 +97,7 @@ class Crawl:
     def page(self, node: str, beta: float, links: dict[str, float], again: bool = False, **more: Any) -> list[str]:
         """See a page, or a version of it; the nodes whose score may have changed."""
         visit = Visit(node, "revisit" if again else "page", "ok", 1, relevance=beta, links=Links.to(*links), **more)
-        visit.links.alphas[:] = list(links.values())
+        visit.links.link_relevances[:] = list(links.values())
         visit.data = {**visit.data, "follows": 1.0} if again else visit.data
         return self.learn(visit)
 
@@ -326,7 +326,7 @@ def test_cash_with_history_is_given_to_all_links() -> None:
 def test_a_bandit_is_not_paid_for_a_revisit() -> None:
     """Whatever its arm, a revisit is no pull and no reward."""
     bandit, table = Bandit(arms=("fl_n", "fl_deg"), policy="epsilon"), Table()
-    frontier = bandit.frontier(table, lambda lane: (0.0, ""))
+    frontier = bandit.frontier(table, lambda host_key: (0.0, ""))
     bandit.admit(table.add_seed("a"), table, frontier)
     for visit in (
         Visit("a", "page", "ok", 1, links=Links.to("b")),
@@ -344,7 +344,7 @@ def test_a_bandit_is_not_paid_for_a_revisit() -> None:
 def test_a_revisit_is_no_page_of_a_batch() -> None:
     """Of a batch of two, one page is left after a page and a revisit, of a seed at that; then both links join."""
     batched, table = Batched(Greedy(BreadthFirst()), 2), Table()
-    frontier = batched.frontier(table, lambda lane: (0.0, ""))
+    frontier = batched.frontier(table, lambda host_key: (0.0, ""))
     batched.admit(table.add_seed("a"), table, frontier)
     ranked = []
     for visit in (
@@ -372,11 +372,11 @@ def test_scent_has_one_outcome_for_each_page() -> None:
     """A revisit changes no sum over pages, words and places: only its new link is read."""
     crawl = scent()
     known = crawl.estimator
-    before = known.pages_, known.sum_, known.finds_, known.mixing_.pages, known.sharpening_.pages
+    before = known.pages_, known.sum_, known.relevant_, known.mixing_.pages, known.sharpening_.pages
     groups = known.groups_.copy()
     links = {"http://a.test/d": 0.1, "http://a.test/e": 0.7}
     assert "http://a.test/e" in crawl.page("http://a.test/b", 0.1, links, again=True, terms=crawl.words("coral", "sea"))
-    assert before == (known.pages_, known.sum_, known.finds_, known.mixing_.pages, known.sharpening_.pages)
+    assert before == (known.pages_, known.sum_, known.relevant_, known.mixing_.pages, known.sharpening_.pages)
     assert np.array_equal(groups, known.groups_)
 
 

@@ -83,11 +83,11 @@ class Crawl:
         return float(self.scent.score(np.array([self.row(node)]), self.table)[0])
 
 
-def linked(*links: tuple[str, str, str], alphas: Sequence[float] = (), **facets: Sequence[float]) -> Links:
+def linked(*links: tuple[str, str, str], link_relevances: Sequence[float] = (), **facets: Sequence[float]) -> Links:
     """Links of (url, anchor, context)."""
     made = Links.to(*(url for url, _, _ in links), anchors=[anchor for _, anchor, _ in links])
     made.contexts = [context for _, _, context in links]
-    made.alphas[: len(alphas)] = alphas
+    made.link_relevances[: len(link_relevances)] = link_relevances
     made.facets = {name: np.array(column, np.float32) for name, column in facets.items()}
     return made
 
@@ -107,7 +107,7 @@ def two_pages() -> Crawl:
         (SALMON, "coral reefs", "sea"),
         (TROUT, "coral caves", "caves under water"),
         (HERON, "", ""),
-        alphas=(0.8, 0.6, 0.0),
+        link_relevances=(0.8, 0.6, 0.0),
         context=(0.0, 0.25, 0.0),
         url=(0.0, 0.125, 0.0),
     )
@@ -125,7 +125,7 @@ S, M0 = 0.85 / 2.5, 0.8 / 7
 def test_what_the_first_page_says_of_its_links() -> None:
     """One page of .5: s = .55 / 1.5; each term of a link with alpha .8, context .4 and address .2."""
     crawl = Crawl()
-    crawl.visit(SEED, 0.5, linked((SALMON, "", ""), alphas=(0.8,), context=(0.4,), url=(0.2,)))
+    crawl.visit(SEED, 0.5, linked((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
     s = (0.5 + 0.05) / (1 + 0.5)
     assert close(s) == crawl.scent.scale_
     assert close((0.5 / s) / (1 + 2)) == crawl.term("pages", SALMON)
@@ -140,7 +140,7 @@ def test_what_the_first_page_says_of_its_links() -> None:
 def test_the_score_of_a_link_by_hand() -> None:
     """The same link: the weighted sum, with m0 = .5 / 6 for its directory and curiosity after one find."""
     crawl = Crawl()
-    crawl.visit(SEED, 0.5, linked((SALMON, "", ""), alphas=(0.8,), context=(0.4,), url=(0.2,)))
+    crawl.visit(SEED, 0.5, linked((SALMON, "", ""), link_relevances=(0.8,), context=(0.4,), url=(0.2,)))
     s, m0 = 0.55 / 1.5, 0.5 / 6
     curiosity = (0.5 * (1 + 1) + 1 - 2 / 8) / (1 + 1 / 3)
     expected = (
@@ -158,7 +158,7 @@ def test_the_score_of_a_link_by_hand() -> None:
 def test_a_second_parent_adds_up() -> None:
     """Parents of .5 and .3, alphas .6 and .2: sums over both, and the larger of what the topic said."""
     crawl = two_pages()
-    crawl.visit(HERON, 0.1, linked((TROUT, "x", ""), alphas=(0.2,), context=(0.5,), url=(0.0,)))
+    crawl.visit(HERON, 0.1, linked((TROUT, "x", ""), link_relevances=(0.2,), context=(0.5,), url=(0.0,)))
     s = (0.5 + 0.3 + 0.1 + 0.05) / 3.5
     assert close(((0.5 + 0.1) / s) / (2 + 2)) == crawl.term("pages", TROUT)
     assert close(math.log(1 + 2)) == crawl.term("popularity", TROUT)
@@ -268,7 +268,7 @@ def test_no_words_have_no_lift() -> None:
 def test_new_places_by_hand() -> None:
     """After two finds, with one page of the host and of fish, none of birds, and none of the other host."""
     crawl = two_pages()
-    assert 2 == crawl.scent.finds_
+    assert 2 == crawl.scent.relevant_
     curiosity = 1 / (1 + 2 / 3)
     assert close(curiosity * ((1 / math.sqrt(2) + 1 / math.sqrt(2)) / 2 + 1 - 2 / 8)) == crawl.term("new places", TROUT)
     assert close(curiosity * ((1 / math.sqrt(2) + 1) / 2 + 1 - 2 / 8)) == crawl.term("new places", HERON)
@@ -291,7 +291,7 @@ def test_terms_sum_to_the_score() -> None:
     crawl = Crawl(Scent(words="coral reef", vectors=False))
     for number in range(60):
         links = linked(*((f"http://b.test/{chr(97 + k)}/{number + k}", "coral reef"[: k + 3], "sea") for k in range(4)))
-        links.alphas[:] = (0.5, 0.1, 0.3, 0.0)
+        links.link_relevances[:] = (0.5, 0.1, 0.3, 0.0)
         node = SEED if number == 0 else crawl.table.nodes[int(crawl.table.rows()[0])]
         rows = crawl.visit(node, number % 3 / 4, links, ("coral reef sea", "coral", "fish")[number % 3])
         summed = sum(crawl.scent.terms(rows, crawl.table).values())
@@ -352,7 +352,7 @@ def test_a_copy_is_worth_nothing() -> None:
     assert 0 == crawl.term("neighbours", TROUT)
     assert [0, 1] == crawl.scent.groups_[slot_of("coral")].tolist()
     assert [0.5, 1] == crawl.scent.sharpening_.lifts[slot_of("coral")].tolist()
-    assert (1, 2, 0.5) == (crawl.scent.finds_, crawl.scent.pages_, crawl.scent.sum_)
+    assert (1, 2, 0.5) == (crawl.scent.relevant_, crawl.scent.pages_, crawl.scent.sum_)
 
 
 def test_a_failure_teaches_nothing() -> None:
@@ -713,9 +713,9 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
         else:
             links = Links.to(*targets, anchors=[chance.choice(TEXTS) for _ in targets])
             links.contexts = [chance.choice(TEXTS) for _ in targets]
-            links.alphas = np.array([chance.choice((0, 0.5, 1, 7, -1)) for _ in targets], np.float32)
+            links.link_relevances = np.array([chance.choice((0, 0.5, 1, 7, -1)) for _ in targets], np.float32)
             if chance.random() < 0.5:
-                links.facets = {chance.choice(("context", "url")): links.alphas[::-1].copy()}
+                links.facets = {chance.choice(("context", "url")): links.link_relevances[::-1].copy()}
             words = " ".join(chance.choices(vocabulary, k=chance.choice((0, 0, 1, 30))))
             visit = Visit(node, "page", chance.choice(("ok", "ok", "ok", "gone")), pick, links=links)
             visit.relevance = chance.choice((0.0, 0.0, 0.3, 1.0, 1e-30, 1e6, -0.5))

@@ -47,7 +47,7 @@ def taught(betas: Mapping[str, float], **options: Any) -> tuple[Scent, Table]:
             visit = Visit(node, "redirect", "redirect", pick, links=Links.to(f"http://new.test/{pick}"))
         else:
             links = Links.to(*targets, anchors=anchors)
-            links.alphas = np.array([chance.choice((0.0, 0.5)) for _ in targets], np.float32)
+            links.link_relevances = np.array([chance.choice((0.0, 0.5)) for _ in targets], np.float32)
             visit = Visit(node, "page", "ok", pick, relevance=betas.get(node, 0.0), links=links)
             visit.terms, visit.same_as = Terms(words, np.ones(3, np.uint16)), "x" if pick == 13 else ""
             visit.data = {"quality": 0.5} if pick == 17 else {}
@@ -82,15 +82,15 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
     scent, table = taught(before, vectors=False)
     known, _ = taught(after, vectors=False)
     pages = np.flatnonzero(scent.trails_.done)
-    worths = np.array([after[table.nodes[row]] for row in pages.tolist()])
-    changed = scent.reconsider(pages, worths, table)
+    relevances_now = np.array([after[table.nodes[row]] for row in pages.tolist()])
+    changed = scent.reconsider(pages, relevances_now, table)
     assert len(changed) == len(table.rows())
     # Our own reading is brought to the scale of all betas so far, so only with all pages known outcomes are the same.
-    known.reconsider(pages, worths, table)
+    known.reconsider(pages, relevances_now, table)
     assert np.allclose(scent.groups_, known.groups_, atol=1e-5)
     assert np.allclose(scent.trails_.known, known.trails_.known, atol=1e-5)
     assert np.allclose(scent.sharpening_.lifts, known.sharpening_.lifts, atol=1e-5)
-    assert (scent.finds_, scent.positives_, scent.pages_) == (known.finds_, known.positives_, known.pages_)
+    assert (scent.relevant_, scent.positives_, scent.pages_) == (known.relevant_, known.positives_, known.pages_)
     assert scent.scale_ == pytest.approx(known.scale_)
     rows = table.rows()
     assert np.allclose(scent.score(rows, table), known.score(rows, table), atol=0.02)
@@ -102,7 +102,7 @@ def test_the_same_worth_changes_nothing() -> None:
     fresh = Table()
     fresh.add_seed(SEED)
     links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea sea", "sea", "rail"])
-    links.alphas = np.array([0.5, 0.25, 0.0], np.float32)
+    links.link_relevances = np.array([0.5, 0.25, 0.0], np.float32)
     for visit in (
         Visit(SEED, "page", "ok", 1, relevance=0.8, links=links),
         Visit("http://b.test/x", "redirect", "redirect", 2, links=Links.to("http://b.test/moved")),
@@ -182,9 +182,9 @@ def test_lessons_are_heard_live_and_replayed(batch: int) -> None:
     one, other = (made.strategy.greedy if batch > 1 else made.strategy for made in (live, again))  # type: ignore[attr-defined]
     assert one.estimator.trails_.outcome.tobytes() == other.estimator.trails_.outcome.tobytes()
     assert one.estimator.elite_.score.tobytes() == other.estimator.elite_.score.tobytes()
-    worths = live.topic.worths()  # type: ignore[attr-defined]
+    relevances_now = live.topic.relevances_now()  # type: ignore[attr-defined]
     page = live.table.row_of["http://a.test/1"]
-    assert one.estimator.trails_.outcome[page] > 0.5 * worths[1] > 0.25
+    assert one.estimator.trails_.outcome[page] > 0.5 * relevances_now[1] > 0.25
 
 
 @pytest.mark.parametrize(("judge", "exact"), [("keyword", True), ("vector", False), ("probability", False)])
@@ -266,7 +266,7 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
     links = Links.to(
         *(f"http://good.test/{number}" for number in range(40)), "http://poor.test/x", "http://poor.test/y"
     )
-    links.alphas[-2:] = 0.5, 0.2
+    links.link_relevances[-2:] = 0.5, 0.2
     had = {}
     for number, beta in enumerate((0.9, *[0.0] * 11, 0.9, 0.9, *[0.0] * 6)):
         node = "http://good.test/" + (str(number) if number else "")

@@ -21,7 +21,7 @@ def teach(
 ) -> list[float]:
     """Let it see a page; the scores of its links."""
     found = Links.to(*links)
-    found.alphas = np.array(anchors or [0.0] * len(links), np.float32)
+    found.link_relevances = np.array(anchors or [0.0] * len(links), np.float32)
     found.facets = {"context": np.array(contexts or [0.0] * len(links), np.float32)}
     step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=found))
     assert step is not None

@@ -14,7 +14,7 @@ from teaching import redirect, score, see, seeded
 def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:
     """A page with links, and their alphas, and what the judge says of their addresses and contexts."""
     made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links))
-    made.links.alphas[:] = more.get("alphas", [0.0] * len(links))
+    made.links.link_relevances[:] = more.get("alphas", [0.0] * len(links))
     for name in ("url", "context"):
         made.links.facets[name] = np.array(more.get(name, [0.0] * len(links)), np.float32)
     return made
@@ -40,7 +40,7 @@ def test_what_is_known_of_a_link() -> None:
     """From a seed, which counts as relevant: parent 1, closeness 1 / 1, path 1 / 1; two irrelevant pages later 0,
     1 / 3 = .3 in tenths, path 1 / 3. The host: one of two pages relevant, .5."""
     table, tres = seeded("s"), Tres(threshold=0.5)
-    see(tres, table, page("s", 0.0, "a", "b", alphas=[0.25, 0.0], url=[0.0, 0.5]))
+    see(tres, table, page("s", 0.0, "a", "b", link_relevances=[0.25, 0.0], url=[0.0, 0.5]))
     assert [1, 1, 1, 0, 1, 0, 0.5, 1, 0.25] == x_of(tres, table, "a")
     assert [1, 1, 1, 1, 0, 0, 0.5, 1, 0] == x_of(tres, table, "b")
     see(tres, table, page("b", 0.9))
@@ -53,10 +53,10 @@ def test_what_is_known_of_a_link() -> None:
 def test_an_address_waits_with_the_link_that_promises_most() -> None:
     """A second page that promises more replaces what is known, one that promises less does not."""
     table, tres = seeded("s"), Tres(threshold=0.5)
-    see(tres, table, page("s", 0.0, "a", "b", "x", alphas=[0.0, 0.0, 0.25]))
-    see(tres, table, page("a", 0.0, "x", alphas=[0.125]))
+    see(tres, table, page("s", 0.0, "a", "b", "x", link_relevances=[0.0, 0.0, 0.25]))
+    see(tres, table, page("a", 0.0, "x", link_relevances=[0.125]))
     assert tres.x_[table.row_of["x"], 0] == 1
-    see(tres, table, page("b", 0.0, "x", alphas=[0.5]))
+    see(tres, table, page("b", 0.0, "x", link_relevances=[0.5]))
     assert [0, 0.5, 0.5, 0, 1, 0, 0, 0, 0.5] == x_of(tres, table, "x")
 
 
@@ -67,7 +67,7 @@ def test_a_leaf_of_five_pages_is_split() -> None:
     without features) stands with the b's: 1/3; the a's have 2/2.
     """
     table, tres = seeded("s"), Tres(threshold=0.5)
-    see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", alphas=[0.5, 0.5, 0, 0, 0.5, 0]))
+    see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", link_relevances=[0.5, 0.5, 0, 0, 0.5, 0]))
     for node, beta in (("a1", 1.0), ("b1", 0.0), ("a2", 1.0)):
         see(tres, table, page(node, beta))
     assert [pytest.approx(3 / 4)] * 2 == score(tres, table, "a3", "b3")
@@ -94,7 +94,7 @@ def test_a_link_of_each_leaf_and_of_these_any_at_first() -> None:
 def test_then_that_with_the_largest_q() -> None:
     """With a network that returns what the anchor promises, the better leaf's link is taken."""
     table, tres = seeded("s"), Tres(start=0)
-    see(tres, table, page("s", 0.0, "a", "b", alphas=[0.25, 0.75]))
+    see(tres, table, page("s", 0.0, "a", "b", link_relevances=[0.25, 0.75]))
     tres.feature_ += [-1, -1]
     tres.leaf_[[1, 2]] = 1, 2
     tres.network_.weights = [np.zeros_like(weight) for weight in tres.network_.weights]
@@ -143,7 +143,7 @@ def test_the_target_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(net, "value", lambda x, weights=None: x[:, 8] if weights is None else 0.5 + x[:, 0] / 4)
     monkeypatch.setattr(net, "train", lambda x, y: told.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
     tres.x_[table.row_of["a"], 8] = 0.75
-    see(tres, table, page("a", 1.0, "d", "e", alphas=[0.5, 0.25]))  # the third page
+    see(tres, table, page("a", 1.0, "d", "e", link_relevances=[0.5, 0.25]))  # the third page
     # of `a` (promise .75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed:
     # its best link is a, which was fetched, seen from a seed, which counts as relevant
     assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == told
@@ -167,6 +167,6 @@ def test_what_teaches() -> None:
 def test_a_redirect_hands_on_what_is_known() -> None:
     """Its target stands where its source stood."""
     table, tres = seeded("s"), Tres()
-    see(tres, table, page("s", 0.0, "a", alphas=[0.5]))
+    see(tres, table, page("s", 0.0, "a", link_relevances=[0.5]))
     redirect(tres, table, "a", "b")
     assert tres.x_[table.row_of["a"]].tolist() == tres.x_[table.row_of["b"]].tolist()

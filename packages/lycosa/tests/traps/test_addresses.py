@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.traps.url_patterns import CALENDAR, DEEPEST, LISTS, LONG, LONGEST, LOOP, Address
-from lycosa.web.urls import canonical, lane
+from lycosa.web.urls import canonical, host_key
 
 HOST = "http://a.test"
 
@@ -246,7 +246,7 @@ def test_nodes_that_are_no_web_addresses(node: str) -> None:
 def test_every_canonical_url_can_be_read(url: str) -> None:
     """Whatever the address, it has a host and a section, and a stem that its path begins with."""
     address = Address(url)
-    assert lane(url) == address.host
+    assert host_key(url) == address.host
     assert url.partition("//")[2] == address.host + address.path + ("?" + address.query if "?" in url else "")
     assert address.section().startswith("/")
     assert address.monstrous() in ("", LOOP, LONG)

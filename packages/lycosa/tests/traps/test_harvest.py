@@ -22,7 +22,7 @@ from lycosa.testweb import Web, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.testweb.traps import ENDLESS
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import TrapFilter
+from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.politeness import Politeness
 
 HUNTS = (
@@ -34,18 +34,18 @@ HUNTS = (
 BUDGET = 150
 
 
-def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
+def hunt(web: Web, topic: str, *, trap_filter: bool) -> list[Visit]:
     """A hunt over a simulated transport, best first, with the trap handling or without."""
 
     async def run() -> list[Visit]:
         politeness = Politeness(clock, delay=0.01, free=lambda address: True)
         transport = SimTransport(web, seed=1, latency=(0.001, 0.01))
-        space = WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if warden else 0)
+        space = WebSpace(transport, politeness, clock, probe_after=PROBE_AFTER if trap_filter else 0)
         query = VectorJudge(web.query(topic))
         engine = Engine(
             space, query, Greedy(estimator("best-first", seed=1), "best-first"), MemoryLog(), clock=clock,
             budget=Budget(pages=BUDGET), reader=Vocabulary(), concurrency=4, choosy=0.7,
-            warden=TrapFilter(query.threshold) if warden else None,
+            trap_filter=SectionTrapFilter(query.threshold) if trap_filter else None,
         )  # fmt: skip
         for node in web.seeds(topic):
             engine.fold(Seed(node, clock()))
@@ -55,23 +55,23 @@ def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:
 
 
 @cache
-def harvest(seed: int, topic: str, *, traps: bool, warden: bool) -> int:
+def harvest(seed: int, topic: str, *, traps: bool, trap_filter: bool) -> int:
     """How many different pages on the topic were fetched, under whatever address."""
     web = Web(seed=seed, traps="all" if traps else (), slowness=0.05)
-    pages = [visit.node for visit in hunt(web, topic, warden=warden) if visit.is_page]
+    pages = [visit.node for visit in hunt(web, topic, trap_filter=trap_filter) if visit.is_page]
     assert BUDGET == len(pages)
     return len({web.canonical(node) for node in pages} & set(web.relevant(topic)))
 
 
-def total(*, traps: bool, warden: bool) -> int:
+def total(*, traps: bool, trap_filter: bool) -> int:
     """The harvest of all hunts."""
-    return sum(harvest(seed, topic, traps=traps, warden=warden) for seed, topic in HUNTS)
+    return sum(harvest(seed, topic, traps=traps, trap_filter=trap_filter) for seed, topic in HUNTS)
 
 
 def test_traps_cost_next_to_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """With every trap on, 95 % of what the same budget finds without traps; unguarded, less than 75 %."""
-    clean, guarded = total(traps=False, warden=False), total(traps=True, warden=True)
-    unguarded = total(traps=True, warden=False)
+    clean, guarded = total(traps=False, trap_filter=False), total(traps=True, trap_filter=True)
+    unguarded = total(traps=True, trap_filter=False)
     with capsys.disabled():
         print(
             f"\nfound with traps, of {clean} without: {guarded} ({guarded / clean:.0%}), "
@@ -83,7 +83,7 @@ def test_traps_cost_next_to_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_warden_costs_nothing_where_there_are_no_traps() -> None:
     """On the same webs without traps, a guarded hunt finds what an unguarded one finds, give or take one in twenty."""
-    assert total(traps=False, warden=True) >= 0.95 * total(traps=False, warden=False)
+    assert total(traps=False, trap_filter=True) >= 0.95 * total(traps=False, trap_filter=False)
 
 
 def test_a_crawl_over_a_real_server_stays_out_of_the_endless_ones() -> None:

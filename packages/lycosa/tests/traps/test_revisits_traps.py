@@ -11,8 +11,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Kind, Links, Outcome, Page, Terms, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.copies import MOST_KNOWN, DuplicateIndex
-from lycosa.traps.warden import TrapFilter
-from lycosa.web.urls import lane
+from lycosa.traps.trap_filter import SectionTrapFilter
+from lycosa.web.urls import host_key
 
 A = "http://a.test"
 PROBE = f"{A}/no-such-page-0123456789ab.html"
@@ -30,7 +30,7 @@ class Hunt:
     """A crawl told visit by visit, as the engine tells it: read, recognised, absorbed, learned."""
 
     def __init__(self) -> None:
-        self.words, self.table, self.warden = Vocabulary(), Table(lane), TrapFilter(0.1)
+        self.words, self.table, self.trap_filter = Vocabulary(), Table(host_key), SectionTrapFilter(0.1)
         self.frontier = Frontier(self.table)
         self.table.add_seed(f"{A}/")
 
@@ -47,11 +47,11 @@ class Hunt:
             reading = self.words.read(page)
             visit.terms, visit.simhash, visit.digest = reading.terms, reading.simhash, text.encode()
             visit.relevance = 0.8
-            visit.links.alphas = np.full(len(links), 0.5, np.float32)
-            self.warden.recognise(visit, reading)
+            visit.links.link_relevances = np.full(len(links), 0.5, np.float32)
+            self.trap_filter.recognise(visit, reading)
         self.words.learn(visit)
         step = self.table.absorb(visit)
-        self.frontier.hold(*self.warden.learn(visit, step, self.table))
+        self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
         return visit
 
     def again(self, node: str, text: str, *links: str, **more: Any) -> Visit:
@@ -60,7 +60,7 @@ class Hunt:
 
     def counts(self) -> list[tuple[int, int, int]]:
         """Of each section its pages, finds and waste."""
-        return [(part.pages, part.finds, part.waste) for part in self.warden.sections]
+        return [(part.pages, part.relevant, part.waste) for part in self.trap_filter.sections]
 
 
 def test_a_page_that_has_become_a_soft_404() -> None:
@@ -69,7 +69,7 @@ def test_a_page_that_has_become_a_soft_404() -> None:
     hunt.visit(PROBE, SORRY, kind="probe")
     assert [] == hunt.visit(f"{A}/corals.html", CORAL).flags
     visit = hunt.again(f"{A}/corals.html", SORRY, f"{A}/home.html")
-    assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.alphas.tolist())
+    assert (["soft-404"], 0.0, [0.0]) == (visit.flags, visit.relevance, visit.links.link_relevances.tolist())
 
 
 def test_a_title_that_says_so() -> None:
@@ -115,10 +115,10 @@ def test_a_revisit_counts_for_nobody() -> None:
     """Pages, finds and waste of sections and host stay as they were, whatever has become of the page."""
     hunt = Hunt()
     hunt.visit(f"{A}/reefs/corals.html", CORAL)
-    before, pages, host = hunt.counts(), hunt.warden.pages, hunt.warden.hosts["a.test"].pages
+    before, pages, host = hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages
     for text, more in ((f"{CORAL} Today.", {}), (SORRY, {"title": "Not found"}), ("", {"outcome": "gone"})):
         hunt.again(f"{A}/reefs/corals.html", text, **more)
-    assert (before, pages, host) == (hunt.counts(), hunt.warden.pages, hunt.warden.hosts["a.test"].pages)
+    assert (before, pages, host) == (hunt.counts(), hunt.trap_filter.pages, hunt.trap_filter.hosts["a.test"].pages)
 
 
 def test_new_links_of_a_revisit_are_judged_as_addresses() -> None:

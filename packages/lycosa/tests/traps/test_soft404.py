@@ -9,7 +9,7 @@ from lycosa.core.types import Kind, Links, Outcome, Page, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.copies import MOST_WORDS, Soft404Detector
-from lycosa.traps.warden import TrapFilter
+from lycosa.traps.trap_filter import SectionTrapFilter
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"
 SORRY = (
@@ -168,20 +168,20 @@ def test_a_title_that_says_it_of_something_else_admits_nothing(title: str) -> No
 
 def test_a_soft_404_is_no_find_and_vouches_for_nothing() -> None:
     """The warden takes its relevance and that of its links, and does not look for its original."""
-    warden, words = TrapFilter(0.1), Vocabulary()
+    trap_filter, words = SectionTrapFilter(0.1), Vocabulary()
     probe, page = Visit(PROBE, "probe", "ok", 1), Page("ok", marked=SORRY, links=Links.to("b", "c"))
-    warden.soft404.recognise(probe, words.read(page))
-    warden.soft404.learn(probe)
+    trap_filter.soft404.recognise(probe, words.read(page))
+    trap_filter.soft404.learn(probe)
     visit = Visit("http://a.test/lost.html", "page", "ok", 2, relevance=0.9, links=Links.to("b", "c"))
-    visit.links.alphas = np.array([0.5, 0.7], np.float32)
-    warden.recognise(visit, words.read(page))
+    visit.links.link_relevances = np.array([0.5, 0.7], np.float32)
+    trap_filter.recognise(visit, words.read(page))
     assert (0.0, [0.0, 0.0], ["soft-404"], "") == (
         visit.relevance,
-        visit.links.alphas.tolist(),
+        visit.links.link_relevances.tolist(),
         visit.flags,
         visit.same_as,
     )
-    assert not visit.is_find(0.1)
+    assert not visit.was_relevant(0.1)
 
 
 def test_replayed_is_as_live() -> None:

@@ -24,7 +24,7 @@ from lycosa.testweb import Response, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP
-from lycosa.traps.warden import (
+from lycosa.traps.trap_filter import (
     ALLOWANCE,
     FRUITLESS,
     FRUITLESS_SITE,
@@ -36,10 +36,10 @@ from lycosa.traps.warden import (
     STUFFED,
     STUFFED_PAGES,
     SUSPECT,
-    TrapFilter,
+    SectionTrapFilter,
 )
 from lycosa.web.politeness import Politeness
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 CORAL = "marine biology/coral reefs"
@@ -50,8 +50,8 @@ class Hunt:
     """A crawl told page by page: a table, a warden, and the levels that the warden has told so far."""
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
-        self.table = Table(lane)
-        self.warden = TrapFilter(0.1, trust)
+        self.table = Table(host_key)
+        self.trap_filter = SectionTrapFilter(0.1, trust)
         self.frontier = Frontier(self.table)
         self.events: list[Visit] = []
         self._bodies = 0
@@ -72,7 +72,7 @@ class Hunt:
             node, "page", rest.pop("outcome", "ok"), len(self.events) + 1, size=1000, digest=digest, simhash=simhash,
             terms=terms, relevance=0.8 if find else 0.0, links=Links.to(*links), **rest,
         )  # fmt: skip
-        self.warden.recognise(visit, None)
+        self.trap_filter.recognise(visit, None)
         self.learn(visit)
         self.events.append(visit)
         return visit
@@ -85,9 +85,9 @@ class Hunt:
     def learn(self, visit: Visit) -> None:
         """What the engine does with the warden's word; it must be the whole of it."""
         step = self.table.absorb(visit)
-        self.frontier.hold(*self.warden.learn(visit, step, self.table))
+        self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
         rows = np.arange(len(self.table), dtype=np.int32)
-        levels = np.where(self.table.is_seed[rows], FREE, self.warden.levels(rows))
+        levels = np.where(self.table.is_seed[rows], FREE, self.trap_filter.levels(rows))
         assert levels.tolist() == self.frontier.level[rows].tolist()
 
     def level(self, node: str) -> int:
@@ -99,7 +99,7 @@ class Hunt:
 
     def reasons(self) -> set[str]:
         """Why something is held."""
-        return {group.reason for group in self.warden.held_back(self.table)}
+        return {group.reason for group in self.trap_filter.held_back(self.table)}
 
 
 def months(base: str, first: int = 1, count: int = 12, folder: str = "/events") -> list[str]:
@@ -155,7 +155,7 @@ def test_a_dated_archive_of_articles_is_not_held() -> None:
         hunt.fetch(month, [*articles, *months(A, number, 2, folder="/blog")])
         for article in articles[:2]:
             hunt.fetch(article, articles, find=number % 4 == 0)
-    assert [] == hunt.warden.held_back(hunt.table)
+    assert [] == hunt.trap_filter.held_back(hunt.table)
 
 
 def test_relative_links_gone_wrong_are_held_after_one_page() -> None:
@@ -301,12 +301,12 @@ def test_redirects_and_errands_count_for_nothing() -> None:
     hunt = Hunt()
     for number in range(9):
         hunt.fetch(f"{A}/go/{number}.html")
-    before = [(part.pages, part.waste) for part in hunt.warden.sections]
+    before = [(part.pages, part.waste) for part in hunt.trap_filter.sections]
     kinds: tuple[Kind, ...] = ("redirect", "robots", "probe", "sitemap", "example")
     for kind in kinds:
         visit = Visit(f"{A}/go/0.html", kind, "gone", 1)
         hunt.learn(visit)
-    assert before == [(part.pages, part.waste) for part in hunt.warden.sections]
+    assert before == [(part.pages, part.waste) for part in hunt.trap_filter.sections]
 
 
 def test_a_fruitful_section_is_let_go() -> None:
@@ -332,7 +332,7 @@ def test_copies_are_no_finds() -> None:
     for day in days[1:12]:
         hunt.fetch(day, days[2:12], find=True, like=days[0])
     assert HELD == hunt.level(days[20])
-    assert 1 == hunt.warden.hosts["a.test"].finds
+    assert 1 == hunt.trap_filter.hosts["a.test"].relevant
 
 
 def test_a_maze_is_shut_when_patience_ends() -> None:
@@ -344,7 +344,7 @@ def test_a_maze_is_shut_when_patience_ends() -> None:
         assert (HELD if number > 1 else FREE) == hunt.level(days[-1]), number
         hunt.fetch(days[number], like=days[0])
     assert SHUT == hunt.level(days[-1])
-    assert 0 < sum(group.addresses for group in hunt.warden.held_back(hunt.table))
+    assert 0 < sum(group.addresses for group in hunt.trap_filter.held_back(hunt.table))
 
 
 def test_a_section_that_looks_like_nothing_is_never_shut() -> None:
@@ -689,14 +689,14 @@ def test_a_trusted_host_may_be_a_mirror() -> None:
 # -- ordinary sites that must be left alone ------------------------------------------------------------------
 
 
-def site(pages: Sequence[str], links: int = 10, finds: int = 3, front: str = "") -> Hunt:
+def site(pages: Sequence[str], links: int = 10, relevant: int = 3, front: str = "") -> Hunt:
     """A host crawled through: distinct pages, each with a navigation and links to some of the others."""
     hunt = Hunt()
     menu = [f"{A}/{name}" for name in ("", "about", "contact")]
     chance = random.Random(len(pages))
     hunt.fetch(front or f"{A}/", [*menu, *chance.sample(pages, min(links, len(pages)))])
     for number, page in enumerate(pages):
-        hunt.fetch(page, [*menu, *chance.sample(pages, min(links, len(pages)))], find=number % finds == 0)
+        hunt.fetch(page, [*menu, *chance.sample(pages, min(links, len(pages)))], find=number % relevant == 0)
     return hunt
 
 
@@ -717,7 +717,7 @@ SITES = {
 def test_ordinary_sites_are_not_held(pages: list[str]) -> None:
     """Content managers, forums and journals, whose pages are all different, lose nothing."""
     hunt = site(pages)
-    assert [] == hunt.warden.held_back(hunt.table)
+    assert [] == hunt.trap_filter.held_back(hunt.table)
     assert {FREE} == {hunt.level(page) for page in pages}
 
 
@@ -728,7 +728,7 @@ def test_ordinary_sites_of_which_few_pages_are_finds(pages: list[str]) -> None:
     for number, page in enumerate(pages):
         links = [f"{A}/", *pages[number + 1 : number + 11]]
         hunt.fetch(page, links, find=number % 20 == 5, outcome="gone" if number % 10 == 7 else "ok")
-    assert [] == hunt.warden.held_back(hunt.table)
+    assert [] == hunt.trap_filter.held_back(hunt.table)
 
 
 SMALL_SITES = {
@@ -758,7 +758,7 @@ def test_pages_of_a_list_are_not_held() -> None:
         there = [f"{A}/list?page={n}" for n in (number - 1, number + 1) if 1 <= n <= 20]
         hunt.fetch(f"{A}/list?page={number}", [f"{A}/", *there, *items])
         assert {FREE} == {hunt.level(f"{A}/list?page={n}") for n in range(1, 21)}
-    assert [] == hunt.warden.held_back(hunt.table)
+    assert [] == hunt.trap_filter.held_back(hunt.table)
 
 
 def test_that_the_first_page_has_two_addresses_does_not_condemn_a_list() -> None:
@@ -785,7 +785,7 @@ def test_what_is_held_is_told_by_reason_and_place() -> None:
     hunt.fetch(months(A)[0], months(A, 2, 30))
     hunt.fetch(months(A)[1], like=months(A)[0])
     hunt.fetch(f"{A}/", [f"{A}/a/b/a/b/a/b/", f"{A}/x"])
-    calendar, monster = hunt.warden.held_back(hunt.table)
+    calendar, monster = hunt.trap_filter.held_back(hunt.table)
     assert Held(CALENDAR, "a.test/events", 29, 2, months(A, 3)[0]) == calendar
     assert (LOOP, "a.test", 1) == (monster.reason, monster.where, monster.addresses)
     assert f"{A}/a/b/a/b/a/b/" == monster.example
@@ -802,7 +802,7 @@ def engine(web: AnyWeb, pages: int = 0, trust: Iterable[str] = ()) -> Engine:
     return Engine(
         space, topic, Greedy(estimator("best-first"), "best-first"), MemoryLog(), clock=clock,
         budget=Budget(pages=pages), reader=Vocabulary(), concurrency=4, choosy=0.7, judge_name="test",
-        warden=TrapFilter(topic.threshold, trust),
+        trap_filter=SectionTrapFilter(topic.threshold, trust),
     )  # fmt: skip
 
 
@@ -837,22 +837,22 @@ def test_replayed_levels_are_those_of_the_live_crawl(wild: Engine) -> None:
         return made
 
     again, rows = run_virtual(replayed()), len(wild.table)
-    assert isinstance(wild.warden, TrapFilter)
-    assert isinstance(again.warden, TrapFilter)
+    assert isinstance(wild.trap_filter, SectionTrapFilter)
+    assert isinstance(again.trap_filter, SectionTrapFilter)
     assert wild.table.nodes == again.table.nodes
     levels = wild.frontier.level[:rows]
     assert levels.tolist() == again.frontier.level[:rows].tolist()
     assert len(set(levels.tolist())) > 1, "nothing was held: the test shows nothing"
-    assert wild.warden.sections == again.warden.sections
-    assert wild.warden.hosts == again.warden.hosts
+    assert wild.trap_filter.sections == again.trap_filter.sections
+    assert wild.trap_filter.hosts == again.trap_filter.hosts
     assert wild.held_back() == again.held_back()
 
 
 def test_levels_told_step_by_step_are_the_levels_asked_for(wild: Engine) -> None:
     """What the warden told the frontier as it went is what it would say of all rows now."""
-    assert isinstance(wild.warden, TrapFilter)
+    assert isinstance(wild.trap_filter, SectionTrapFilter)
     rows = np.arange(len(wild.table), dtype=np.int32)
-    assert wild.warden.levels(rows).tolist() == wild.frontier.level[rows].tolist()
+    assert wild.trap_filter.levels(rows).tolist() == wild.frontier.level[rows].tolist()
 
 
 def test_the_groups_add_up(wild: Engine) -> None:

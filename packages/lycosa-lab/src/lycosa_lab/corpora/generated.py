@@ -166,16 +166,16 @@ class _Made:
         scale = self._scale()
         linked = np.zeros(n, np.int64)
         scored = 0
-        with open(place / "child.spool", "wb") as children, open(place / "alpha.spool", "wb") as alphas:
+        with open(place / "child.spool", "wb") as children, open(place / "alpha.spool", "wb") as link_relevances:
             for chunk, (first, last) in enumerate(pairwise(bounds.tolist())):
                 nodes = np.arange(first, last)
                 chance = self._chance(6, chunk)
                 source, target = self._links(nodes, degree[first:last], chance)
-                alpha = self._alphas(nodes[source], target, scale, chance)
+                alpha = self._link_relevances(nodes[source], target, scale, chance)
                 linked[first:last] = np.bincount(source, minlength=last - first)
                 scored += int(np.count_nonzero(alpha))
                 target.tofile(children)
-                alpha.tofile(alphas)
+                alpha.tofile(link_relevances)
                 progress("making links", int(before[last]), int(before[-1]))
         total = int(linked.sum())
         start = np.concatenate([[0], np.cumsum(linked)]).astype(np.int64)
@@ -252,7 +252,7 @@ class _Made:
                 high = middle
         return high
 
-    def _alphas(
+    def _link_relevances(
         self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, chance: np.random.Generator
     ) -> NDArray[np.float32]:
         """The score of each link: log(1 + y), y the count of a word around it, which its page has at least as often."""

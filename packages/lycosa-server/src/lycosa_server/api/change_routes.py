@@ -19,7 +19,7 @@ from lycosa.revisit.feeds import MOST as FEED
 from lycosa.revisit.feeds import atom
 from lycosa.revisit.ledger import Told, label, plain, reasons
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to, open_to_all, site_of
 from lycosa_server.people import interests, permissions
 from lycosa_server.people import last_seen as visits
@@ -166,7 +166,7 @@ def _change(log: SqliteLog, told: Told) -> ChangeOut:
         seq=told.seq,
         url=plain(told.url, 10_000),
         title=plain(told.title),
-        host=lane(told.url),
+        host=host_key(told.url),
         at=told.at,
         what=change.what,
         kind=change.kind if changed else None,

@@ -35,7 +35,7 @@ class CrawlOut(BaseModel):
     budget: int
     pages: int
     found: int
-    lessons: int
+    model_updates: int
     heard: int = Field(description="The number of the last label that its judge knows.")
     judging: Literal["", "labels", "threshold", "topic"] = Field(
         description="What its pages are being judged again for; empty: nothing."

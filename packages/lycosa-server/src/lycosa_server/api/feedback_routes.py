@@ -89,22 +89,22 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
     """Label a page that a crawl of this interest has fetched, or remove its label.
 
     The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
-    minute; then all other pages are worth what it says by then.
+    minute; then all other pages are relevance_now what it says by then.
     """
     site, interest = access.site, access.interest["id"]
     url = line(body.url, "the address", 4_000)
     url = canonical(url) or url
-    worth = threshold = None
+    relevance_now = threshold = None
     title = ""
     if body.label is not None:
         fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
         view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
         if view is None or page is None:
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
-        title, worth, threshold = page.title, page.worth, view.threshold
+        title, relevance_now, threshold = page.title, page.relevance_now, view.threshold
     relevant = None if body.label is None else body.label == "yes"
     number = feedback.set_label(
-        site.database, site.clock(), interest, access.person.id, url, relevant, title, worth=worth, threshold=threshold
+        site.database, site.clock(), interest, access.person.id, url, relevant, title, relevance_now=relevance_now, threshold=threshold
     )
     return LabelOut(
         label=body.label, number=number, effect=_effect(site, interest, feedback.given(site.database, interest))
@@ -122,8 +122,8 @@ def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEf
         known = [(one, page) for one in reversed(given) if (page := view.page(one["url"])) is not None]
         wanted = np.array([one["relevant"] for one, _ in known], np.bool_)
         first = np.array([page.relevance >= view.threshold for _, page in known], np.bool_)
-        noted = np.array([one["worth"] is not None for one, _ in known], np.bool_)
-        then = np.array([(one["worth"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
+        noted = np.array([one["relevance_now"] is not None for one, _ in known], np.bool_)
+        then = np.array([(one["relevance_now"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
         if noted.any():
             effect.before = quality(first[noted], wanted[noted])
             effect.after = quality(then[noted], wanted[noted])

@@ -243,8 +243,8 @@ class EventFeed:
                     "seq": seq,
                     "url": visit.node,
                     "title": clean(visit.title)[:500],
-                    "score": visit.worth,  # what it is worth now
-                    "found": visit.is_version and visit.worth >= view.threshold and not visit.same_as,
+                    "score": visit.relevance_now,  # what it is worth now
+                    "found": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
                     "label": label_of(self.labels, visit.node),
                     "at": visit.started,
                     "kind": visit.kind,
@@ -386,7 +386,7 @@ def show_graph(
     with view.lock:
         now = cached.now(labels)
         good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
-        good.sort(key=lambda page: (-now.worths.item(page.number), page.first))
+        good.sort(key=lambda page: (-now.relevances_now.item(page.number), page.first))
     ways = view.ways(good[:best], 400)  # more nodes can't be told apart
     pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
     nodes = [
@@ -394,7 +394,7 @@ def show_graph(
             id=str(page.number),
             url=page.node,
             title=page.title,
-            score=round(now.worths.item(page.number), 6) if page.place >= 0 else 0.0,
+            score=round(now.relevances_now.item(page.number), 6) if page.place >= 0 else 0.0,
             found=now.found.item(page.number),
             seed=view.graph.is_seed(page.node),
             host=page.host,

@@ -80,8 +80,8 @@ def search(
     if found.behind and not cached.indexing:
         cached.indexing = True
         threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
-    worths = cached.now(labels).worths
-    hits = [_found(cached, hit, labels, worths) for hit in found]
+    relevances_now = cached.now(labels).relevances_now
+    hits = [_found(cached, hit, labels, relevances_now) for hit in found]
     return SearchResultsOut(
         total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, hits=hits
     )
@@ -94,9 +94,9 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter
     return lambda seq: fits(labelled, known.get(seq))
 
 
-def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], worths: NDArray[np.float64]) -> SearchResultOut:
+def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]) -> SearchResultOut:
     page = cached.view.page(hit.url)
-    score = worths.item(page.number) if page is not None and page.number < len(worths) else hit.score
+    score = relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.score
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
     said = {"score": round(score, 6), "label": label_of(labels, hit.url)}
     return SearchResultOut(**hit.as_dict() | times | said)

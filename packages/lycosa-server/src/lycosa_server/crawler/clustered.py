@@ -31,7 +31,7 @@ class RunningClusterCrawl(RunningCrawl):
             self.pages, self.found = turn["pages"], turn["relevant"]
         words, asked = self.words, self.asked
         by_labels = asked is None or asked["judging"] == "labels"
-        if by_labels and (words or asked) and await crawl.hear(words):
+        if by_labels and (words or asked) and await crawl.add_labels(words):
             self._was_judged(words, asked)
         shown = live.LiveState.together(await crawl.tell(live.of_shard))
         self.in_flight = len(shown.in_flight)

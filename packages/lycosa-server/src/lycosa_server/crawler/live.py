@@ -17,7 +17,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from lycosa.core.engine import Engine
-from lycosa.core.frontier import PARKED, WAITING, Lane
+from lycosa.core.frontier import PARKED, WAITING, HostQueue
 from lycosa.web.politeness import PolitenessView
 
 NAME = "live.json"
@@ -43,11 +43,11 @@ class LiveHost(BaseModel):
     waiting: int = 0
 
     @classmethod
-    def of(cls, lane: Lane, now: float, ahead: float) -> LiveHost:
-        waits = lane.status == WAITING and lane.until > now
-        why = lane.why if waits or lane.status == PARKED else ""
-        ready = lane.until + ahead if waits else None
-        return cls(host=lane.name, ready_at=ready, why=why, in_flight=lane.in_flight, waiting=lane.waiting)
+    def of(cls, queue: HostQueue, now: float, ahead: float) -> LiveHost:
+        waits = queue.status == WAITING and queue.until > now
+        why = queue.why if waits or queue.status == PARKED else ""
+        ready = queue.until + ahead if waits else None
+        return cls(host=queue.name, ready_at=ready, why=why, in_flight=queue.in_flight, waiting=queue.waiting)
 
 
 class LiveState(BaseModel):
@@ -64,12 +64,12 @@ class LiveState(BaseModel):
         politeness = getattr(engine.space, "politeness", None)
         flying = politeness.flying if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}
-        busy = (lane for lane in engine.frontier.lanes if lane.waiting or lane.in_flight)
-        lanes = nlargest(MOST, busy, key=lambda lane: (lane.in_flight, lane.waiting))
+        busy = (queue for queue in engine.frontier.queues if queue.waiting or queue.in_flight)
+        queues = nlargest(MOST, busy, key=lambda queue: (queue.in_flight, queue.waiting))
         flights = [
             InFlightRequest(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()
         ]
-        hosts = [LiveHost.of(lane, now, ahead) for lane in lanes]
+        hosts = [LiveHost.of(queue, now, ahead) for queue in queues]
         return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)
 
     @classmethod

@@ -27,9 +27,9 @@ from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import RemoteCrawl, RemoteHosts, bring_shards_together, join_shards
 from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
-from lycosa.revisit.keeper import Keeping
+from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
-from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
+from lycosa.store.log import NAME, PAGES, VERSIONS, RELEVANCE_NOW, SqliteLog, append_labels, missing_labels
 from lycosa.web.politeness import SharedPoliteness
 from lycosa_server import messages
 from lycosa_server.crawler import live
@@ -226,7 +226,7 @@ class RunningCrawl:
             if row["task"] == "refresh":
                 first = [re.escape(piece) for piece in json.loads(row["look_first"])]
                 everything, began = bool(row["everything"]), row["started"] or 0.0
-                keeping = Keeping(once=True, everything=everything, now=first, began=began)
+                keeping = RevisitPlan(once=True, everything=everything, now=first, began=began)
                 changes |= {name: wished[name] for name in FRESHNESS}
                 # pages that the settings do not name are due once in `look_again`
                 every = parse_duration(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
@@ -295,7 +295,7 @@ class RunningCrawl:
             return
         begun = self._around.clock()
         try:
-            engine.hear(missing_labels(engine.log, words))
+            engine.add_labels(missing_labels(engine.log, words))
         except Exception:  # a bug of a judge, too: whoever opens the crawl is told, and the others go on
             self._reopen(now)
             return
@@ -404,5 +404,5 @@ def recorded(directory: Path, row: Row) -> tuple[int, int]:
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         pages = next(log.rows("COUNT(*)", PAGES))[0]
         threshold = log.setting("threshold", 0.0)
-        current = log.rows(f"MAX(seq), same, {WORTH}", f"{VERSIONS} GROUP BY node")
+        current = log.rows(f"MAX(seq), same, {RELEVANCE_NOW}", f"{VERSIONS} GROUP BY node")
         return int(pages), sum(not same and worth >= threshold for _, same, worth in current)

@@ -245,7 +245,7 @@ def judged(
         if found is not None:
             database.update("crawl", crawl, {"found": found})
         database.run(
-            "UPDATE crawl SET heard = :heard, lessons = (SELECT COUNT(*) FROM feedback WHERE interest = crawl.interest "
+            "UPDATE crawl SET heard = :heard, labels_learned = (SELECT COUNT(*) FROM feedback WHERE interest = crawl.interest "
             "AND relevant IS NOT NULL AND number <= :heard) WHERE id = :crawl AND heard <= :heard",
             heard=heard,
             crawl=crawl,

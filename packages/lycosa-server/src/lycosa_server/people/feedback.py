@@ -30,11 +30,11 @@ def after(database: Database, interest: str, number: int) -> list[Label]:
 
 
 def given(database: Database, interest: str) -> list[Row]:
-    """The labels, newest first: url, title, relevant, at; `by` is empty once the account is gone; `worth` is what the
+    """The labels, newest first: url, title, relevant, at; `by` is empty once the account is gone; `relevance_now` is what the
     judge said of the page just before, `threshold` that of the time.
     """
     return database.rows(
-        "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.worth, f.threshold FROM feedback f "
+        "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold FROM feedback f "
         "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
         "ORDER BY f.at DESC, f.url",
         interest=interest,
@@ -55,10 +55,10 @@ def set_label(
     relevant: bool | None,
     title: str = "",
     *,
-    worth: float | None = None,
+    relevance_now: float | None = None,
     threshold: float | None = None,
 ) -> int:
-    """Say yes or no to a page; None takes back what was said. Return the number of the label given last. `worth`, what
+    """Say yes or no to a page; None takes back what was said. Return the number of the label given last. `relevance_now`, what
     the judge says of the page now, is kept with its first label only.
     """
     with database.transaction():
@@ -66,7 +66,7 @@ def set_label(
         number = last(database, interest) + 1
         row = {
             "interest": interest, "url": url, "number": number, "relevant": relevant,
-            "title": title, "person": person, "at": now, "worth": worth, "threshold": threshold,
+            "title": title, "person": person, "at": now, "relevance_now": relevance_now, "threshold": threshold,
         }  # fmt: skip
         if relevant is not None:
             database.upsert("feedback", row, ("interest", "url"), ("number", "relevant", "title", "person", "at"))

@@ -162,7 +162,7 @@ _table(
     *_texts("title", default=""),
     _of("person", ends="SET NULL", nullable=True),
     *_times("at"),
-    Column("worth", Double),  # the page's score just before, and the threshold of that time
+    Column("relevance_now", Double),  # the page's score just before, and the threshold of that time
     Column("threshold", Double),
     key=("interest", "url"),
 )

@@ -322,7 +322,7 @@ class Desk:
         options, figures = Directory.read_options(path), Figures()
         with Reading(path) as collection:
             figures.read(collection, 0)
-            best = sorted(collection.view().pages(), key=lambda page: -page.worth)[:MOST_BEST]
+            best = sorted(collection.view().pages(), key=lambda page: -page.relevance_now)[:MOST_BEST]
             shown = [collection.log.visit(page.seq) for page in best]
         if state == "ended":
             told["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
@@ -334,7 +334,7 @@ class Desk:
             "ending": figures.ending,
         }
         pages = [
-            {"url": _address(visit.node), "title": short(visit.title), "score": round(visit.worth, 3)}
+            {"url": _address(visit.node), "title": short(visit.title), "score": round(visit.relevance_now, 3)}
             for visit in shown
         ]
         return {**told, **untrusted({"best": pages})}

@@ -20,7 +20,7 @@ from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Fetch, PageLook, RenderedPage, Renderer
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 
 
 def renderer_of(options: Options, megabytes: int | None = None) -> Renderer | None:
@@ -64,7 +64,7 @@ class Missing:
 
     def learn(self, visit: Visit) -> None:
         if visit.data.get("shell") and visit.kind == "page":
-            self.missed[lane(visit.node)] += 1
+            self.missed[host_key(visit.node)] += 1
 
     def state(self) -> State:
         return {"missed": dict(self.missed)}

@@ -30,7 +30,7 @@ from lycosa.core.types import Visit
 from lycosa.replay.certificates import Authority
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Fetch, PageLook, RenderedPage
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -267,7 +267,7 @@ def template(node: str) -> str:
     pieces = path.split("/")[3:] + (["#", *route.split("/")[1:]] if route else [])
     shape = ["*" if _ID.fullmatch(_NUMBER.sub("", piece)) else _NUMBER.sub("0", piece) for piece in pieces]
     names = sorted({pair.partition("=")[0] for pair in query.split("&") if pair})
-    return f"{lane(node)} /{'/'.join(shape[:6])}{' ' + ' '.join(names[:6]) if names else ''}"
+    return f"{host_key(node)} /{'/'.join(shape[:6])}{' ' + ' '.join(names[:6]) if names else ''}"
 
 
 def is_useful(render: dict[str, list[int]]) -> bool:
@@ -301,7 +301,7 @@ class Needs:
         return self._known(node, look) or self._tried(node, look)
 
     def _known(self, node: str, look: PageLook) -> str:
-        kind, host = template(node), lane(node)
+        kind, host = template(node), host_key(node)
         if self.tried[kind]:
             if self.useful[kind] >= ENOUGH:
                 return "kind"
@@ -315,7 +315,7 @@ class Needs:
 
     def _tried(self, node: str, look: PageLook) -> str:
         """Whether to try one that need not be rendered, as far as is known."""
-        kind, host = template(node), lane(node)
+        kind, host = template(node), host_key(node)
         trying = len(self._trying.get(host, ()))
         why = ""
         untried = not self.tried[kind] and self.in_vain[host] + trying < TRIES
@@ -341,12 +341,12 @@ class Needs:
     def learn(self, visit: Visit) -> None:
         if visit.kind not in ("page", "revisit"):
             return
-        if lane(visit.node) in self._trying:
-            self._trying[lane(visit.node)].discard(visit.node)
+        if host_key(visit.node) in self._trying:
+            self._trying[host_key(visit.node)].discard(visit.node)
         if visit.outcome != "ok" and "render" not in visit.data:
             return
         self.pages += 1
-        host, render = lane(visit.node), visit.data.get("render")
+        host, render = host_key(visit.node), visit.data.get("render")
         if render is None:
             self.since[host] += 1
             return

@@ -23,7 +23,7 @@ from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
 from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
 from lycosa.checks.spaces import SPACE_CHECKS
 from lycosa.checks.strategies import STRATEGY_CHECKS, MakeStrategy
-from lycosa.checks.topics import TOPIC_CHECKS, MakeTopic
+from lycosa.checks.judges import TOPIC_CHECKS, MakeTopic
 from lycosa.core.protocols import Space
 
 __all__ = [

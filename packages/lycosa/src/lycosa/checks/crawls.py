@@ -11,9 +11,9 @@ from contextlib import aclosing
 from typing import Any
 
 from lycosa.checks.failing import GROWTH, want
-from lycosa.checks.trials import START, Again, Aging, Judge, Shuffled
+from lycosa.checks.trials import START, Again, Aging, SampleJudge, Shuffled
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Keeper, Strategy
+from lycosa.core.protocols import VisitScheduler, Strategy
 from lycosa.core.types import Event, Pick, Seed, Visit
 from lycosa.store.log import MemoryLog
 
@@ -23,20 +23,20 @@ def engine(
     space: Shuffled,
     events: Iterable[Event] = (),
     host_budget: int = 0,
-    keeper: Keeper | None = None,
+    scheduler: VisitScheduler | None = None,
 ) -> Engine:
     """A crawl of the graph, at where those events end."""
     log = MemoryLog()
     made = Engine(
         space,
-        Judge(),
+        SampleJudge(),
         strategy,
         log,
         clock=lambda: 0.0,
         concurrency=8,
         host_budget=host_budget,
         patience=10.0,
-        keeper=keeper,
+        scheduler=scheduler,
     )
     for event in events or [Seed(START)]:
         log.append(event)
@@ -85,7 +85,7 @@ def resumes_alike(
     With `again` pages are visited a second time while it goes on.
     """
     space = Aging if again else Shuffled
-    live = engine(make(), space(trouble=trouble), keeper=Again() if again else None)
+    live = engine(make(), space(trouble=trouble), scheduler=Again() if again else None)
     log = run(live, after)
     resumed = engine(make(), space(trouble=trouble), log)
     expected, actual = picks(live), picks(resumed)

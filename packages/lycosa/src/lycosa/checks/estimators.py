@@ -70,7 +70,7 @@ def scoring_is_pure(make: MakeEstimator) -> None:
     """score() changes neither estimator nor table, and a row's score doesn't depend on the rows around it."""
     estimator, table = _taught(make)
     rows = _all(table)
-    columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.alpha_sum, table.beta_sum]
+    columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.link_relevance_sum, table.relevance_sum]
     before = [column.copy() for column in columns]
     known = state(estimator)
     first = np.array(estimator.score(rows, table))

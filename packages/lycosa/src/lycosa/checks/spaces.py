@@ -11,9 +11,9 @@ from lycosa.core.protocols import Space
 from lycosa.core.types import Kind, Links, Outcome, Page, Task
 
 
-async def lanes_are_stable(space: Space, node: str) -> None:
+async def host_keys_are_stable(space: Space, node: str) -> None:
     """lane(node) is a string, the same at every call."""
-    first, second = space.lane(node), space.lane(node)
+    first, second = space.host_key(node), space.host_key(node)
     want(
         isinstance(first, str) and first == second,
         f"lane({node!r}) is {first!r}, then {second!r}: derive it from the node's name alone",
@@ -22,24 +22,24 @@ async def lanes_are_stable(space: Space, node: str) -> None:
 
 async def ready_says_when_and_why(space: Space, node: str) -> None:
     """ready(lane) is a time, not NaN, and a reason."""
-    answer = space.ready(space.lane(node))
+    answer = space.ready(space.host_key(node))
     want(
         isinstance(answer, tuple)
         and len(answer) == 2
         and isinstance(answer[0], float | int)
         and not math.isnan(answer[0])
         and isinstance(answer[1], str),
-        f"ready({space.lane(node)!r}) is {answer!r}: return (seconds since the epoch, what the lane waits for)",
+        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, what the lane waits for)",
     )
 
 
 async def errands_are_of_three_kinds(space: Space, node: str) -> None:
     """errand(node) is a Task to be run first, an outcome with its reason, or None."""
-    errand = space.errand(node)
-    refusal = isinstance(errand, tuple) and len(errand) == 2 and errand[0] in get_args(Outcome)
+    prerequisite = space.prerequisite(node)
+    refusal = isinstance(prerequisite, tuple) and len(prerequisite) == 2 and prerequisite[0] in get_args(Outcome)
     want(
-        errand is None or isinstance(errand, Task) or (refusal and isinstance(errand[1], str)),
-        f"errand({node!r}) is {errand!r}: return a Task, (outcome, reason) or None",
+        prerequisite is None or isinstance(prerequisite, Task) or (refusal and isinstance(prerequisite[1], str)),
+        f"errand({node!r}) is {prerequisite!r}: return a Task, (outcome, reason) or None",
     )
 
 
@@ -66,8 +66,8 @@ async def links_are_columns(space: Space, node: str) -> None:
     columns = {name: len(getattr(links, name)) for name in ("urls", "anchors", "contexts", "rels", "positions")}
     want(len(set(columns.values())) == 1, f"the links of {node!r} have columns of lengths {columns}: fill them all")
     want(
-        len(links.alphas) in (0, len(links)),
-        f"the links of {node!r} have {len(links.alphas)} alphas for {len(links)} links: leave them out, or give all",
+        len(links.link_relevances) in (0, len(links)),
+        f"the links of {node!r} have {len(links.link_relevances)} alphas for {len(links)} links: leave them out, or give all",
     )
     wrong = [url for url in links.urls if not isinstance(url, str)]
     want(not wrong, f"a link of {node!r} is {wrong[:1]}: nodes are strings")
@@ -76,7 +76,7 @@ async def links_are_columns(space: Space, node: str) -> None:
 async def links_can_be_visited(space: Space, node: str) -> None:
     """Each link has a lane, so that it can join the frontier."""
     for url in (await _visited(space, node)).links.urls:
-        want(isinstance(space.lane(url), str), f"lane({url!r}) of a link of {node!r} is not a string")
+        want(isinstance(space.host_key(url), str), f"lane({url!r}) of a link of {node!r} is not a string")
 
 
 async def failures_are_outcomes(space: Space, node: str) -> None:
@@ -114,7 +114,7 @@ async def eight_at_once(space: Space, node: str) -> None:
 
 
 SPACE_CHECKS = (
-    lanes_are_stable,
+    host_keys_are_stable,
     ready_says_when_and_why,
     errands_are_of_three_kinds,
     a_visit_gives_a_page,

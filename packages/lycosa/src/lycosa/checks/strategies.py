@@ -25,7 +25,7 @@ BREAKS = (1, 9, 40, 97, 150)  # visits after which a crawl is broken off
 
 
 def _frontier(strategy: Strategy, table: Table) -> Frontier:
-    return strategy.frontier(table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+    return strategy.frontier(table, lambda host_key: (0.0, ""), 0, 300.0, 0.0)
 
 
 def _pruned(frontier: Frontier, row: int) -> bool:
@@ -70,12 +70,12 @@ def all_that_can_be_reached_is_picked(make: MakeStrategy) -> None:
 
 def failures_and_redirects(make: MakeStrategy) -> None:
     """Pages that fail, that have to be tried again and that redirect are each settled once, and all are."""
-    _picks_all(make, Shuffled(lanes=3, trouble=True), breaks=0)
+    _picks_all(make, Shuffled(host_keys=3, trouble=True), breaks=0)
 
 
 def broken_off_again_and_again(make: MakeStrategy) -> None:
     """A crawl that is broken off every 50 visits, and resumed from its log, loses nothing and repeats nothing."""
-    _picks_all(make, Shuffled(200, lanes=2, trouble=True), breaks=50)
+    _picks_all(make, Shuffled(200, host_keys=2, trouble=True), breaks=50)
 
 
 def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
@@ -141,13 +141,13 @@ def pages_visited_again(make: MakeStrategy) -> None:
 
 def host_budgets_hold(make: MakeStrategy) -> None:
     """No host gets more pages than its budget, however many are in flight, and each gets what it may."""
-    space = Shuffled(lanes=6)
+    space = Shuffled(host_keys=6)
     crawl = engine(make(), space, host_budget=7)
-    pages = Counter(space.lane(visit.node) for visit in visits_of(run(crawl)) if visit.is_page)
-    over = {lane: got for lane, got in pages.items() if got > 7}
-    want(not over, f"hosts got more than 7 pages: {over}. Take rows from the frontier made with this lane_budget")
+    pages = Counter(space.host_key(visit.node) for visit in visits_of(run(crawl)) if visit.is_page)
+    over = {host_key: got for host_key, got in pages.items() if got > 7}
+    want(not over, f"hosts got more than 7 pages: {over}. Take rows from the frontier made with this host_budget")
     open_rows = [row for row in crawl.table.rows().tolist() if not _pruned(crawl.frontier, row)]
-    idle = {space.lane(crawl.table.nodes[row]) for row in open_rows} - {lane for lane, got in pages.items() if got == 7}
+    idle = {space.host_key(crawl.table.nodes[row]) for row in open_rows} - {host_key for host_key, got in pages.items() if got == 7}
     want(not idle, f"{sorted(idle)} had rows and budget left when the crawl ended as {crawl.ending!r}")
 
 

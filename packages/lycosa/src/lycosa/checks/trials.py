@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.protocols import NEVER, Keeper
+from lycosa.core.protocols import NEVER, VisitScheduler
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Step, Task, Terms, Visit
 from lycosa.judges.space_judge import SpaceJudge
@@ -73,16 +73,16 @@ def written(targets: Iterable[str]) -> Links:
     return links
 
 
-def facets(node: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+def facets(node: str, link_relevances: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
     """What a topic may have said of a page's links beside alphas: nothing, one thing, or two."""
-    columns = {"context": alphas[::-1].copy(), "url": alphas * np.float32(0.5)}
+    columns = {"context": link_relevances[::-1].copy(), "url": link_relevances * np.float32(0.5)}
     return {facet: columns[facet] for facet in ("context", "url")[: sum(node.encode()) % 3]}
 
 
-def page_visit(node: str, targets: Iterable[str], relevance: float, alphas: Iterable[float], pick: int = 1) -> Visit:
+def page_visit(node: str, targets: Iterable[str], relevance: float, link_relevances: Iterable[float], pick: int = 1) -> Visit:
     links = written(targets)
-    links.alphas = np.array(list(alphas), np.float32)
-    links.facets = facets(node, links.alphas)
+    links.link_relevances = np.array(list(link_relevances), np.float32)
+    links.facets = facets(node, links.link_relevances)
     return Visit(node, "page", "ok", pick, relevance=relevance, links=links, data=said(node, relevance))
 
 
@@ -100,8 +100,8 @@ def visits() -> Iterator[Visit]:
             yield Visit(node, "redirect", "redirect", pick, status=301, links=Links.to("moved"))
         else:
             targets = space.links[node]
-            alphas = [space.alpha[node, target] for target in targets]
-            yield page_visit(node, targets, space.relevance.get(node, 0.0), alphas, pick)
+            link_relevances = [space.alpha[node, target] for target in targets]
+            yield page_visit(node, targets, space.relevance.get(node, 0.0), link_relevances, pick)
             queue += [target for target in dict.fromkeys(targets) if target not in seen]
             seen.update(targets)
 
@@ -159,15 +159,15 @@ PROBED = "no-such-page"  # requested to see what a host says to nonsense
 class Shuffled(GraphSpace):
     """A graph whose answers come back in another order than they were asked for; some fail, some redirect."""
 
-    def __init__(self, nodes: int = 400, lanes: int = 1, trouble: bool = False) -> None:
+    def __init__(self, nodes: int = 400, host_keys: int = 1, trouble: bool = False) -> None:
         space = graph(nodes)
         super().__init__(space.links, space.relevance, space.alpha)
-        self.lanes = lanes
+        self.host_keys = host_keys
         self.trouble = trouble
         self.chance = random.Random(11)
 
-    def lane(self, node: str) -> str:
-        return f"lane {sum(node.encode()) % self.lanes}"
+    def host_key(self, node: str) -> str:
+        return f"lane {sum(node.encode()) % self.host_keys}"
 
     async def visit(self, task: Task) -> Page:
         for _ in range(self.chance.randrange(12)):
@@ -207,7 +207,7 @@ class Aging(Shuffled):
         return page
 
 
-class Again(Keeper):
+class Again(VisitScheduler):
     """A keeper that has every page visited once more, in the order of the log, every third visit."""
 
     refreshes = True
@@ -238,10 +238,10 @@ class Again(Keeper):
             self.done.add(visit.node)
 
 
-class Judge(SpaceJudge):
+class SampleJudge(SpaceJudge):
     """The judge of such graphs, who sometimes says more of a link than its alpha."""
 
     def judge(self, page: Page, reading: object) -> Judgement:
         judgement = super().judge(page, reading)
-        judgement.facets = facets("x" * len(page.links), judgement.alphas)
+        judgement.facets = facets("x" * len(page.links), judgement.link_relevances)
         return judgement

@@ -62,7 +62,7 @@ class CrawlProgress(ProgressDisplay):
         if self._pages_before < 0:
             self._pages_before = engine.tally.pages - visit.is_page
         if visit.is_page:
-            found = visit.is_find(engine.topic.threshold)
+            found = visit.was_relevant(engine.topic.threshold)
             self._recent = [*self._recent[-99:], found]
             if found:
                 self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
@@ -111,7 +111,7 @@ class CrawlProgress(ProgressDisplay):
         lines.add_row("harvest", f"{tally.harvest:.1%}, lately {recent:.0%}")
         lines.add_row("", "  ".join(self._headline()[2:]))
         if waiting := engine.frontier.waiting():
-            reasons = Counter(lane.why for lane in waiting).most_common(3)
+            reasons = Counter(host_key.why for host_key in waiting).most_common(3)
             hosts = ", ".join(f"{count} for {reason}" for reason, count in reasons)
             lines.add_row("waiting", f"{many(len(waiting), 'host')}: {hosts}")
         for rank, (relevance, url, title) in enumerate(self._best):
@@ -125,7 +125,7 @@ class CrawlProgress(ProgressDisplay):
     def _came(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
         probability = bool(tally.settings.get("probability", False))
-        found = estimate(engine.lessons.worths(), engine.topic.threshold, tally.pages, probability)
+        found = estimate(engine.model_updates.relevances_now(), engine.topic.threshold, tally.pages, probability)
         spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
         yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."
@@ -148,8 +148,8 @@ class CrawlProgress(ProgressDisplay):
     def _what_is_left(self, engine: Engine) -> Iterator[Part]:
         """Yield what is known of addresses that were not fetched: they wait, were pruned, or are held back."""
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
-            for lane in [lane for lane in engine.frontier.waiting() if lane.why][:5]:
-                yield f"  {lane.name} still has links, but waits: {lane.why}"
+            for host_key in [host_key for host_key in engine.frontier.waiting() if host_key.why][:5]:
+                yield f"  {host_key.name} still has links, but waits: {host_key.why}"
         if pruned := engine.frontier.pruned():
             strategy = parse(self.crawl.options.strategy)[0]
             yield f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."

@@ -123,7 +123,7 @@ def _questions(found: Sequence[Question], directory: Path) -> Iterator[Part]:
         return
     yield "Labelling these pages would help most:"
     for question in found:
-        yield from page_lines(question.worth, question.title, question.url)
+        yield from page_lines(question.relevance_now, question.title, question.url)
     name = shlex.quote(str(directory))
     yield f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable"
 
@@ -133,7 +133,7 @@ def _ask(directory: Path, found: Sequence[Question]) -> None:
     show(["Are these pages relevant? y: yes, n: no, Enter: skip, q: quit"])
     said: dict[str, bool] = {}
     for question in found:
-        show(page_lines(question.worth, question.title, question.url))
+        show(page_lines(question.relevance_now, question.title, question.url))
         try:
             typed = input("  y/n? ").strip().lower()[:1]
         except (EOFError, KeyboardInterrupt):

@@ -186,7 +186,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
         "language": clean(visit.language),
         "fetched": timestamp(visit.started),
         "address": visit.address,
-        "score": round(visit.worth, 4),
+        "score": round(visit.relevance_now, 4),
         "same_as": visit.same_as,
         "canonical": clean(str(visit.data.get("canonical", ""))),
         "flags": visit.flags,

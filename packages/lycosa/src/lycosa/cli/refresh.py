@@ -131,7 +131,7 @@ class RefreshProgress(ProgressDisplay):
         if engine.in_flight:
             return f"{line}; {len(engine.in_flight)} under way"
         now = engine.clock()
-        until = max(engine.keeper.next_due(now), engine.picker.pace.next(now))
+        until = max(engine.scheduler.next_due(now), engine.picker.pace.next(now))
         return f"{line}; next in {format_duration(max(1.0, until - now))}" if now < until < NEVER else line
 
     def notes(self) -> None:
@@ -142,7 +142,7 @@ class RefreshProgress(ProgressDisplay):
 
     def farewell(self) -> None:
         engine = self.crawl.engine
-        if engine is not None and refresher_of(engine.keeper) is not None:
+        if engine is not None and refresher_of(engine.scheduler) is not None:
             facts = {name: getattr(self, name) for name in ("looks", "unchanged", "cosmetic", "failed")}
             facts |= {"ending": engine.ending, "changes": self.found}
             print_result(facts, self._came(), json=self.json and not self.quiet, quiet=self.quiet)
@@ -158,12 +158,12 @@ class RefreshProgress(ProgressDisplay):
         also = f"; {', '.join(rest)}" if rest else ""
         yield f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}."
         if not self.looks:
-            keeper = refresher_of(engine.keeper)
-            assert keeper is not None
-            due = keeper.soonest(engine.clock())
+            scheduler = refresher_of(engine.scheduler)
+            assert scheduler is not None
+            due = scheduler.soonest(engine.clock())
             when = f"on {day_and_time(due)}" if due < NEVER else "never"
             limits = f"schedule {options.schedule}, {options.per_hour:g} requests an hour"
-            yield f"{len(keeper.watched)} pages are watched; the next is due {when} ({limits})."
+            yield f"{len(scheduler.watched)} pages are watched; the next is due {when} ({limits})."
             yield f"Revisit all of them now with:  lycosa refresh {name} --all"
         elif sum(self.found.values()):
             yield f"See what changed with:  lycosa changes {name}, lycosa changes {name} URL"
@@ -172,7 +172,7 @@ class RefreshProgress(ProgressDisplay):
 def _change(visit: Visit, change: Change) -> Iterator[Part]:
     how = magnitude(change) or plain("; ".join(change.says), 60)
     if change.what == "new":
-        how = f"score {visit.worth:.2f}"
+        how = f"score {visit.relevance_now:.2f}"
     first = Text(f"{change.what:<9}", COLOURS[change.what])
     yield LabelledText(first, Text(f"{how}  " if how else "") + Text(plain(visit.title) or visit.node, "bold"))
     if visit.title:

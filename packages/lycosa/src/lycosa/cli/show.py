@@ -60,7 +60,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
     unsure = f"least certain pages: label them with 'lycosa label {name}'"
     yield from [Text(unsure, "bold")] if summary.unsure else []
     for page in summary.unsure:
-        yield from page_lines(page.worth, page.title, page.url)
+        yield from page_lines(page.relevance_now, page.title, page.url)
     yield Text("what happened, with the last reason", "bold")
     yield from _counted(
         (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))

@@ -28,11 +28,11 @@ def best_of(
     """The best pages and the numbers of their events: as they are now, or as they first were."""
     view = collection.view()
     if first_versions:
-        numbers, worths, pages = view.column("first"), view.column("first_worth"), view.firsts()[1]
+        numbers, relevances_now, pages = view.column("first"), view.column("first_relevance"), view.firsts()[1]
     else:
-        numbers, worths, pages = view.column("seq"), view.column("worth"), view.current()
-    chosen = np.flatnonzero(pages & (worths > 0) & (worths >= at_least))
-    order = chosen[np.lexsort((numbers[chosen], -worths[chosen]))][: max(200, 8 * most)]
+        numbers, relevances_now, pages = view.column("seq"), view.column("relevance_now"), view.current()
+    chosen = np.flatnonzero(pages & (relevances_now > 0) & (relevances_now >= at_least))
+    order = chosen[np.lexsort((numbers[chosen], -relevances_now[chosen]))][: max(200, 8 * most)]
     different: list[tuple[int, Visit]] = []
     for seq in numbers[order].tolist():
         visit = collection.log.visit(seq)
@@ -63,12 +63,12 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
     while left and len(chosen) < most:
         if len(chosen) % 10 == 0:
             hosts.clear()
-        enough = 0.8 * left[0][1].worth
+        enough = 0.8 * left[0][1].relevance_now
         at = next(
             (
                 place
                 for place, (_, visit) in enumerate(left)
-                if visit.worth >= enough and hosts[side_of(visit)] < OF_ONE_HOST
+                if visit.relevance_now >= enough and hosts[side_of(visit)] < OF_ONE_HOST
             ),
             0,
         )
@@ -89,7 +89,7 @@ class Question:
 
     url: str
     title: str
-    worth: float
+    relevance_now: float
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -105,10 +105,10 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
     asked = view.current()
     said = [view.graph.vertex(node) for node in {*current_labels(collection.log), *labelled}]
     asked[[vertex for vertex in said if vertex >= 0]] = False
-    numbers, worths = view.column("seq")[asked], view.column("worth")[asked]
+    numbers, relevances_now = view.column("seq")[asked], view.column("relevance_now")[asked]
     by_event = np.argsort(numbers)
-    pages, worths = numbers[by_event].tolist(), worths[by_event]
-    order = unsure(worths, collection.threshold, collection.probability)
+    pages, relevances_now = numbers[by_event].tolist(), relevances_now[by_event]
+    order = unsure(relevances_now, collection.threshold, collection.probability)
     chosen: list[Visit] = []
     left: list[Visit] = []
     hosts: Counter[str] = Counter()
@@ -123,4 +123,4 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
         chosen.append(visit)
         if len(chosen) == most:
             break
-    return [Question(visit.node, visit.title, visit.worth) for visit in [*chosen, *left][:most]]
+    return [Question(visit.node, visit.title, visit.relevance_now) for visit in [*chosen, *left][:most]]

@@ -99,9 +99,9 @@ def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> I
         harden(db)
         db.execute("PRAGMA writable_schema=ON")  # else SQLite reads nothing of a file that was cut off
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        worths: dict[int, float] = {}
+        relevances_now: dict[int, float] = {}
         with suppress(sqlite3.DatabaseError):  # `lycosa judge` makes them again
-            worths = dict(db.execute("SELECT seq, worth FROM worth WHERE typeof(worth) = 'real'"))
+            relevances_now = dict(db.execute("SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"))
         lost: list[str] = []
         rebuilt = wordless = 0
         words_lost = False
@@ -120,7 +120,7 @@ def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> I
                 event.terms, wordless = Terms(), wordless + 1
                 body = codec.encode_visit(event)
             rebuilt += row_columns(event) != tuple(row[1:9])
-            log.put(seq, event, body, worths.get(seq) if isinstance(event, Visit) else None)
+            log.put(seq, event, body, relevances_now.get(seq) if isinstance(event, Visit) else None)
             done.events += 1
     if not done.events:
         raise sqlite3.DatabaseError("no event is readable")

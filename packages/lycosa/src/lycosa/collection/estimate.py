@@ -45,7 +45,7 @@ class Estimate:
         return {"relevant": self.relevant, "low": self.low, "high": self.high}
 
 
-def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
+def estimate(relevances_now: NDArray[Any], threshold: float, pages: int, probability: bool) -> Estimate:
     """From what pages are worth, each content once; `pages` are those with copies.
 
     >>> estimate(np.array([.9] * 10 + [.5] * 4 + [.1] * 10), .5, 24, True).told
@@ -53,18 +53,18 @@ def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bo
     >>> estimate(np.array([.9, .05]), .1, 2, False).told
     '1 of 2 pages relevant'
     """
-    count = int(np.count_nonzero(worths >= threshold))
-    if not probability or not len(worths):
+    count = int(np.count_nonzero(relevances_now >= threshold))
+    if not probability or not len(relevances_now):
         return Estimate(pages, count, count, count)
-    chances = np.clip(worths, 0.0, 1.0)
+    chances = np.clip(relevances_now, 0.0, 1.0)
     # standard deviations: nine of ten cases
     expected, spread = float(chances.sum()), 1.64 * math.sqrt(float((chances * (1.0 - chances)).sum()))
     strict, lax = _moved(threshold, DOUBT), _moved(threshold, -DOUBT)
     low = min(count, expected) - spread
     high = max(count, expected) + spread
-    low = min(low, float(np.count_nonzero(worths >= strict)))
-    high = max(high, float(np.count_nonzero(worths >= lax)))
-    return Estimate(pages, count, max(0, math.floor(low)), min(len(worths), math.ceil(high)), sure=False)
+    low = min(low, float(np.count_nonzero(relevances_now >= strict)))
+    high = max(high, float(np.count_nonzero(relevances_now >= lax)))
+    return Estimate(pages, count, max(0, math.floor(low)), min(len(relevances_now), math.ceil(high)), sure=False)
 
 
 def _moved(threshold: float, by: float) -> float:
@@ -81,7 +81,7 @@ def at_least(threshold: float) -> str:
     return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
 
 
-def unsure(worths: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:
+def unsure(relevances_now: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:
     """Places of pages in the order in which a person's word on them would help, those nearest to the line first.
 
     Where worths are chances, a page is as unsure as it is near to one half, whatever the line; else its distance counts
@@ -90,7 +90,7 @@ def unsure(worths: Sequence[float] | NDArray[Any], line: float, probability: boo
     >>> unsure([.9, .45, .6, 0.0], .5, True).tolist()
     [1, 2, 0]
     """
-    column = np.asarray(worths, float)
+    column = np.asarray(relevances_now, float)
     middle = 0.5 if probability else line
     order = np.argsort(np.abs(column - middle), kind="stable")
     return order[column[order] > 0.0]

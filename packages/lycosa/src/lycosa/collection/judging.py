@@ -26,16 +26,16 @@ from lycosa.collection.view import CrawlView
 from lycosa.core.assessor import waits
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Learner, Topic
+from lycosa.core.protocols import Learner, Judge
 from lycosa.core.spec import parse
 from lycosa.core.state import StateMismatch, check, restore
 from lycosa.core.types import Event, Label, ModelUpdate, Page, Seed, Setting, Terms, Visit, settled
 from lycosa.judges import DEFAULT, TOPICS
-from lycosa.judges.base import BETAS, Heard, InLanguage, heeding
+from lycosa.judges.base import BETAS, LabelledJudge, LanguageJudge, heeding
 from lycosa.judges.examples import learned_from
 from lycosa.judges.factory import SOURCES, fingerprint, judge_of, learning_key, make_topic
 from lycosa.store.directory import Directory, with_resolved_files
-from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, current_labels
+from lycosa.store.log import PAGES, VERSIONS, RELEVANCE_NOW, SqliteLog, current_labels
 from lycosa.store.snapshots import About, Snapshots, code_digest
 from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
 from lycosa.text.vocabulary import Vocabulary
@@ -99,7 +99,7 @@ def judge(
     model: Path | None = None,
     targets: Iterable[str] = (),
     keep: bool = False,
-    topic: Topic | None = None,
+    topic: Judge | None = None,
     now: float | None = None,
     sample: int = 0,
 ) -> Judged:
@@ -180,13 +180,13 @@ class _Anew:
         collection: Collection,
         log: SqliteLog,
         options: Options,
-        topic: Topic | None,
+        topic: Judge | None,
         now: float,
         sample: int = 0,
     ) -> None:
         self.collection, self.log, self.options, self.now = collection, log, options, now
         self.news: list[Event] = []
-        rows = list(log.rows(f"seq, node, beta, {WORTH}, kind = 'page' AND same = ''", VERSIONS))
+        rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
         self.of = 0  # all pages, if these are a sample of them
@@ -199,16 +199,16 @@ class _Anew:
         self.probability = collection.probability
         reset = bool(was.threshold) and not options.threshold  # to what the judge itself says
         if topic is not None or other or reset or (self._learns() and options.threshold == was.threshold):
-            self.threshold, self.worths = self._anew(topic, other or topic is not None)
+            self.threshold, self.relevances_now = self._anew(topic, other or topic is not None)
         else:  # the same judge: no need to make it
             self.threshold = options.threshold or collection.threshold
-            self.worths = self._settled()
+            self.relevances_now = self._settled()
         self.judged = self._compared()
 
     def _learns(self) -> bool:
         """Whether the crawl's judge is one that learns; one with objects of the user's own is not known."""
         try:
-            return hasattr(TOPICS.maker(judge_of(self.options)), "lesson")
+            return hasattr(TOPICS.maker(judge_of(self.options)), "update")
         except InputError:
             return False
 
@@ -216,18 +216,18 @@ class _Anew:
         """What pages are worth by the judge as it is, and by people."""
         if self._learns():
             return self.before
-        worths = self.relevances.copy()
-        for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
-            assert isinstance(lesson, ModelUpdate)
-            relevances = lesson.data.get(BETAS, ())
-            worths[: len(relevances)] = relevances
+        relevances_now = self.relevances.copy()
+        for update in self.log.events("kind = 'model_update'", "seq DESC LIMIT 1"):
+            assert isinstance(update, ModelUpdate)
+            relevances = update.data.get(BETAS, ())
+            relevances_now[: len(relevances)] = relevances
         labels = current_labels(self.log)
         for place, node in enumerate(self.nodes):
             if node in labels:
-                worths[place] = settled(float(worths[place]), labels[node], self.threshold)
-        return worths
+                relevances_now[place] = settled(float(relevances_now[place]), labels[node], self.threshold)
+        return relevances_now
 
-    def _anew(self, topic: Topic | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
+    def _anew(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
         path, options = self.collection.path, self.options
         make = partial(make_topic, with_resolved_files(options, path))
@@ -236,27 +236,27 @@ class _Anew:
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
         heard, learner = self._heeding(topic)
-        reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
+        reader = _Reader(self.collection, learner) if isinstance(heard, LabelledJudge) and other else None
         try:
             known = 0 if other else self._take_up(learner, name)
         except StateMismatch:
             heard, learner = self._heeding(make(learned))
             known = 0
         self._fold(learner, name, reader, known)
-        if isinstance(heard, Heard) and other:
-            lesson: ModelUpdate | None = heard.said_anew(self.now)
+        if isinstance(heard, LabelledJudge) and other:
+            update: ModelUpdate | None = heard.said_anew(self.now)
         else:  # one that has met nothing to learn from waits for it, unless it has to say what it makes of the pages
-            lesson = learner.lesson(self.now, other or not waits(learner))
-        if lesson is not None:
-            lesson.judge = name
-            learner.adopt(lesson)
-            self.news.append(lesson)
-        return learner.threshold, learner.worths()
+            update = learner.next_update(self.now, other or not waits(learner))
+        if update is not None:
+            update.judge = name
+            learner.adopt(update)
+            self.news.append(update)
+        return learner.threshold, learner.relevances_now()
 
-    def _heeding(self, topic: Topic) -> tuple[Learner, Learner]:
+    def _heeding(self, topic: Judge) -> tuple[Learner, Learner]:
         """The judge as one that hears labels, and the same as one that looks at the language if that matters."""
         heard = heeding(topic)
-        return heard, InLanguage(heard) if self.options.languages else heard
+        return heard, LanguageJudge(heard) if self.options.languages else heard
 
     def _take_up(self, learner: Learner, name: str) -> int:
         """Restore the judge from the crawl's snapshot, and return the number of the last event it knows.
@@ -273,30 +273,30 @@ class _Anew:
             check(learner)
         except StateMismatch:  # it has to be folded
             return 0
-        snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "topic"))
+        snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "judge"))
         if snapshot is None:
             return 0
         with snapshots.restoring():
-            restore(learner, snapshot[1]["engine"]["topic"])
+            restore(learner, snapshot[1]["engine"]["judge"])
         return int(snapshot[0]["seq"])
 
     def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
         """Have the judge learn from the events after that one."""
-        lesson: ModelUpdate | None = None
+        update: ModelUpdate | None = None
         for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
             if isinstance(event, ModelUpdate):
-                lesson = event if event.judge == name else lesson
+                update = event if event.judge == name else update
             elif isinstance(event, Visit):
-                if lesson is not None:  # of several without a page between them only the last counts
-                    learner.adopt(lesson)
-                    lesson = None
+                if update is not None:  # of several without a page between them only the last counts
+                    learner.adopt(update)
+                    update = None
                 learner.learn(event if reader is None else reader.read(event))
             elif isinstance(event, Label):
-                learner.hear(event)
+                learner.add_label(event)
             elif isinstance(event, Seed):
                 learner.start(event)
-        if lesson is not None:
-            learner.adopt(lesson)
+        if update is not None:
+            learner.adopt(update)
 
     def _sampled(self) -> Iterator[Event]:
         """What there is to learn from a sample: all words by their numbers, what people said, and some visits."""
@@ -335,22 +335,22 @@ class _Anew:
     def _compared(self) -> Judged:
         """What is another now."""
         counts, line, was = self.counts, self.threshold, self.collection.threshold
-        if len(self.worths) != len(counts):
-            raise InputError(f"the judge rated {len(self.worths)} pages, the crawl has {len(counts)}")
-        worths = np.asarray(self.worths, float)
+        if len(self.relevances_now) != len(counts):
+            raise InputError(f"the judge rated {len(self.relevances_now)} pages, the crawl has {len(counts)}")
+        relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.of else next(self.log.rows("COUNT(*)", PAGES))[0]
-        before, after = self.before >= was, worths >= line
+        before, after = self.before >= was, relevances_now >= line
         comes, goes = np.flatnonzero(counts & after & ~before), np.flatnonzero(counts & before & ~after)
         mine = np.flatnonzero(counts)
-        near = mine[unsure(worths[mine], line, self.probability)]
+        near = mine[unsure(relevances_now[mine], line, self.probability)]
         return Judged(
             judge_of(self.options),
             estimate(self.before[counts], was, pages, self.collection.probability),
-            estimate(worths[counts], line, pages, self.probability),
+            estimate(relevances_now[counts], line, pages, self.probability),
             was,
             line,
             len(comes),
-            self._told(comes[np.argsort(-worths[comes], kind="stable")][:SHOWN]),
+            self._told(comes[np.argsort(-relevances_now[comes], kind="stable")][:SHOWN]),
             len(goes),
             self._told(goes[np.argsort(-self.before[goes], kind="stable")][:SHOWN]),
             self._told(near[:SHOWN]),
@@ -360,7 +360,7 @@ class _Anew:
     def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:
         visits = ((place, self.log.visit(self.seqs[place])) for place in places)
         return [
-            Moved(visit.node, visit.title, float(self.before[place]), float(self.worths[place]))
+            Moved(visit.node, visit.title, float(self.before[place]), float(self.relevances_now[place]))
             for place, visit in visits
         ]
 
@@ -373,7 +373,7 @@ class _Anew:
         with self.log.together():
             for event in self.news:
                 self.log.append(event)
-            self.log.rate(np.asarray(self.worths))
+            self.log.store_relevances(np.asarray(self.relevances_now))
         if vars(opened.options) != vars(self.options):
             opened.options = self.options
             opened.save()
@@ -383,7 +383,7 @@ class _Anew:
 class _Reader:
     """Has pages judged again by a judge that must see them: as they come out of the archive."""
 
-    def __init__(self, collection: Collection, judge: Topic) -> None:
+    def __init__(self, collection: Collection, judge: Judge) -> None:
         self.collection, self.judge = collection, judge
         languages = collection.options.languages
         self.words = Vocabulary(languages[0] if languages else "en")

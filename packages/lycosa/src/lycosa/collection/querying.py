@@ -16,7 +16,7 @@ import Stemmer
 from lycosa.collection.words import clean, cut, spaced
 from lycosa.core.errors import InputError
 from lycosa.store.search import SearchIndex
-from lycosa.web.urls import canonical, host, lane
+from lycosa.web.urls import canonical, host, host_key
 
 SHORTEST_PREFIX = 3  # letters before a star: a shorter prefix begins a good part of the dictionary
 MOST_CLAUSES = 50  # each costs a look into the index
@@ -186,7 +186,7 @@ def _host_test(typed: str) -> Test:
     url = canonical(text if "//" in text else f"http://{text}")
     if url is None:
         raise InputError(f"{typed!r} is not a host: write it like example.org or example.org:8080")
-    wanted, bare = lane(url), host(url)
+    wanted, bare = host_key(url), host(url)
     if wanted != bare:
         return lambda name: name == wanted or name.endswith("." + wanted)
     return lambda name: (without_port := _bare(name)) == bare or without_port.endswith("." + bare)

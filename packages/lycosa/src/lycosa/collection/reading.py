@@ -43,7 +43,7 @@ class Collection:
 
     A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
     One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for. What counts is what a page
-    is worth now (`visit.worth`), not what was said of it when it was fetched. `view`: one that somebody keeps.
+    is worth now (`visit.relevance_now`), not what was said of it when it was fetched. `view`: one that somebody keeps.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Collection:
         Both are of the version that stands now, so a page that changes moves towards the end.
         """
         view = self.view()
-        chosen = view.current(copies=copies) & (view.column("worth") >= at_least)
+        chosen = view.current(copies=copies) & (view.column("relevance_now") >= at_least)
         return self.visits(np.sort(view.column("seq")[chosen]).tolist())
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:

@@ -45,7 +45,7 @@ class PageRow:
     host_number = _Column[int]("i4")
     language_number = _Column[int]("i4")
     relevance = _Column[float]("f8")  # as it was logged
-    worth = _Column[float]("f8")  # what the judge says by now
+    relevance_now = _Column[float]("f8")  # what the judge says by now
     copy = _Column[bool]("?")  # it repeats another page
     archived = _Column[bool]("?")  # its bytes are in the archive
     foreign = _Column[bool]("?")  # in a language that was not asked for: not relevant
@@ -56,7 +56,7 @@ class PageRow:
     parent = _Column[int]("i4")  # vertex that first linked here before it was fetched; -1: none
     via = _Column[int]("i8")  # event with that link
     crawled = _Column[bool]("?")  # first fetched as a page: what budgets and harvest count
-    first_worth = _Column[float]("f8")  # what its first version is worth by now: what the harvest counts
+    first_relevance = _Column[float]("f8")  # what its first version is relevance_now by now: what the harvest counts
     first_copy = _Column[bool]("?")
     ended = _Column[float]("f8")  # when the first version came
 

@@ -24,7 +24,7 @@ from lycosa.collection import shelf
 from lycosa.collection.querying import Clause, Filters, Query, among, beginning, forms, parse
 from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.rows import Fate
-from lycosa.collection.snippets import Mark, Snippet, snippet
+from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.collection.view import CrawlView
 from lycosa.collection.words import clean, fold, said, spaced
@@ -32,7 +32,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
-from lycosa.store.log import VERSIONS, WORTH
+from lycosa.store.log import VERSIONS, RELEVANCE_NOW
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import Document
 
@@ -200,11 +200,11 @@ class Search:
             if not copies:
                 where += " AND NOT copy"
             if score > 0:  # the index knows what pages were worth when it was made
-                worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {WORTH} >= ?", given=(score,))
+                worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
                 where += f" AND seq {among([seq for (seq,) in worthy], values)}"
             return Ranking(index, where, values).answer(query, limit)
 
-    def _hit(self, rank: int, page: Ranked, marks: Sequence[Mark], width: int) -> Hit:
+    def _hit(self, rank: int, page: Ranked, marks: Sequence[Highlight], width: int) -> Hit:
         visit = self.collection.log.visit(page.seq)
         document, _ = self._read(visit)
         fate = self.collection.fate(visit.node)
@@ -213,7 +213,7 @@ class Search:
             visit.node,
             clean(document.title or visit.title),
             snippet(said(document), marks, width),
-            visit.worth,
+            visit.relevance_now,
             page.weight,
             host_of(visit.node),
             clean(visit.language),
@@ -326,7 +326,7 @@ class Search:
             language=visit.language,
             fetched=visit.started,
             changed=self._changed(seq, visit),
-            score=visit.worth,
+            score=visit.relevance_now,
             copy=bool(visit.same_as),
             unread=not readable,
         )
@@ -366,7 +366,7 @@ class Answer:
     loosened: bool = False
     searched: int = 0
     unread: int = 0
-    marks: list[Mark] = field(default_factory=list)  # marks to point out in these pages
+    marks: list[Highlight] = field(default_factory=list)  # marks to point out in these pages
 
 
 @dataclass(slots=True)
@@ -382,9 +382,9 @@ class QueryTerm:
     def present(self) -> Mask:
         return self.weights > 0
 
-    def marks(self, group: int) -> Iterator[Mark]:
+    def marks(self, group: int) -> Iterator[Highlight]:
         """How it looks in a text."""
-        return (Mark((word,), self.idf, self.prefix, group) for word in self.words)
+        return (Highlight((word,), self.idf, self.prefix, group) for word in self.words)
 
 
 class Ranking:
@@ -421,7 +421,7 @@ class Ranking:
         answer.marks = [mark for group, term in enumerate(terms) for mark in term.marks(group)]
         if not answer.loosened:
             worth = sum(term.idf for term in terms)
-            answer.marks += [Mark(clause.words, worth, group=-number) for number, clause in enumerate(phrases, 1)]
+            answer.marks += [Highlight(clause.words, worth, group=-number) for number, clause in enumerate(phrases, 1)]
         return answer
 
     def _terms(self, clause: Clause) -> list[QueryTerm]:

@@ -30,7 +30,7 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Highlight:
     """What to look for in a text: words side by side, the last one perhaps only a beginning; and what it is worth."""
 
     words: tuple[str, ...]
@@ -39,10 +39,10 @@ class Mark:
     group: int = 0  # marks of one group, the forms of a word, count once in a passage
 
 
-def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
+def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
     """The passage of about `width` characters with the most and rarest of the marks; the beginning if there are none.
 
-    >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Mark(("reef",))], 30)
+    >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Highlight(("reef",))], 30)
     >>> found.text, [found.text[start:end] for start, end in found.spans]
     ('… Today the coral reef is white.', ['reef'])
     """
@@ -56,7 +56,7 @@ def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
     return Snippet(passage, _apart((begin, until) for begin, until, _ in _places(passage, marks, width)))
 
 
-def _places(text: str, marks: Sequence[Mark], width: int) -> list[Match]:
+def _places(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
     """Where the marks stand, in order. Of one that stands everywhere, the first places and those near the rarest."""
     # Every word has a blank before it and one after it.
     padded = f" {fold(text)} ".replace("\n", " ")
@@ -78,7 +78,7 @@ def _matches(
         yield match.start() - 1 + ahead, match.end() - 1, number
 
 
-def _pattern(mark: Mark) -> tuple[re.Pattern[str], int]:
+def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
     """A pattern for padded text, and how many blanks it begins with.
 
     Literally with a blank, because then the search is a fast one. Characters that are words by themselves need none.
@@ -90,7 +90,7 @@ def _pattern(mark: Mark) -> tuple[re.Pattern[str], int]:
     return re.compile(inside + back if loose[0] else " " + inside + back), int(not loose[0])
 
 
-def _best(matches: Sequence[Match], marks: Sequence[Mark], width: int) -> tuple[int, int]:
+def _best(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
     """The stretch of matches that fits into the width and is worth most: different words first, then many."""
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()

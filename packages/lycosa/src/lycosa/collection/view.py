@@ -326,13 +326,13 @@ class CrawlView:
         """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
         if not self._judged_anew:
             return
-        seqs, worths = log.worths(self.seq)
+        seqs, relevances_now = log.relevances_now(self.seq)
         pages = np.flatnonzero(self.column("kind") == PAGE)
-        for name, of, otherwise in (("worth", "seq", "beta"), ("first_worth", "first", "first_worth")):
+        for name, of, otherwise in (("relevance_now", "seq", "relevance"), ("first_relevance", "first", "first_relevance")):
             wanted = self.columns[of][pages]
             at = np.minimum(np.searchsorted(seqs, wanted), max(0, len(seqs) - 1))
             rated = seqs[at] == wanted if len(seqs) else np.zeros(len(pages), np.bool_)
-            self.columns[name][pages[rated]] = worths[at[rated]]
+            self.columns[name][pages[rated]] = relevances_now[at[rated]]
             self.columns[name][pages[~rated]] = self.columns[otherwise][pages[~rated]]
         self._judged_anew = False
 
@@ -378,7 +378,7 @@ class CrawlView:
         self._recount += self._recount == number
         columns["first"][number], columns["kind"][number] = seq, kind
         columns["pick"][number], columns["ended"][number] = visit.score, visit.ended
-        columns["first_worth"][number], columns["first_copy"][number] = visit.worth, bool(visit.same_as)
+        columns["first_relevance"][number], columns["first_copy"][number] = visit.relevance_now, bool(visit.same_as)
         columns["crawled"][number] = visit.is_page
         host = self.tally.host(visit.node)
         columns["host_number"][number] = host.number
@@ -391,7 +391,7 @@ class CrawlView:
         """The page is as this visit found it."""
         columns = self.columns
         columns["seq"][number], columns["started"][number] = seq, visit.started
-        columns["beta"][number], columns["worth"][number] = visit.relevance, visit.worth
+        columns["relevance"][number], columns["relevance_now"][number] = visit.relevance, visit.relevance_now
         columns["foreign"][number], columns["archived"][number] = "language" in visit.flags, bool(visit.place.file)
         columns["copy"][number], columns["simhash"][number] = bool(visit.same_as), visit.simhash
         language = clean(visit.language)[:100]
@@ -461,7 +461,7 @@ class CrawlView:
         The threshold is the crawl's own unless another one is given.
         """
         with self.lock:
-            enough = self.column("first_worth") >= (self.threshold if threshold is None else threshold)
+            enough = self.column("first_relevance") >= (self.threshold if threshold is None else threshold)
             counted: NDArray[np.bool_] = self.column("crawled") & enough & ~self.column("first_copy")
             return counted
 
@@ -471,12 +471,12 @@ class CrawlView:
         """
         with self.lock:
             crawled = self.column("crawled")
-            return self.column("first_worth").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
+            return self.column("first_relevance").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
 
     def estimate(self, threshold: float | None = None) -> Estimate:
         """How many pages are relevant, and how sure that is."""
-        worths, counted, pages = self.firsts()
-        return estimate(worths[counted], self.threshold if threshold is None else threshold, pages, self.probability)
+        relevances_now, counted, pages = self.firsts()
+        return estimate(relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability)
 
     def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[Host]:
         """The hosts in the order in which they were met, with their relevant pages: those of `relevant`, if given."""
@@ -577,9 +577,9 @@ class CrawlView:
     def links(self, visit: Visit) -> list[Link]:
         """The links of a page in its order, each target once, with the words of its first link."""
         links = visit.links
-        alphas = links.alphas.tolist() or [0.0] * len(links)
+        link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
         targets: dict[str, Link] = {}
-        for url, anchor, alpha in zip(links.urls, links.anchors, alphas, strict=True):
+        for url, anchor, alpha in zip(links.urls, links.anchors, link_relevances, strict=True):
             if url not in targets:
                 targets[url] = Link(url, clean(anchor), alpha, self.state(url))
         return list(targets.values())
@@ -637,9 +637,9 @@ def _linked(event: Event) -> list[str]:
 def best_link(visit: Visit, node: str) -> int:
     """The most promising of the links from a page to a node; of equal ones the first that has words; -1 for none."""
     links = visit.links
-    alphas = links.alphas.tolist() or [0.0] * len(links)
+    link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
-    return max(places, key=lambda at: (alphas[at], bool(links.anchors[at]), -at), default=-1)
+    return max(places, key=lambda at: (link_relevances[at], bool(links.anchors[at]), -at), default=-1)
 
 
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
@@ -648,7 +648,7 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     if visit is None or node not in visit.links.urls:
         return Origin("")
     at = best_link(visit, node)
-    alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0
+    alpha = float(visit.links.link_relevances[at]) if len(visit.links.link_relevances) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
-from lycosa.core.files import Mark
-from lycosa.core.protocols import Clock, Keeper, Learner, Log, Reader, Topic, TrapFilter
+from lycosa.core.files import CrashMarker
+from lycosa.core.protocols import Clock, VisitScheduler, Learner, Log, Reader, Judge, TrapFilter
 from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
 from lycosa.core.types import (
@@ -43,17 +43,17 @@ class Assessor:
 
     def __init__(
         self,
-        topic: Topic,
+        topic: Judge,
         judge_name: str,
         table: Table,
         tally: Tally,
         *,
         reader: Reader | None,
-        warden: TrapFilter,
-        keeper: Keeper,
-        mark: Mark,
+        trap_filter: TrapFilter,
+        scheduler: VisitScheduler,
+        mark: CrashMarker,
     ) -> None:
-        self.topic, self.judge_name, self.reader, self.warden, self.keeper = topic, judge_name, reader, warden, keeper
+        self.topic, self.judge_name, self.reader, self.trap_filter, self.scheduler = topic, judge_name, reader, trap_filter, scheduler
         self.table, self.tally, self.mark = table, tally, mark
 
     def assess(self, task: Task, page: Page) -> Visit:
@@ -89,13 +89,13 @@ class Assessor:
             visit.data = {**visit.data, "type": kind}
         if task.follows:
             visit.data = {**visit.data, "follows": task.follows}
-            if visit.outcome == "ok" and self.keeper.is_same(visit, page):
+            if visit.outcome == "ok" and self.scheduler.is_same(visit, page):
                 visit.outcome, visit.links = "unchanged", Links()
             if visit.status == 304:
                 visit.digest = b""
         if visit.outcome == "ok" and visit.kind in ("page", "sitemap", "probe", "revisit"):
             self._read(visit, page)
-        self.keeper.compare(visit, page)
+        self.scheduler.compare(visit, page)
         return visit
 
     def _refuse(self, task: Task, page: Page) -> None:
@@ -122,12 +122,12 @@ class Assessor:
             self._judge(visit, self.topic.judge(page, reading))
         if not visit.is_version:  # nor one of the collection: its words are known, but don't count
             visit.relevance, visit.terms = 0.0, Terms(new=visit.terms.new)
-        self.warden.recognise(visit, reading)
+        self.trap_filter.recognise(visit, reading)
 
     def _judge(self, visit: Visit, judgement: Judgement) -> None:
         visit.judge = self.judge_name
         visit.relevance = float(judgement.relevance) if math.isfinite(judgement.relevance) else 0.0
-        visit.links.alphas = _column("alphas", judgement.alphas, visit)
+        visit.links.link_relevances = _column("alphas", judgement.link_relevances, visit)
         for name, column in judgement.facets.items():
             visit.links.facets[name] = _column(f"numbers of the facet {name!r}", column, visit)
         if judgement.data:
@@ -169,7 +169,7 @@ class ModelUpdates:
 
     def __init__(
         self,
-        topic: Topic,
+        topic: Judge,
         judge_name: str,
         tally: Tally,
         log: Log,
@@ -183,7 +183,7 @@ class ModelUpdates:
         self._keep = keep  # records the pages that a lesson is made of
         self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
-        self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
+        self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
         self._said = array("d")  # until there is a lesson: what versions of pages are worth, as the log has it
         self._rated = False  # whether this judge has said that of any of them
         self.adopted = 0  # lessons adopted by this process
@@ -203,34 +203,34 @@ class ModelUpdates:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
             if self.learner is not None and not self.adopted:
-                self._said.append(visit.worth)
-                self._rated = self._rated or (visit.rated is not None and visit.judge == self.judge_name)
+                self._said.append(visit.relevance_now)
+                self._rated = self._rated or (visit.updated_relevance is not None and visit.judge == self.judge_name)
 
-    def hear(self, label: Label) -> None:
+    def add_label(self, label: Label) -> None:
         """A person's word; it is counted with the next lesson."""
         if self.learner is not None:
-            self.learner.hear(label)
+            self.learner.add_label(label)
             self._unheard = True
 
-    def adopt(self, lesson: ModelUpdate) -> None:
+    def adopt(self, update: ModelUpdate) -> None:
         """From now on it is judged by this; another topic's lesson is of no use to this one."""
-        if self.learner is not None and lesson.judge == self.judge_name:
-            self.learner.adopt(lesson)
+        if self.learner is not None and update.judge == self.judge_name:
+            self.learner.adopt(update)
             self.adopted += 1
             self._said = array("d")
             self._taught = self.tally.pages
             self._recount()
-            self._heed(np.array(self._rows, np.int32), self._worths)
+            self._heed(np.array(self._rows, np.int32), self._relevances_now)
 
     def _recount(self) -> None:
         assert self.learner is not None
-        worths = self._worths = self.learner.worths()
-        self.tally.relevant = int(np.count_nonzero(worths[self._counted()] >= self.topic.threshold))
+        relevances_now = self._relevances_now = self.learner.relevances_now()
+        self.tally.relevant = int(np.count_nonzero(relevances_now[self._counted()] >= self.topic.threshold))
         self._unheard = False
 
-    def worths(self) -> NDArray[np.floating[Any]]:
+    def relevances_now(self) -> NDArray[np.floating[Any]]:
         """What the pages are worth by now, each content once; empty where the judge can't tell."""
-        return np.zeros(0) if self.learner is None else self.learner.worths()[self._counted()]
+        return np.zeros(0) if self.learner is None else self.learner.relevances_now()[self._counted()]
 
     def _counted(self) -> NDArray[np.bool_]:
         return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: what is looked at can't grow
@@ -248,22 +248,22 @@ class ModelUpdates:
 
     def teach(self, force: bool = False) -> bool:
         """Ask the judge for what it has learned; it is recorded together with what the pages are worth now."""
-        lesson = self.learner.lesson(self.clock(), force) if self.learner is not None else None
-        if lesson is None:
+        update = self.learner.next_update(self.clock(), force) if self.learner is not None else None
+        if update is None:
             return False
-        lesson.judge = self.judge_name
-        self.follow(lesson)
+        update.judge = self.judge_name
+        self.follow(update)
         return True
 
-    def follow(self, lesson: ModelUpdate) -> None:
+    def follow(self, update: ModelUpdate) -> None:
         """Adopt a lesson, and record it; another judge's is left out."""
-        if self.learner is None or lesson.judge != self.judge_name:
+        if self.learner is None or update.judge != self.judge_name:
             return
         self._keep()
-        self.adopt(lesson)
+        self.adopt(update)
         with self.log.together():
-            self.log.append(lesson)
-            self.log.rate(self._worths)
+            self.log.append(update)
+            self.log.store_relevances(self._relevances_now)
 
     def catch_up(self) -> None:
         """At the start of a run: learn from labels that nobody has learned from yet.
@@ -272,7 +272,7 @@ class ModelUpdates:
         """
         if not self.teach(force=self._unheard and not waits(self.topic)) and self._unheard:
             self._recount()
-            self.log.rate(self._worths)
+            self.log.store_relevances(self._relevances_now)
 
     def look(self) -> None:
         """At the start of a run that only looks at known pages again.
@@ -283,10 +283,10 @@ class ModelUpdates:
         if self.adopted or self._unheard or not self._rated:
             self.catch_up()
             return
-        self._worths = np.array(self._said)
-        self.tally.relevant = int(np.count_nonzero(self._worths[self._counted()] >= self.topic.threshold))
+        self._relevances_now = np.array(self._said)
+        self.tally.relevant = int(np.count_nonzero(self._relevances_now[self._counted()] >= self.topic.threshold))
         self._taught = self.tally.pages
-        self._heed(np.array(self._rows, np.int32), self._worths)
+        self._heed(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
         """At the end of a run: learn from the pages since the last lesson. A judge that waits still does in the next

@@ -224,7 +224,7 @@ class Tally:
             self.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         if visit.is_page:
             self.pages += 1
-            self.relevant += visit.is_find(threshold)
+            self.relevant += visit.was_relevant(threshold)
         again = visit.follows > 0
         self.revisits += again
         if change := visit.data.get("change"):

@@ -26,20 +26,20 @@ from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor, ModelUpdates
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, Tally
-from lycosa.core.cold import Cold, cooling
-from lycosa.core.files import Mark
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
+from lycosa.core.files import CrashMarker
 from lycosa.core.picker import Picker
 from lycosa.core.protocols import (
     NEVER,
     Archive,
     Clock,
-    Keeper,
+    VisitScheduler,
     Log,
     Reader,
     RelevanceListener,
     Space,
     Strategy,
-    Topic,
+    Judge,
     TrapFilter,
 )
 from lycosa.core.state import State, StateMismatch, restore, state_of
@@ -89,7 +89,7 @@ class Engine:
     def __init__(
         self,
         space: Space,
-        topic: Topic,
+        topic: Judge,
         strategy: Strategy,
         log: Log,
         *,
@@ -97,8 +97,8 @@ class Engine:
         budget: Budget | None = None,
         archive: Archive | None = None,
         reader: Reader | None = None,
-        warden: TrapFilter | None = None,
-        keeper: Keeper | None = None,
+        trap_filter: TrapFilter | None = None,
+        scheduler: VisitScheduler | None = None,
         pace: Pace | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
@@ -107,34 +107,34 @@ class Engine:
         choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
         judge_name: str = "",
-        mark: Mark | None = None,
+        mark: CrashMarker | None = None,
         hot: int = 0,
         cold_file: Path | None = None,
         readonly: bool = False,
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
-        self.warden, self.mark, self.steps = warden or TrapFilter(), mark or Mark(), steps
-        self.table, self.tally = Table(space.lane, scope), Tally()
+        self.trap_filter, self.mark, self.steps = trap_filter or TrapFilter(), mark or CrashMarker(), steps
+        self.table, self.tally = Table(space.host_key, scope), Tally()
         self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
         )
         self.picker = Picker(
             strategy, self.frontier, self.table, self.tally,
-            budget=budget, keeper=keeper, pace=pace, meter=getattr(space, "meter", None),
+            budget=budget, scheduler=scheduler, pace=pace, meter=getattr(space, "meter", None),
             concurrency=concurrency, patience=patience, hold=getattr(space, "hold", lambda now: 0.0),
         )  # fmt: skip
-        self.keeper = self.picker.keeper
+        self.scheduler = self.picker.scheduler
         self.assessor = Assessor(
             topic, judge_name, self.table, self.tally,
-            reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
+            reader=reader, trap_filter=self.trap_filter, scheduler=self.scheduler, mark=self.mark,
         )  # fmt: skip
-        self.lessons = ModelUpdates(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
-        cools = cooling(strategy, self.frontier, self.warden) if hot else None
+        self.model_updates = ModelUpdates(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
+        cools = spillable_estimator(strategy, self.frontier, self.trap_filter) if hot else None
         # Rows that are not in memory.
         self.cold = (
             None if cools is None
-            else Cold(hot, self.table, self.frontier, cools, self.warden, cold_file, readonly=readonly)
+            else SpilledRows(hot, self.table, self.frontier, cools, self.trap_filter, cold_file, readonly=readonly)
         )  # fmt: skip
         if self.cold is not None:
             self.cold.listen(False)
@@ -149,7 +149,7 @@ class Engine:
         self._kept: list[tuple[Visit, int]] = []  # what it has, and nobody was told of yet
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._lanes_seen = 0
+        self._hosts_seen = 0
         self._torn = False
         self.lacks: tuple[str, ...] = ()  # parts left empty in an engine that is only read
         self.inbox: dict[int, int] = {}  # of each other shard the number of its last links
@@ -200,24 +200,24 @@ class Engine:
 
     def _complete(self) -> bool:
         """Whether the pages since the last lesson, by what is to be learned from them, lack something."""
-        if not self.keeper.completes or self.ending == STOPPED:
+        if not self.scheduler.completes or self.ending == STOPPED:
             return False
-        self.lessons.finish()
+        self.model_updates.finish()
         return not self.picker.why_over(self.clock())
 
     def _launch(self) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
         while (task := self._pick()) is not None:
-            errand = self.space.errand(task.node)
-            if errand is None:
+            prerequisite = self.space.prerequisite(task.node)
+            if prerequisite is None:
                 self._start(task)  # 2. visit
-            elif isinstance(errand, Task):
-                self._start_errand(errand, task)
+            elif isinstance(prerequisite, Task):
+                self._start_prerequisite(prerequisite, task)
             else:
                 self.picker.start(task)
-                self._arrived.append((task, self._failed(*errand)))
-        if len(self.table.lanes) != self._lanes_seen or self.tally.picks % 16 == 0:
-            self._lanes_seen = len(self.table.lanes)
+                self._arrived.append((task, self._failed(*prerequisite)))
+        if len(self.table.hosts) != self._hosts_seen or self.tally.picks % 16 == 0:
+            self._hosts_seen = len(self.table.hosts)
             self.space.expect(self.frontier.head(8))
 
     def _pick(self) -> Task | None:
@@ -227,15 +227,15 @@ class Engine:
             self.steps.done("pick", task.node, began, score=task.score)
         return task
 
-    def _start_errand(self, errand: Task, task: Task) -> None:
+    def _start_prerequisite(self, prerequisite: Task, task: Task) -> None:
         """The node stays where it was: something else has to come first."""
         now = self.clock()
-        until, why = self.space.ready(self.space.lane(errand.node))
+        until, why = self.space.ready(self.space.host_key(prerequisite.node))
         if until > now:
             self.picker.postpone(task, now + 1.0 if until == NEVER else until, why)
         else:
             self.picker.give_back(task)
-            self._start(errand)
+            self._start(prerequisite)
 
     def _start(self, task: Task) -> None:
         """Step 2, in the background."""
@@ -275,9 +275,9 @@ class Engine:
                 task, page = self._arrived.popleft()
                 self._learn(task, page)
                 self.picker.finish(task)
-                self.frontier.wake(self.space.lane(task.node))
+                self.frontier.wake(self.space.host_key(task.node))
                 if task.origin:
-                    self.frontier.wake(self.space.lane(task.origin))
+                    self.frontier.wake(self.space.host_key(task.origin))
         finally:
             self._keep()
         kept, self._kept = self._kept, []
@@ -300,7 +300,7 @@ class Engine:
             steps.done("judge", node, began, relevance=visit.relevance)
             self.fold(visit)  # 4. learn, 5. rank
             self._learned.append((visit, page))
-            self.lessons.teach()  # which records what was learned so far, if there is a lesson
+            self.model_updates.teach()  # which records what was learned so far, if there is a lesson
         visit.links.read = None
         return visit
 
@@ -328,14 +328,14 @@ class Engine:
             steps.done("record", visit.node, began, outcome=visit.outcome, kind=visit.kind)
             began = steps.now()
 
-    def hear(self, labels: Iterable[Label]) -> None:
+    def add_labels(self, labels: Iterable[Label]) -> None:
         """Record what people say of pages, and learn from it at once: also between two visits of a run."""
         self._torn = True  # until it is recorded: should that fail, more was learned than the log has
         with self.log.together():
             for label in labels:
                 self.log.append(label)
                 self.fold(label)
-            self.lessons.catch_up()
+            self.model_updates.catch_up()
         self._torn = False
         self.wake()  # other pages may be the best by now
 
@@ -394,7 +394,7 @@ class Engine:
     def restore(self, state: State, without: Collection[str] = ()) -> None:
         """Have a new engine go on from there. What a part has taken is let go of: that of a large crawl is large.
 
-        Without some parts, or parts of parts ("warden copies"), it is only good to be looked at.
+        Without some parts, or parts of parts ("trap_filter copies"), it is only good to be looked at.
         """
         if self.picker.refreshing:
             raise StateMismatch("what is to be looked at again is found out from the log")
@@ -411,9 +411,9 @@ class Engine:
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""
         parts = {
-            "cold": self.cold, "reader": self.reader, "topic": self.topic, "space": self.space, "tally": self.tally,
-            "lessons": self.lessons, "warden": self.warden, "strategy": self.strategy, "frontier": self.frontier,
-            "keeper": self.keeper if self.keeper.completes else None,
+            "spilled_rows": self.cold, "reader": self.reader, "judge": self.topic, "space": self.space, "tally": self.tally,
+            "model_updates": self.model_updates, "trap_filter": self.trap_filter, "strategy": self.strategy, "frontier": self.frontier,
+            "scheduler": self.scheduler if self.scheduler.completes else None,
         }  # fmt: skip
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -432,15 +432,15 @@ class Engine:
             if event.data:
                 self.space.start(event)
             self._admit(event.node, source=event.kind == "sitemap")
-            self.lessons.start(event)
+            self.model_updates.start(event)
         elif isinstance(event, Setting):
             self.tally.note(event)
             if event.key == RECALL and self.cold is not None:
                 self.cold.sweep()
         elif isinstance(event, ModelUpdate):
-            self.lessons.adopt(event)
+            self.model_updates.adopt(event)
         elif isinstance(event, Label):
-            self.lessons.hear(event)
+            self.model_updates.add_label(event)
         else:
             self._fold_from_others(event)
 
@@ -458,45 +458,45 @@ class Engine:
         self.inbox[event.sender] = event.number
         visit = event.visit
         step = self.table.absorb_inbound(event)
-        self.frontier.hold(*self.warden.meet(self.table))
+        self.frontier.hold(*self.trap_filter.meet(self.table))
         if len(step.children):
             self.strategy.learn(step, self.table, self.frontier)
         for node in visit.data.get("sources", ()):
             self._admit(node, source=True, parent=step.row)
         if event.seed and visit.outcome == "redirect" and visit.links.urls:
-            self.lessons.start(Seed(visit.links.urls[0], visit.ended))
+            self.model_updates.start(Seed(visit.links.urls[0], visit.ended))
 
     def _fold_visit(self, visit: Visit) -> None:
         # 4. learn
         began = self.steps.now()
         if self.reader is not None:
             self.reader.learn(visit)
-        if self.lessons.learner is not None or visit.kind != "revisit":  # others have learned from this page
+        if self.model_updates.learner is not None or visit.kind != "revisit":  # others have learned from this page
             self.topic.learn(visit)
         self.space.learn(visit)
         step = self.table.absorb(visit)
         self.tally.learn(visit, step, self.topic.threshold)
-        self.lessons.count(visit, self.table.row_of.get(visit.node, -1))
+        self.model_updates.count(visit, self.table.row_of.get(visit.node, -1))
         self.steps.done("learn", visit.node, began)
         # 5. rank
         began = self.steps.now()
         if step is not None and visit.is_page:
-            self.frontier.lane(int(self.table.lane[step.row])).pages += 1
-        self.frontier.hold(*self.warden.learn(visit, step, self.table))
+            self.frontier.queue(int(self.table.host[step.row])).pages += 1
+        self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
         if step is not None:  # last, as a strategy may want to know whether there is a row left to fetch
             self.strategy.learn(step, self.table, self.frontier)
         if visit.data.get("sources"):
             self._admit_sources(visit)
-        self.keeper.learn(visit, self.table)
+        self.scheduler.learn(visit, self.table)
         if self.cold is not None:
             self.cold.settle()
         self.steps.done("rank", visit.node, began)
 
-    def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
+    def _reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]]) -> None:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
         if isinstance(self.strategy, RelevanceListener):
-            self.strategy.reconsider(rows, worths, self.table, self.frontier)
-        self.keeper.reconsider(rows, worths, self.table)
+            self.strategy.reconsider(rows, relevances_now, self.table, self.frontier)
+        self.scheduler.reconsider(rows, relevances_now, self.table)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         if not self.owns(node):
@@ -540,7 +540,7 @@ class Engine:
 
     def conclude(self) -> None:
         """Learn what there is to learn, and record how the run ended."""
-        self.lessons.finish()
+        self.model_updates.finish()
         self._record(Setting("end", self._end(), self.clock()))
 
     async def _abandon(self) -> None:
@@ -556,7 +556,7 @@ class Engine:
 
     def held_back(self) -> list[Held]:
         """What was held back as a likely trap, the largest groups first."""
-        return self.warden.held_back(self.table)
+        return self.trap_filter.held_back(self.table)
 
     def _end(self) -> dict[str, Any]:
         """What the log keeps of a run's end."""

@@ -89,7 +89,7 @@ NAME = "working-on"
 MOST_DEATHS = 2  # then the page is skipped: one death as usual, one when it was read in a process of its own
 
 
-class Mark:
+class CrashMarker:
     """Use it as `with mark.on(node):`. Without a file it does nothing."""
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -112,7 +112,7 @@ class Mark:
         """Whether so many have that it is to be left alone."""
         return self.deaths.get(node, 0) >= MOST_DEATHS
 
-    def on(self, node: str) -> Mark:
+    def on(self, node: str) -> CrashMarker:
         """Say what is worked on."""
         if self._file >= 0:
             name = node.encode("utf-8", "replace")

@@ -1,11 +1,11 @@
-"""The frontier: which open row is best among the lanes that are ready.
+"""The frontier: which open row is best among the queues that are ready.
 
 Three kinds of heaps, all lazy:
-- each lane has a heap of its best rows, by level and score; an entry is never worse than its row (a row that gets
+- each queue has a heap of its best rows, by level and score; an entry is never worse than its row (a row that gets
   better is pushed again, one that gets worse is noticed when it surfaces). The others, all of them behind the last of
   the heap, are a column of numbers from which the heap is filled again: a row takes 4 bytes there, in a heap 130;
-- the ready lanes, by their top row;
-- the waiting lanes, by the time they may be used again; and, for a choosy crawl, those that rest not for long by their
+- the ready queues, by their top row;
+- the waiting queues, by the time they may be used again; and, for a choosy crawl, those that rest not for long by their
   top row, too.
 
 A row may be held back (a trap, likely): it goes behind all that is free, also behind what is in flight or has to wait
@@ -34,7 +34,7 @@ from lycosa.core.types import Rows, Scores
 READY, WAITING, PARKED, IDLE = range(4)
 # Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched.
 FREE, HELD, SHUT = range(3)
-WORTH_WAITING = 3.0  # seconds that a choosy crawl waits for a lane, at most
+WORTH_WAITING = 3.0  # seconds that a choosy crawl waits for a queue, at most
 LAST = -1e300  # score of a row for which the estimator has no number
 PRUNED = -1e301  # score of a row that its estimator wants not fetched at all, unless it gets a better one
 Ready = Callable[[str], tuple[float, str]]
@@ -45,12 +45,12 @@ _ROW = (1 << 32) - 1
 
 
 SPENT = "host budget"
-# Rows of a lane in its heap at first; at most twice as many, or a sixteenth of very many. An entry takes 124 bytes, a
+# Rows of a queue in its heap at first; at most twice as many, or a sixteenth of very many. An entry takes 124 bytes, a
 # row outside the heap 4.
 HEAP, _SHARE = 4, 16
 
 
-class Lane:
+class HostQueue:
     """The rows of one host, best first, and whether it may be used."""
 
     __slots__ = (
@@ -67,7 +67,7 @@ class Lane:
         self.tail: array[int] | None = None  # rows outside the heap: some repeatedly, some not to be fetched any more
         self.status = IDLE
         self.offer: tuple[int, float, int, int] | None = None
-        self.rest: float | None = None  # negative score among the resting lanes
+        self.rest: float | None = None  # negative score among the resting queues
         self.since = 0.0  # last use
         self.until = 0.0
         self.why = ""
@@ -81,7 +81,7 @@ class Lane:
 
 
 class Frontier:
-    """Pick the best row whose lane is ready; ties go to the row discovered first.
+    """Pick the best row whose queue is ready; ties go to the row discovered first.
 
     >>> table = Table(); rows = [table.add(name, 0) for name in "abc"]
     >>> frontier = Frontier(table)
@@ -93,23 +93,23 @@ class Frontier:
     def __init__(
         self,
         table: Table,
-        ready: Ready = lambda lane: (0.0, ""),
-        lane_budget: int = 0,
+        ready: Ready = lambda queue: (0.0, ""),
+        host_budget: int = 0,
         patience: float = 300.0,
         choosy: float = 0.0,
         order: Order | None = None,
     ) -> None:
         self.table = table
         self.ready = ready
-        self.lane_budget = lane_budget
-        self.patience = patience  # seconds that held rows wait for lanes with free ones
+        self.host_budget = host_budget
+        self.patience = patience  # seconds that held rows wait for queues with free ones
         self._worth_waiting = min(WORTH_WAITING, patience)
-        self.choosy = choosy  # share of the best resting lane's score that a row must have
+        self.choosy = choosy  # share of the best resting queue's score that a row must have
         self.order = order
         self.score = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
         self.taken: dict[int, bool] = {}  # rows in flight, and whether each was free when it was picked
-        self.lanes: list[Lane] = []
+        self.queues: list[HostQueue] = []
         self._holding = False  # whether any row was ever held back
         self._free_taken = 0
         self._aged = False  # whether ties go by age
@@ -119,7 +119,7 @@ class Frontier:
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
-        self._nearly: list[tuple[float, int]] = []  # waiting lanes that may become ones to wait for
+        self._nearly: list[tuple[float, int]] = []  # waiting queues that may become ones to wait for
 
     def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
@@ -159,69 +159,69 @@ class Frontier:
         table, taken = self.table, self.taken
         if not len(rows):
             return
-        lanes = self.lanes
-        self.lane(len(table.lanes) - 1)  # so that all of them are there
+        queues = self.queues
+        self.queue(len(table.hosts) - 1)  # so that all of them are there
         places = rows if self.order is None else self.order(rows)
-        columns = (places, table.state[rows], self.level[rows], self.score[rows], table.lane[rows])
+        columns = (places, table.state[rows], self.level[rows], self.score[rows], table.host[rows])
         for place, state, level, score, number in zip(*(column.tolist() for column in columns), strict=True):
             if state != OPEN or level == SHUT or score <= PRUNED or place & _ROW in taken:
                 continue
-            entry, lane = (level, -score, place), lanes[number]
-            if lane.floor is not None and entry > lane.floor:
-                self._append(lane, place & _ROW)
+            entry, queue = (level, -score, place), queues[number]
+            if queue.floor is not None and entry > queue.floor:
+                self._append(queue, place & _ROW)
                 continue
-            heappush(lane.heap, entry)
-            if lane.heap[0] is entry:
-                self._lead(lane, entry)
-            if len(lane.heap) > lane.most:
-                self._cut(lane, sorted(lane.heap))
+            heappush(queue.heap, entry)
+            if queue.heap[0] is entry:
+                self._lead(queue, entry)
+            if len(queue.heap) > queue.most:
+                self._cut(queue, sorted(queue.heap))
 
-    def _append(self, lane: Lane, row: int) -> None:
+    def _append(self, queue: HostQueue, row: int) -> None:
         """One row more that is not in the heap."""
-        tail = lane.tail
+        tail = queue.tail
         if tail is None:
-            tail = lane.tail = array("i")
+            tail = queue.tail = array("i")
         tail.append(row)
-        if len(tail) > 4 * _SHARE * lane.most:  # many of them several times, perhaps
+        if len(tail) > 4 * _SHARE * queue.most:  # many of them several times, perhaps
             rows = np.unique(np.frombuffer(tail, np.int32))
-            lane.tail, lane.most = array("i", rows.tobytes()), max(lane.most, len(rows) // _SHARE)
+            queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
 
-    def _cut(self, lane: Lane, entries: list[Entry]) -> None:
+    def _cut(self, queue: HostQueue, entries: list[Entry]) -> None:
         """Of some entries, in order, the first half is the heap from now on."""
-        rows = [entry[2] & _ROW for entry in entries[lane.most // 2 :]]
-        lane.heap[:] = entries[: lane.most // 2]
-        lane.floor = lane.heap[-1]
-        if lane.tail is None:
-            lane.tail = array("i")
-        lane.tail.extend(rows)
+        rows = [entry[2] & _ROW for entry in entries[queue.most // 2 :]]
+        queue.heap[:] = entries[: queue.most // 2]
+        queue.floor = queue.heap[-1]
+        if queue.tail is None:
+            queue.tail = array("i")
+        queue.tail.extend(rows)
 
-    def _refill(self, lane: Lane) -> bool:
+    def _refill(self, queue: HostQueue) -> bool:
         """The best of the other rows are the heap from now on: whether there are any. What is in flight comes back."""
-        assert lane.tail is not None
-        rows = np.unique(np.frombuffer(lane.tail, np.int32))
+        assert queue.tail is not None
+        rows = np.unique(np.frombuffer(queue.tail, np.int32))
         rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.score[rows] > PRUNED)]
         if self.taken:
             rows = rows[~np.isin(rows, list(self.taken))]
         places = rows if self.order is None else self.order(rows)
         order = np.lexsort((places, -self.score[rows], self.level[rows]))
-        self._stand(lane, rows[order], places[order])
-        return bool(lane.heap)
+        self._stand(queue, rows[order], places[order])
+        return bool(queue.heap)
 
-    def _stand(self, lane: Lane, rows: Rows, places: NDArray[Any]) -> None:
-        """The lane has these rows, in this order."""
-        lane.most = max(2 * HEAP, len(rows) // _SHARE)
-        first = len(rows) if len(rows) <= lane.most else lane.most // 2
+    def _stand(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
+        """The queue has these rows, in this order."""
+        queue.most = max(2 * HEAP, len(rows) // _SHARE)
+        first = len(rows) if len(rows) <= queue.most else queue.most // 2
         levels, scores = self.level[rows[:first]].tolist(), np.negative(self.score[rows[:first]]).tolist()
-        lane.heap[:] = zip(levels, scores, places[:first].tolist(), strict=True)  # what is sorted is a heap
-        lane.floor = lane.tail = None
+        queue.heap[:] = zip(levels, scores, places[:first].tolist(), strict=True)  # what is sorted is a heap
+        queue.floor = queue.tail = None
         if first < len(rows):
-            lane.floor, lane.tail = lane.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
+            queue.floor, queue.tail = queue.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
 
-    def _lead(self, lane: Lane, top: Entry) -> None:
-        if lane.status in (IDLE, READY):
-            self._offer(lane, top)
+    def _lead(self, queue: HostQueue, top: Entry) -> None:
+        if queue.status in (IDLE, READY):
+            self._offer(queue, top)
         else:
-            self._rest(lane, top)
+            self._rest(queue, top)
 
     def _fit(self) -> None:
         n = len(self.table)
@@ -229,10 +229,10 @@ class Frontier:
             self.score, self.level = fit(self.score, n, -math.inf), fit(self.level, n, FREE)
 
     def state(self) -> State:
-        """Scores, levels, and the pages of each lane; heaps are made again, and what is in flight is none of it."""
+        """Scores, levels, and the pages of each queue; heaps are made again, and what is in flight is none of it."""
         if type(self) is not Frontier:
             raise StateMismatch("only heaps can be made again from scores")
-        return {"score": self.score, "level": self.level, "pages": np.array([lane.pages for lane in self.lanes])}
+        return {"score": self.score, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
 
     def restore(self, state: State) -> None:
         """Rank the rows of the table as a state says; nothing is in flight or waits."""
@@ -241,30 +241,30 @@ class Frontier:
             raise StateMismatch("scores and levels do not fit")
         self._holding = bool(self.level.any())
         for number, pages in enumerate(state["pages"].tolist()):
-            self.lane(number).pages = pages
+            self.queue(number).pages = pages
         self._fit()
         self._fill()
-        for lane in self.lanes:
-            if lane.heap:
-                self._offer(lane, lane.heap[0])
+        for queue in self.queues:
+            if queue.heap:
+                self._offer(queue, queue.heap[0])
 
     def _fill(self) -> None:
-        """Give all lanes their rows, but for those in flight."""
+        """Give all queues their rows, but for those in flight."""
         n, table = len(self.table), self.table
         score, level = self.score[:n], self.level[:n]
         rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (score > PRUNED) & (score > -math.inf))
         places = rows if self.order is None else self.order(rows)
-        keys = [-score[rows], table.lane[rows]]
+        keys = [-score[rows], table.host[rows]]
         keys = keys if self.order is None else [places, *keys]
         order = np.arange(len(rows))
         for key in [*keys[:-1], level[rows], keys[-1]] if self._holding else keys:
             order = order[key[order].argsort(kind="stable")]
         rows, places = rows[order], places[order]
-        ends = table.lane[rows].searchsorted(np.arange(len(table.lanes)), "right").tolist()
+        ends = table.host[rows].searchsorted(np.arange(len(table.hosts)), "right").tolist()
         short: list[tuple[int, int, int]] = []
         for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
             if end - begin > 2 * HEAP:
-                self._stand(self.lane(number), rows[begin:end], places[begin:end])
+                self._stand(self.queue(number), rows[begin:end], places[begin:end])
             elif end > begin:
                 short.append((number, begin, end))
             if short and short[-1][2] - short[0][1] > (1 << 14):
@@ -272,17 +272,17 @@ class Frontier:
                 short = []
         self._stand_all(short, rows, places)
 
-    def _stand_all(self, lanes: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
+    def _stand_all(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
         """Lanes with few rows, by number, beginning and end: most have few, and it is quicker for many at once."""
-        if not lanes:
+        if not queues:
             return
-        first, last = lanes[0][1], lanes[-1][2]
+        first, last = queues[0][1], queues[-1][2]
         some = rows[first:last]
         levels, scores = self.level[some].tolist(), np.negative(self.score[some]).tolist()
         entries = list(zip(levels, scores, places[first:last].tolist(), strict=True))
-        for number, begin, end in lanes:
-            lane = self.lane(number)
-            lane.heap[:], lane.floor, lane.tail, lane.most = entries[begin - first : end - first], None, None, 2 * HEAP
+        for number, begin, end in queues:
+            queue = self.queue(number)
+            queue.heap[:], queue.floor, queue.tail, queue.most = entries[begin - first : end - first], None, None, 2 * HEAP
 
     # -- hot and cold ------------------------------------------------------------------------------------------
 
@@ -292,8 +292,8 @@ class Frontier:
             self._aged, self.order = True, _by_age(self.table, self.order)
 
     def pages(self) -> NDArray[np.int64]:
-        """The pages of each lane."""
-        return np.array([self.lane(number).pages for number in range(len(self.table.lanes))], np.int64)
+        """The pages of each queue."""
+        return np.array([self.queue(number).pages for number in range(len(self.table.hosts))], np.int64)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         """Rows are put aside, whether they are in flight or not. `rebuild` has to follow."""
@@ -309,73 +309,73 @@ class Frontier:
             if (free := self._away.pop(table.name(row), None)) is not None:
                 self.taken[row] = free
 
-    def forget(self, name: bytes, lane: str) -> None:
+    def forget(self, name: bytes, queue: str) -> None:
         """What was in flight and is put aside is in flight no more."""
         if (free := self._away.pop(name, None)) is not None:
             self._free_taken -= free
-            self.lane(self.table.lane_number[lane]).in_flight -= 1
+            self.queue(self.table.host_number[queue]).in_flight -= 1
 
     def rebuild(self) -> None:
-        """All lanes have the rows that are there now: whether they may be used is as it was."""
+        """All queues have the rows that are there now: whether they may be used is as it was."""
         self.by_age()
         self._fit()
         self._ready, self._resting, self._witness = [], [], -1
-        for lane in self.lanes:
-            lane.heap[:], lane.floor, lane.tail, lane.offer, lane.rest = [], None, None, None, None
+        for queue in self.queues:
+            queue.heap[:], queue.floor, queue.tail, queue.offer, queue.rest = [], None, None, None, None
         self._fill()
-        for lane in self.lanes:
-            top = self._top(lane)
-            if lane.status in (IDLE, READY):
-                self._offer(lane, top)
+        for queue in self.queues:
+            top = self._top(queue)
+            if queue.status in (IDLE, READY):
+                self._offer(queue, top)
             elif top is not None:
-                self._rest(lane, top)
+                self._rest(queue, top)
 
-    def lane(self, number: int) -> Lane:
-        """A lane by its number in the table."""
-        while number >= len(self.lanes):
-            self.lanes.append(Lane(len(self.lanes), self.table.lanes[len(self.lanes)]))
-        return self.lanes[number]
+    def queue(self, number: int) -> HostQueue:
+        """A queue by its number in the table."""
+        while number >= len(self.queues):
+            self.queues.append(HostQueue(len(self.queues), self.table.hosts[len(self.queues)]))
+        return self.queues[number]
 
     def take(self, now: float) -> int:
-        """Take the best row of the ready lanes, or -1: none is ready, or a better one is worth waiting for."""
+        """Take the best row of the ready queues, or -1: none is ready, or a better one is worth waiting for."""
         self._end_rests(now)
         while self._ready:
             entry = heappop(self._ready)
-            lane = self.lanes[entry[3]]
-            if lane.offer is not entry:
+            queue = self.queues[entry[3]]
+            if queue.offer is not entry:
                 continue
-            top = self._top(lane)
-            if top is None or top != entry[:3]:  # the lane's best has changed since it was offered
-                self._offer(lane, top)
+            top = self._top(queue)
+            if top is None or top != entry[:3]:  # the queue's best has changed since it was offered
+                self._offer(queue, top)
                 continue
-            if not self._usable(lane, now):
+            if not self._usable(queue, now):
                 continue
             level, worst, place = top
             if self._free_soon(now) if level else self.choosy > 0 and -worst < self._bar(now):
-                self._offer(lane, top)
+                self._offer(queue, top)
                 return -1
-            heappop(lane.heap)
+            heappop(queue.heap)
             row = place & _ROW
-            lane.since = now
+            queue.since = now
             self.lend(row, free=not level)
-            self._offer(lane, self._top(lane))
+            self._offer(queue, self._top(queue))
             return row
         return -1
 
     def take_this(self, row: int, now: float) -> None:
         """Take a given row, one of `candidates`, whatever its score."""
-        self.lane(int(self.table.lane[row])).since = now
+        self.queue(int(self.table.host[row])).since = now
         self.lend(row, free=bool(self.level[row] == FREE))
 
     def candidates(self, level: int, least: float, now: float) -> Rows:
         """All rows of a level that could be taken now and score at least so much, by number. Looks at every row."""
         rows = self._worth(level, least)
-        numbers = self.table.lane[rows]
-        usable = np.zeros(len(self.table.lanes), np.bool_)
+        numbers = self.table.host[rows]
+        usable = np.zeros(len(self.table.hosts), np.bool_)
         for number in np.unique(numbers).tolist():
-            lane = self.lane(number)
-            resting = lane.status in (WAITING, PARKED) or self._spent(lane)
-            usable[number] = not resting and self.ready(lane.name)[0] <= now
+            queue = self.queue(number)
+            resting = queue.status in (WAITING, PARKED) or self._spent(queue)
+            usable[number] = not resting and self.ready(queue.name)[0] <= now
         return rows[usable[numbers]]
 
     def _worth(self, level: int, least: float) -> Rows:
@@ -404,9 +404,9 @@ class Frontier:
         left: NDArray[np.bool_] = (
             (self.table.state[rows] == OPEN) & (self.level[rows] == FREE) & (self.score[rows] > PRUNED)
         )
-        if self.lane_budget and left.any():
-            pages = np.array([self.lane(number).pages for number in range(len(self.table.lanes))])
-            left &= pages[self.table.lane[rows]] < self.lane_budget
+        if self.host_budget and left.any():
+            pages = np.array([self.queue(number).pages for number in range(len(self.table.hosts))])
+            left &= pages[self.table.host[rows]] < self.host_budget
         return left
 
     def pruned(self) -> int:
@@ -422,52 +422,52 @@ class Frontier:
         self._again = math.inf
         while self._waiting and self._waiting[0][0] <= now:
             until, number = heappop(self._waiting)
-            lane = self.lanes[number]
-            if lane.status == WAITING and lane.until == until:
-                self._offer(lane, self._top(lane))
+            queue = self.queues[number]
+            if queue.status == WAITING and queue.until == until:
+                self._offer(queue, self._top(queue))
 
     def lend(self, row: int, *, free: bool) -> None:
         """The row is in flight, whoever took it: from here, or from another frontier of the same rows."""
-        self.lane(self.table.lane.item(row)).in_flight += 1
+        self.queue(self.table.host.item(row)).in_flight += 1
         self.taken[row] = free
         self._free_taken += free
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
-        self.lanes[self.table.lane.item(row)].in_flight -= 1
+        self.queues[self.table.host.item(row)].in_flight -= 1
         if self.table.state.item(row) == OPEN:
             self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
-        """Something about a lane changed: look again at when it is ready."""
-        number = self.table.lane_number.get(name)
-        if number is None or number >= len(self.lanes):
+        """Something about a queue changed: look again at when it is ready."""
+        number = self.table.host_number.get(name)
+        if number is None or number >= len(self.queues):
             return
-        lane = self.lanes[number]
-        if lane.status == READY:
+        queue = self.queues[number]
+        if queue.status == READY:
             return
-        if self._top(lane) is None:  # nothing to wait for
-            self._offer(lane, None)
-        elif self._spent(lane):
-            self._wait(lane, math.inf, SPENT)
+        if self._top(queue) is None:  # nothing to wait for
+            self._offer(queue, None)
+        elif self._spent(queue):
+            self._wait(queue, math.inf, SPENT)
         else:
-            self._wait(lane, *self.ready(name))
+            self._wait(queue, *self.ready(name))
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Give a row back, and leave its lane alone until then."""
+        """Give a row back, and leave its queue alone until then."""
         self.untake(row)
-        self._wait(self.lanes[self.table.lane[row]], until, why)
+        self._wait(self.queues[self.table.host[row]], until, why)
 
     def next_ready(self) -> float:
-        """When the next waiting lane becomes ready, or waiting for an answer is over; infinity if none waits."""
+        """When the next waiting queue becomes ready, or waiting for an answer is over; infinity if none waits."""
         return min(self._again, self._next_waiting())
 
     def _next_waiting(self) -> float:
         while self._waiting:
             until, number = self._waiting[0]
-            lane = self.lanes[number]
-            if lane.status == WAITING and lane.until == until:
+            queue = self.queues[number]
+            if queue.status == WAITING and queue.until == until:
                 return until
             heappop(self._waiting)
         return math.inf
@@ -475,82 +475,82 @@ class Frontier:
     def _free_soon(self, now: float) -> bool:
         """Whether a free row is in flight, or could be fetched within our patience: held ones wait for it."""
         return self._free_taken > 0 or any(
-            (top := self._top(lane)) is not None and top[0] == FREE
-            for lane in self.lanes
-            if (lane.status == WAITING and lane.until <= now + self.patience)
-            or (lane.status == PARKED and lane.why != SPENT)
+            (top := self._top(queue)) is not None and top[0] == FREE
+            for queue in self.queues
+            if (queue.status == WAITING and queue.until <= now + self.patience)
+            or (queue.status == PARKED and queue.why != SPENT)
         )
 
     def _bar(self, now: float) -> float:
-        """What a row must score, or the best resting lane is worth waiting for. Scores may be negative."""
+        """What a row must score, or the best resting queue is worth waiting for. Scores may be negative."""
         best = self._best_resting(now)
         return best - (1.0 - self.choosy) * abs(best) if best > -math.inf else best
 
     def _best_resting(self, now: float) -> float:
-        """The score of the best free row whose lane is in use, or will be ready before long; -inf if there is none."""
+        """The score of the best free row whose queue is in use, or will be ready before long; -inf if there is none."""
         while self._nearly and self._nearly[0][0] <= now + self._worth_waiting:
-            lane = self.lanes[heappop(self._nearly)[1]]
-            if lane.status == WAITING and (top := self._top(lane)) is not None:
-                self._rest(lane, top)
+            queue = self.queues[heappop(self._nearly)[1]]
+            if queue.status == WAITING and (top := self._top(queue)) is not None:
+                self._rest(queue, top)
         while self._resting:
             worst, number = self._resting[0]
-            lane = self.lanes[number]
-            waiting, busy = lane.status == WAITING, lane.status == PARKED and lane.in_flight > 0
-            patience = (now if waiting else lane.since) + self._worth_waiting
-            top = self._top(lane) if (waiting and lane.until <= patience) or (busy and now < patience) else None
-            if top is not None and top[:2] == (FREE, worst) and lane.rest == worst:
+            queue = self.queues[number]
+            waiting, busy = queue.status == WAITING, queue.status == PARKED and queue.in_flight > 0
+            patience = (now if waiting else queue.since) + self._worth_waiting
+            top = self._top(queue) if (waiting and queue.until <= patience) or (busy and now < patience) else None
+            if top is not None and top[:2] == (FREE, worst) and queue.rest == worst:
                 if busy:
                     self._again = patience
                 return -worst
             heappop(self._resting)  # it does not rest any more, or its best row is another now
-            if lane.rest == worst:
-                lane.rest = None
+            if queue.rest == worst:
+                queue.rest = None
                 if top is not None:
-                    self._rest(lane, top)
+                    self._rest(queue, top)
         return -math.inf
 
-    def _rest(self, lane: Lane, top: Entry) -> None:
-        """Note the best row of a lane that can't be used now, for a choosy crawl."""
+    def _rest(self, queue: HostQueue, top: Entry) -> None:
+        """Note the best row of a queue that can't be used now, for a choosy crawl."""
         level, worst, _ = top
-        valued = level == FREE and worst > -math.inf  # a seed says nothing of what else its lane has to offer
-        if self.choosy and valued and (lane.rest is None or worst < lane.rest):
-            lane.rest = worst
-            heappush(self._resting, (worst, lane.number))
+        valued = level == FREE and worst > -math.inf  # a seed says nothing of what else its queue has to offer
+        if self.choosy and valued and (queue.rest is None or worst < queue.rest):
+            queue.rest = worst
+            heappush(self._resting, (worst, queue.number))
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
-        """The scores of the best rows that could be taken now; those that are held come last. Of each lane there are as
+        """The scores of the best rows that could be taken now; those that are held come last. Of each queue there are as
         many as may be in flight at once, or any number if that is 0; as far as its heap goes."""
         offers = self._best_offers(n, now)
         best = [offer[:2] for offer in offers]
-        for offer in offers if at_once != 1 else ():  # other lanes stand behind n better rows
-            lane = self.lanes[offer[3]]
-            room = at_once - lane.in_flight - 1 if at_once else n
-            if self.lane_budget:
-                room = min(room, self.lane_budget - lane.pages - lane.in_flight - 1)
-            best += self._behind(lane, room) if room > 0 else ()
+        for offer in offers if at_once != 1 else ():  # other queues stand behind n better rows
+            queue = self.queues[offer[3]]
+            room = at_once - queue.in_flight - 1 if at_once else n
+            if self.host_budget:
+                room = min(room, self.host_budget - queue.pages - queue.in_flight - 1)
+            best += self._behind(queue, room) if room > 0 else ()
         return [-worst if level == FREE else LAST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:
-        """The offers of some lanes, the best ones, each with what its best row is worth by now."""
+        """The offers of some queues, the best ones, each with what its best row is worth by now."""
         self._end_rests(now)
         best: list[tuple[int, float, int, int]] = []
         while self._ready and len(best) < n:
             offer = heappop(self._ready)
-            lane = self.lanes[offer[3]]
-            if lane.offer is not offer:
+            queue = self.queues[offer[3]]
+            if queue.offer is not offer:
                 continue
-            top = self._top(lane)
+            top = self._top(queue)
             if top is None or top != offer[:3]:  # it has got worse since it was offered
-                self._offer(lane, top)
+                self._offer(queue, top)
             else:
                 best.append(offer)
         for offer in best:
             heappush(self._ready, offer)
         return best
 
-    def _behind(self, lane: Lane, n: int) -> list[tuple[int, float]]:
-        """Level and negative score of some of a lane's rows, the best ones after the first."""
-        rows = dict.fromkeys(entry[2] & _ROW for entry in lane.heap)
+    def _behind(self, queue: HostQueue, n: int) -> list[tuple[int, float]]:
+        """Level and negative score of some of a queue's rows, the best ones after the first."""
+        rows = dict.fromkeys(entry[2] & _ROW for entry in queue.heap)
         known = ((row, self.level.item(row), self.score.item(row)) for row in rows)
         state, taken = self.table.state, self.taken
         true = [
@@ -566,51 +566,51 @@ class Frontier:
         return self._best_resting(now) if self.choosy else -math.inf
 
     def head(self, n: int) -> list[str]:
-        """Names of some lanes that are about to be picked."""
-        return [self.lanes[offer[3]].name for offer in self._ready[:n]]
+        """Names of some queues that are about to be picked."""
+        return [self.queues[offer[3]].name for offer in self._ready[:n]]
 
-    def waiting(self) -> list[Lane]:
+    def waiting(self) -> list[HostQueue]:
         """Lanes that have rows but may not be used now."""
-        return [lane for lane in self.lanes if lane.status in (WAITING, PARKED) and self._top(lane) is not None]
+        return [queue for queue in self.queues if queue.status in (WAITING, PARKED) and self._top(queue) is not None]
 
-    def _spent(self, lane: Lane) -> bool:
-        return self.lane_budget > 0 and lane.pages + lane.in_flight >= self.lane_budget
+    def _spent(self, queue: HostQueue) -> bool:
+        return self.host_budget > 0 and queue.pages + queue.in_flight >= self.host_budget
 
-    def _usable(self, lane: Lane, now: float) -> bool:
-        """Whether the lane may be used now; if not, it waits from here on."""
-        until, why = (math.inf, SPENT) if self._spent(lane) else self.ready(lane.name)
+    def _usable(self, queue: HostQueue, now: float) -> bool:
+        """Whether the queue may be used now; if not, it waits from here on."""
+        until, why = (math.inf, SPENT) if self._spent(queue) else self.ready(queue.name)
         if until > now:
-            self._wait(lane, until, why)
+            self._wait(queue, until, why)
         return until <= now
 
-    def _wait(self, lane: Lane, until: float, why: str) -> None:
-        lane.offer = None
-        lane.why = why
+    def _wait(self, queue: HostQueue, until: float, why: str) -> None:
+        queue.offer = None
+        queue.why = why
         if until == math.inf:
-            lane.status = PARKED
-            if (top := self._top(lane)) is not None:
-                self._rest(lane, top)
+            queue.status = PARKED
+            if (top := self._top(queue)) is not None:
+                self._rest(queue, top)
             return
-        lane.status, lane.until = WAITING, until
-        heappush(self._waiting, (until, lane.number))
+        queue.status, queue.until = WAITING, until
+        heappush(self._waiting, (until, queue.number))
         if self.choosy:
-            heappush(self._nearly, (until, lane.number))
+            heappush(self._nearly, (until, queue.number))
 
-    def _offer(self, lane: Lane, top: Entry | None) -> None:
-        """Put the lane up for picking under its best row; an earlier offer is void."""
+    def _offer(self, queue: HostQueue, top: Entry | None) -> None:
+        """Put the queue up for picking under its best row; an earlier offer is void."""
         if top is None:
-            lane.status, lane.offer = IDLE, None
+            queue.status, queue.offer = IDLE, None
         else:
-            lane.status, lane.offer = READY, (*top, lane.number)
-            heappush(self._ready, lane.offer)
-            if len(self._ready) > 2 * len(self.lanes) + 64:
-                self._ready[:] = [offer for offer in self._ready if self.lanes[offer[3]].offer is offer]
+            queue.status, queue.offer = READY, (*top, queue.number)
+            heappush(self._ready, queue.offer)
+            if len(self._ready) > 2 * len(self.queues) + 64:
+                self._ready[:] = [offer for offer in self._ready if self.queues[offer[3]].offer is offer]
                 heapify(self._ready)
 
-    def _top(self, lane: Lane) -> Entry | None:
-        """The lane's best entry that is true: open, not taken, not shut, and with its present level and score."""
-        heap, state, levels, scores = lane.heap, self.table.state, self.level, self.score
-        while heap or (lane.tail is not None and self._refill(lane)):
+    def _top(self, queue: HostQueue) -> Entry | None:
+        """The queue's best entry that is true: open, not taken, not shut, and with its present level and score."""
+        heap, state, levels, scores = queue.heap, self.table.state, self.level, self.score
+        while heap or (queue.tail is not None and self._refill(queue)):
             entry = heap[0]
             row = entry[2] & _ROW
             level = levels.item(row)
@@ -622,9 +622,9 @@ class Frontier:
             if entry == true:
                 return entry
             if entry < true:
-                if lane.floor is not None and true > lane.floor:
+                if queue.floor is not None and true > queue.floor:
                     heappop(heap)
-                    self._append(lane, row)
+                    self._append(queue, row)
                 else:
                     heapreplace(heap, true)
             else:  # an older, worse entry; the better one is elsewhere in the heap

@@ -28,7 +28,7 @@ from lycosa.core.budget import (
     Tally,
 )
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import NEVER, Keeper, Strategy
+from lycosa.core.protocols import NEVER, VisitScheduler, Strategy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Task, Visit
 
@@ -58,7 +58,7 @@ class Picker:
         tally: Tally,
         *,
         budget: Budget | None = None,
-        keeper: Keeper | None = None,
+        scheduler: VisitScheduler | None = None,
         pace: Pace | None = None,
         meter: Meter | None = None,
         concurrency: int = 16,
@@ -67,8 +67,8 @@ class Picker:
     ) -> None:
         self.strategy, self.frontier, self.table, self.tally = strategy, frontier, table, tally
         self.budget, self.pace = budget or Budget(), pace or Pace(math.inf)
-        self.keeper = Keeper() if keeper is None else keeper
-        self.refreshing = self.keeper.refreshes
+        self.scheduler = VisitScheduler() if scheduler is None else scheduler
+        self.refreshing = self.scheduler.refreshes
         self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
         self.allowance: Allowance | None = None  # of a shard: how much of the whole budget it may spend by now
@@ -89,13 +89,13 @@ class Picker:
             return None
         if self.spent(now):  # but not what the pages lack
             return self._due(now)
-        if self.keeper.wants_turn():
+        if self.scheduler.wants_turn():
             return self._due(now) or self._new(now)
         return self._new(now) or self._due(now)
 
     def _new(self, now: float) -> Task | None:
         """The frontier's best node that can be had."""
-        if not self.keeper.explores:
+        if not self.scheduler.explores:
             return None
         number = self.tally.picks + 1
         row, arm, score = self.strategy.pick(number, self.frontier, now)
@@ -115,11 +115,11 @@ class Picker:
 
     def _due(self, now: float) -> Task | None:
         """What the keeper wants fetched: a node that was visited before, as a rule."""
-        while (task := self.keeper.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
+        while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
             if task.row not in self.frontier.taken:
                 self.frontier.lend(task.row, free=True)
                 break
-            self.keeper.give_back(task, now + 60.0)  # the strategy was quicker
+            self.scheduler.give_back(task, now + 60.0)  # the strategy was quicker
         return task
 
     def _is_open(self, task: Task) -> bool:
@@ -145,14 +145,14 @@ class Picker:
     def give_back(self, task: Task) -> None:
         """The task is not in flight any more: recorded, forgotten, or something else has to come first."""
         if task.due:
-            self.keeper.give_back(task)
+            self.scheduler.give_back(task)
         if (row := self._row(task)) >= 0:
             self.frontier.untake(row)
 
     def postpone(self, task: Task, until: float, why: str) -> None:
         """The task has to wait, as its host does."""
         if task.due:
-            self.keeper.give_back(task, until)
+            self.scheduler.give_back(task, until)
         if (row := self._row(task)) >= 0:
             self.frontier.postpone(row, until, why)
 
@@ -167,7 +167,7 @@ class Picker:
             return task.row
         row = self.table.row_of.here(task.node)
         if row is None:
-            self.frontier.forget(task.node.encode("utf-8", "surrogatepass"), self.table.lane_of(task.node))
+            self.frontier.forget(task.node.encode("utf-8", "surrogatepass"), self.table.host_key(task.node))
         return -1 if row is None else row
 
     def recall(self, visit: Visit) -> None:
@@ -217,7 +217,7 @@ class Picker:
     def _over(self, now: float) -> str:
         """The same, but that the pages are spent does not count where something else may be due."""
         spent = self.spent(now)
-        return "" if spent == PAGES_SPENT and self.keeper.completes else spent
+        return "" if spent == PAGES_SPENT and self.scheduler.completes else spent
 
     def _allowed(self, now: float) -> bool:
         allowance, tally = self.allowance, self.tally
@@ -229,11 +229,11 @@ class Picker:
             return self.allowance.over
         if spent := self._over(now):
             return spent
-        if self.keeper.next_due(now) < NEVER:
+        if self.scheduler.next_due(now) < NEVER:
             return ""
         if spent := self.spent(now):
             return spent
-        if not self.keeper.explores:
+        if not self.scheduler.explores:
             return REFRESHED
         if self.pace.next(now) > now:  # lanes may be ready that wait for nothing else
             return ""
@@ -248,7 +248,7 @@ class Picker:
             return NEVER
         until = self.pace.next(now)
         if until <= now:
-            explores = self.keeper.explores and not self.spent(now)
-            until = min(self.frontier.next_ready() if explores else NEVER, self.keeper.next_due(now))
+            explores = self.scheduler.explores and not self.spent(now)
+            until = min(self.frontier.next_ready() if explores else NEVER, self.scheduler.next_due(now))
         held = self._hold(now) if self._tasks else 0.0
         return min(max(until, held), self._deadline)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import Meter
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.state import State
 from lycosa.core.types import (
     Event,
@@ -67,7 +67,7 @@ class Space:
 
     meter: Meter | None = None
     """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
-    mark: Mark | None = None
+    mark: CrashMarker | None = None
     """Which page is being read, for the next run to know if this one dies of it."""
     strategy: str = ""
     """The strategy that suits it, for crawls of which nobody names one; empty: scent."""
@@ -94,11 +94,11 @@ class Space:
         """The node that a person means who types this as a seed; None if it can't be one."""
         return text
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         """The lane of a node."""
         return ""
 
-    def ready(self, lane: str) -> tuple[float, str]:
+    def ready(self, host_key: str) -> tuple[float, str]:
         """When the lane may be used next and what it waits for; NEVER while it is fully busy."""
         return 0.0, ""
 
@@ -106,7 +106,7 @@ class Space:
         """Until when nothing more is to be picked, as what is under way may change what is best; 0: go on."""
         return 0.0
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
         return None
 
@@ -116,9 +116,9 @@ class Space:
     def learn(self, visit: Visit) -> None:
         """See a recorded visit, live or replayed: robots rules, hosts' delays."""
 
-    def warden(self, warden: TrapFilter) -> TrapFilter:
+    def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
         """Who holds rows back: the one given, unless the space has a word on it."""
-        return warden
+        return trap_filter
 
     def state(self) -> State:
         """What was learned; a space that learns has its own (core/state.py)."""
@@ -127,7 +127,7 @@ class Space:
     def restore(self, state: State) -> None:
         """Go on from there."""
 
-    def expect(self, lanes: Iterable[str]) -> None:
+    def expect(self, host_keys: Iterable[str]) -> None:
         """A hint: these lanes come next (resolve their names ahead)."""
 
     def resumed(self) -> None:
@@ -152,7 +152,7 @@ class Reader(Protocol):
     def learn(self, visit: Visit) -> None: ...
 
 
-class Topic(Protocol):
+class Judge(Protocol):
     """Anything that can judge."""
 
     threshold: float
@@ -164,7 +164,7 @@ class Topic(Protocol):
 
 
 @runtime_checkable
-class Learner(Topic, Protocol):
+class Learner(Judge, Protocol):
     """A topic that gets better as it goes: from the pages so far, and from people's yes and no.
 
     Its `learn` is shown all visits, revisits among them. What it makes of them takes effect with a lesson only, which
@@ -172,22 +172,22 @@ class Learner(Topic, Protocol):
     `waits` that is true has met nothing to learn from, and is not forced to when a run ends or somebody says no.
     """
 
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         """What there is to learn by now, asked after every live visit; None: nothing yet. With `force`: all there is.
 
         This must be cheap, so positions are geometric. Nothing changes before `adopt`.
         """
 
-    def adopt(self, lesson: ModelUpdate) -> None:
+    def adopt(self, update: ModelUpdate) -> None:
         """From now on judge by this, live and replayed."""
 
     def start(self, seed: Seed) -> None:
         """A node that the user starts from, live and replayed."""
 
-    def hear(self, label: Label) -> None:
+    def add_label(self, label: Label) -> None:
         """A person's word on a page, live and replayed; None takes back what was said."""
 
-    def worths(self) -> NDArray[np.floating[Any]]:
+    def relevances_now(self) -> NDArray[np.floating[Any]]:
         """What each version of a page (`visit.is_version`) is worth now, in the order of the log."""
 
 
@@ -220,7 +220,7 @@ class Strategy(Protocol):
     wants: tuple[str, ...]
     """The facets of a link that it wants the topic to judge."""
 
-    def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
+    def frontier(self, table: Table, ready: Ready, host_budget: int, patience: float, choosy: float) -> Frontier:
         """The frontier that it picks from."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
@@ -237,11 +237,11 @@ class Strategy(Protocol):
 class RelevanceListener(Protocol):
     """A strategy that hears what the judge has learned, live and replayed: after each lesson.
 
-    It passes it on to estimators that have `reconsider(rows, worths, table)`, which returns the rows whose score may
+    It passes it on to estimators that have `reconsider(rows, relevances_now, table)`, which returns the rows whose score may
     have changed.
     """
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
         one counts."""
 
@@ -291,7 +291,7 @@ class TrapFilter:
         """Rows are back."""
 
 
-class Keeper:
+class VisitScheduler:
     """What is to be visited beside the frontier: what is known, again, or what a page needs to be shown; when, and what
     has become of it. With this one, nothing is ever due."""
 
@@ -330,7 +330,7 @@ class Keeper:
     def learn(self, visit: Visit, table: Table) -> None:
         """See a recorded visit, live or replayed."""
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> None:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
         """After a lesson: the rows of all versions of pages so far, and what they are worth now."""
 
 
@@ -348,7 +348,7 @@ class Log(Protocol):
     def append(self, event: Event) -> int | None:
         """Keep it; its number, where events have one."""
 
-    def rate(self, worths: NDArray[np.floating[Any]]) -> None: ...
+    def store_relevances(self, relevances_now: NDArray[np.floating[Any]]) -> None: ...
 
     def together(self) -> AbstractContextManager[None]: ...
 

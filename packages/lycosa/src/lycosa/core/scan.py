@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, Lane, Order, Ready
+from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, HostQueue, Order, Ready
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -25,14 +25,14 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 class ScanFrontier(Frontier):
-    """Same rules as Frontier: free rows first, lanes that rest, budgets; only `choosy` is not for this one.
+    """Same rules as Frontier: free rows first, queues that rest, budgets; only `choosy` is not for this one.
 
     For a linear estimator say `describe(rows, features)` in place of `rank(rows, scores)`, and `weigh(weights,
     intercept)` after each step.
 
     With a million rows and four features a step (learn, describe, take) takes about 1 ms, more where hundreds of
     thousands have the same features and score best. Ranking a million rows by plain scores takes 15 ms, and a take 1 to
-    3 ms where lanes rest.
+    3 ms where queues rest.
 
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     >>> frontier = ScanFrontier(table, lines=2)
@@ -46,13 +46,13 @@ class ScanFrontier(Frontier):
     def __init__(
         self,
         table: Table,
-        ready: Ready = lambda lane: (0.0, ""),
-        lane_budget: int = 0,
+        ready: Ready = lambda queue: (0.0, ""),
+        host_budget: int = 0,
         patience: float = 300.0,
         order: Order | None = None,
         lines: int = 0,
     ) -> None:
-        super().__init__(table, ready, lane_budget, patience, order=order)
+        super().__init__(table, ready, host_budget, patience, order=order)
         self.linear = lines > 0
         self.weights = np.zeros(lines, np.float32) if lines else np.ones(1, np.float32)
         self.intercept = 0.0
@@ -60,8 +60,8 @@ class ScanFrontier(Frontier):
         self._where = np.zeros(1024, np.uint8)
         self._slot = np.zeros(1024, np.int32)
         self._lent = np.zeros(1024, np.bool_)  # what `taken` says, as a column
-        self._rests = np.zeros(64, np.bool_)  # of each lane, whether it waits or is parked
-        self._have = np.zeros((2, 64), np.int64)  # of each lane, how many rows are free, and held
+        self._rests = np.zeros(64, np.bool_)  # of each queue, whether it waits or is parked
+        self._have = np.zeros((2, 64), np.int64)  # of each queue, how many rows are free, and held
         self._closed = 0  # of the closed rows, how many are in no pool
 
     # -- what is learned ---------------------------------------------------------------------------------------
@@ -108,15 +108,15 @@ class ScanFrontier(Frontier):
     # -- taking ------------------------------------------------------------------------------------------------
 
     def take(self, now: float) -> int:
-        """Take the best row of the ready lanes, or -1."""
+        """Take the best row of the ready queues, or -1."""
         self._forget_closed()
         self._end_rests(now)
         for which in (FIRST, FREELY, BEHIND):
             if which == BEHIND and self.pools[which].size and self._free_soon(now):
                 return -1
             while (row := self._best(which)) >= 0:
-                lane = self.lane(int(self.table.lane[row]))
-                if self._usable(lane, now):
+                queue = self.queue(int(self.table.host[row]))
+                if self._usable(queue, now):
                     self.take_this(row, now)
                     return row
         return -1
@@ -128,7 +128,7 @@ class ScanFrontier(Frontier):
         super().take_this(row, now)
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
-        """The scores of the best rows, whether or not their lanes are ready."""
+        """The scores of the best rows, whether or not their queues are ready."""
         rows = self._worth(FREE, -math.inf)
         if not len(rows):
             return [LAST] * min(n, len(self._worth(HELD, -math.inf)))
@@ -136,14 +136,14 @@ class ScanFrontier(Frontier):
         return scores
 
     def head(self, n: int) -> list[str]:
-        """Names of some lanes that are about to be picked."""
+        """Names of some queues that are about to be picked."""
         pools = [self.pools[which] for which in (FIRST, FREELY, BEHIND)]
         rows = np.concatenate([pool.rows[: min(64, pool.size)] for pool in pools])
-        numbers = self.table.lane[rows]
-        return [self.lane(number).name for number in dict.fromkeys(numbers[~self._rests[numbers]].tolist())][:n]
+        numbers = self.table.host[rows]
+        return [self.queue(number).name for number in dict.fromkeys(numbers[~self._rests[numbers]].tolist())][:n]
 
     def _best(self, which: int) -> int:
-        """The best row of a pool whose lane does not rest; of equals the first."""
+        """The best row of a pool whose queue does not rest; of equals the first."""
         pool = self.pools[which]
         if not pool.size:
             return -1
@@ -152,7 +152,7 @@ class ScanFrontier(Frontier):
             return self._first(pool.rows[: pool.size], rests)
         usable = pool.scan(self.weights)
         if rests is not None:
-            usable = np.where(rests[pool.lanes[: pool.size]], np.float32(-math.inf), usable)
+            usable = np.where(rests[pool.queues[: pool.size]], np.float32(-math.inf), usable)
         top = float(usable.max())
         if top == -math.inf:
             return -1
@@ -163,7 +163,7 @@ class ScanFrontier(Frontier):
     def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> int:
         """The best of some rows, by their exact scores; of equals the first. -1 if there is none."""
         if rests is not None:
-            rows = rows[~rests[self.table.lane[rows]]]
+            rows = rows[~rests[self.table.host[rows]]]
         if not len(rows):
             return -1
         scores = self._exact(rows)
@@ -242,18 +242,18 @@ class ScanFrontier(Frontier):
             here = (to == which).nonzero()[0]
             if len(here):
                 joining = rows[here]
-                lanes = self.table.lane[joining]
+                queues = self.table.host[joining]
                 self._where[joining] = which
-                slots = self.pools[which].add(joining, lanes, features[:, here])
+                slots = self.pools[which].add(joining, queues, features[:, here])
                 self._slot[joining] = np.arange(slots.start, slots.stop)
                 if which != ASIDE:
-                    np.add.at(self._have[int(which == BEHIND)], lanes, 1)
+                    np.add.at(self._have[int(which == BEHIND)], queues, 1)
 
     def _leave(self, which: int, slots: NDArray[np.integer[Any]]) -> None:
         pool = self.pools[which]
         self._where[pool.rows[slots]] = NOWHERE
         if which != ASIDE:
-            np.subtract.at(self._have[int(which == BEHIND)], pool.lanes[slots], 1)
+            np.subtract.at(self._have[int(which == BEHIND)], pool.queues[slots], 1)
         moved, places = pool.drop(slots)
         self._slot[moved] = places
 
@@ -272,29 +272,29 @@ class ScanFrontier(Frontier):
 
     def _fit(self) -> None:
         super()._fit()
-        rows, lanes = len(self.table), len(self.table.lanes)
+        rows, queues = len(self.table), len(self.table.hosts)
         if rows > len(self._where):
             self._where, self._slot, self._lent = fit(self._where, rows), fit(self._slot, rows), fit(self._lent, rows)
-        if lanes > self._have.shape[1]:
-            self._have, self._rests = np.stack([fit(line, lanes) for line in self._have]), fit(self._rests, lanes)
+        if queues > self._have.shape[1]:
+            self._have, self._rests = np.stack([fit(line, queues) for line in self._have]), fit(self._rests, queues)
 
-    # -- lanes -------------------------------------------------------------------------------------------------
+    # -- queues -------------------------------------------------------------------------------------------------
 
-    def _top(self, lane: Lane) -> Entry | None:
-        """Whether the lane has rows, and whether free ones: no more is asked of this."""
+    def _top(self, queue: HostQueue) -> Entry | None:
+        """Whether the queue has rows, and whether free ones: no more is asked of this."""
         self._forget_closed()
-        free, held = self._have[:, lane.number].tolist() if lane.number < self._have.shape[1] else (0, 0)
+        free, held = self._have[:, queue.number].tolist() if queue.number < self._have.shape[1] else (0, 0)
         return (FREE, 0.0, -1) if free else (HELD, 0.0, -1) if held else None
 
-    def _offer(self, lane: Lane, top: Entry | None) -> None:
+    def _offer(self, queue: HostQueue, top: Entry | None) -> None:
         self._fit()
-        lane.status, lane.offer = IDLE if top is None else READY, None
-        self._rests[lane.number] = False
+        queue.status, queue.offer = IDLE if top is None else READY, None
+        self._rests[queue.number] = False
 
-    def _wait(self, lane: Lane, until: float, why: str) -> None:
+    def _wait(self, queue: HostQueue, until: float, why: str) -> None:
         self._fit()
-        super()._wait(lane, until, why)
-        self._rests[lane.number] = True
+        super()._wait(queue, until, why)
+        self._rests[queue.number] = True
 
 
 # -- the rows ----------------------------------------------------------------------------------------------
@@ -350,21 +350,21 @@ class Pool:
     def __init__(self, lines: int) -> None:
         self.size = 0
         self.rows = np.zeros(1024, np.int32)
-        self.lanes = np.zeros(1024, np.int32)
+        self.queues = np.zeros(1024, np.int32)
         self.matrix = np.zeros((lines, 1024), np.float32)
         self.high, self.low = np.zeros(lines), np.zeros(lines)  # largest and smallest value of each feature so far
         self._product = np.zeros(1024, np.float32)
 
-    def add(self, rows: Rows, lanes: NDArray[np.int32], features: Features) -> slice:
+    def add(self, rows: Rows, queues: NDArray[np.int32], features: Features) -> slice:
         """Rows join; returns their slots."""
         end = self.size + len(rows)
         if end > len(self.rows):
-            self.rows, self.lanes, self._product = fit(self.rows, end), fit(self.lanes, end), np.zeros(0, np.float32)
+            self.rows, self.queues, self._product = fit(self.rows, end), fit(self.queues, end), np.zeros(0, np.float32)
             grown = np.zeros((len(self.matrix), len(self.rows)), np.float32)
             grown[:, : self.size] = self.matrix[:, : self.size]
             self.matrix = grown
         slots = slice(self.size, end)
-        self.rows[slots], self.lanes[slots] = rows, lanes
+        self.rows[slots], self.queues[slots] = rows, queues
         self.size = end
         self.put(slots, features)
         return slots
@@ -383,7 +383,7 @@ class Pool:
         stays = np.ones(len(slots), np.bool_)
         stays[slots[slots >= left] - left] = False
         last = left + np.flatnonzero(stays)
-        self.rows[gaps], self.lanes[gaps] = self.rows[last], self.lanes[last]
+        self.rows[gaps], self.queues[gaps] = self.rows[last], self.queues[last]
         self.matrix[:, gaps] = self.matrix[:, last]
         self.size = left
         return self.rows[gaps], gaps

@@ -19,11 +19,11 @@ async def fetch_page(
     """
     visits: list[Visit] = []
     for _ in range(20):  # requests, including robots.txt and redirects
-        errand = space.errand(node)
-        if isinstance(errand, tuple):
-            raise InputError("fetch-refused", f"cannot use {name}: {errand[1]}")
-        task = errand or Task(node, kind)
-        while (ready := space.ready(space.lane(task.node)))[0] > clock():
+        prerequisite = space.prerequisite(node)
+        if isinstance(prerequisite, tuple):
+            raise InputError("fetch-refused", f"cannot use {name}: {prerequisite[1]}")
+        task = prerequisite or Task(node, kind)
+        while (ready := space.ready(space.host_key(task.node)))[0] > clock():
             wait, why = ready[0] - clock(), ready[1]
             if wait > patience:
                 reason = f" ({why})" if why else ""
@@ -48,7 +48,7 @@ async def fetch_page(
         )
         space.learn(visit)
         visits.append(visit)
-        if errand:
+        if prerequisite:
             continue
         if page.kind == "redirect":
             node = page.links.urls[0]

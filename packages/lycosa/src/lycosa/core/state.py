@@ -28,7 +28,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 
 State = dict[str, Any]
-_LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note")  # methods by which parts learn
+_LEARNING = ("learn", "reconsider", "adopt", "add_label", "start", "rank", "note")  # methods by which parts learn
 _PLAIN = (np.ndarray, bool, int, float, str, bytes, type(None))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.frontier import Frontier, Lane, Order, Ready
+from lycosa.core.frontier import Frontier, HostQueue, Order, Ready
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import Linear, ScanFrontier, is_linear
 from lycosa.core.state import State, restore, state_of
@@ -32,7 +32,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # increment of splitmix64
 
 
 class Greedy:
-    """Always the row with the highest score among the lanes that are ready (Gouriten et al. 2014, strategy 1).
+    """Always the row with the highest score among the queues that are ready (Gouriten et al. 2014, strategy 1).
 
     Of equal scores the row discovered first; with `ties="random"` the one with the smallest hash of (seed, row).
     An estimator with `sweeping = True` gets a frontier that looks through its scores, all others get heaps.
@@ -49,23 +49,23 @@ class Greedy:
         self._linear: Linear | None = estimator if is_linear(estimator) else None
 
     def frontier(
-        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+        self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Heaps, one for each lane; or columns, which are not choosy."""
+        """Heaps, one for each queue; or columns, which are not choosy."""
         order = shuffled(self.seed) if self.ties == "random" else None
         if getattr(self.estimator, "sweeping", False):
             lines = len(self._linear.weights) if self._linear is not None else 0
-            return ScanFrontier(table, ready, lane_budget, patience, order, lines)
-        return Frontier(table, ready, lane_budget, patience, choosy, order)
+            return ScanFrontier(table, ready, host_budget, patience, order, lines)
+        return Frontier(table, ready, host_budget, patience, choosy, order)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit, and rank the rows it says have changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """Let an estimator that wants to know hear what the pages so far are worth now."""
         if self.heeds:
-            self.refresh(self.estimator.reconsider(rows, worths, table), table, frontier)  # type: ignore[attr-defined]
+            self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
 
     def state(self) -> State:
         return state_of(self.estimator)
@@ -109,7 +109,7 @@ class Greedy:
 class Altered(Greedy):
     """With probability q the best row, else any that scores at least zeta times as much, each as likely.
 
-    Chosen from are the rows that could be taken now: of lanes that are ready, and held ones only where no free one is
+    Chosen from are the rows that could be taken now: of queues that are ready, and held ones only where no free one is
     left. Seeds come first as ever. Scores may be negative: the bar is max - (1 - zeta) * |max|, which is zeta * max
     for a positive maximum; for a negative one it is below it by as much. With zeta = 1 only ties are drawn from.
 
@@ -204,11 +204,11 @@ class Batched:
         self._table: Table | None = None
 
     def frontier(
-        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+        self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
         """That of the strategy within."""
         self._table = table
-        return self.greedy.frontier(table, ready, lane_budget, patience, choosy)
+        return self.greedy.frontier(table, ready, host_budget, patience, choosy)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit; rank at the end of the batch."""
@@ -223,10 +223,10 @@ class Batched:
             self.greedy.refresh(self._rows(), table, frontier)
             self._pages, self._changed, self._noted, self._is_dry = 0, [], 0, False
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """Let the estimator hear of it; what changes is ranked at the end of the batch."""
         if self.greedy.heeds:
-            self._note(self.greedy.estimator.reconsider(rows, worths, table), table)  # type: ignore[attr-defined]
+            self._note(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
 
     def _note(self, rows: Rows, table: Table) -> None:
         """These have changed since the batch began."""
@@ -331,32 +331,32 @@ def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, ze
 # Several rankings of the same rows: one frontier for each, and what is in flight is in flight for all of them.
 
 
-class SharedLane(Lane):
-    """A lane of several frontiers as one: a page that is counted is counted in all of them."""
+class SharedHostQueue(HostQueue):
+    """A queue of several frontiers as one: a page that is counted is counted in all of them."""
 
     __slots__ = ("own",)
 
-    def __init__(self, own: list[Lane]) -> None:
+    def __init__(self, own: list[HostQueue]) -> None:
         self.own = own
         super().__init__(own[0].number, own[0].name)
 
     @property
     def pages(self) -> int:
-        """Pages got from this lane."""
+        """Pages got from this queue."""
         return self.own[0].pages
 
     @pages.setter
     def pages(self, pages: int) -> None:
-        for lane in self.own if pages else ():  # 0 is where every lane begins
-            lane.pages = pages
+        for queue in self.own if pages else ():  # 0 is where every queue begins
+            queue.pages = pages
 
 
 class Frontiers(Frontier):
     """Frontiers over one table, each ranked by itself (`arms[i].rank`); `turn` says which is asked next.
 
-    A row taken from one is lent by all, one held back is held back in all, and a lane's pages and visits under way
+    A row taken from one is lent by all, one held back is held back in all, and a queue's pages and visits under way
     count for all. `score` and `level` are those of the frontier asked last, and so is `next_ready`: the others have
-    not looked at their waiting lanes since they were asked, and would tell a time that is long past.
+    not looked at their waiting queues since they were asked, and would tell a time that is long past.
 
     >>> from lycosa.core.table import Table
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
@@ -368,16 +368,16 @@ class Frontiers(Frontier):
 
     def __init__(self, arms: Sequence[Frontier]) -> None:
         first = arms[0]
-        super().__init__(first.table, first.ready, first.lane_budget, first.patience, first.choosy)
+        super().__init__(first.table, first.ready, first.host_budget, first.patience, first.choosy)
         self.arms = list(arms)
         self.asked = [0]  # arms asked for the last row
-        self._shared: dict[int, SharedLane] = {}
+        self._shared: dict[int, SharedHostQueue] = {}
         self.turn(0)
 
     def turn(self, arm: int) -> Frontiers:
         """Let this one answer from now on."""
         self._turn = arm
-        self.taken, self.lanes = self.arms[arm].taken, self.arms[arm].lanes
+        self.taken, self.queues = self.arms[arm].taken, self.arms[arm].queues
         self.score, self.level = self.arms[arm].score, self.arms[arm].level
         return self
 
@@ -393,11 +393,11 @@ class Frontiers(Frontier):
             arm.hold(rows, levels)
         self.turn(self._turn)
 
-    def lane(self, number: int) -> Lane:
-        """A lane by its number in the table, as one for all."""
+    def queue(self, number: int) -> HostQueue:
+        """A queue by its number in the table, as one for all."""
         shared = self._shared.get(number)
         if shared is None:
-            shared = self._shared[number] = SharedLane([arm.lane(number) for arm in self.arms])
+            shared = self._shared[number] = SharedHostQueue([arm.queue(number) for arm in self.arms])
         return shared
 
     def take(self, now: float) -> int:
@@ -432,17 +432,17 @@ class Frontiers(Frontier):
             arm.untake(row)
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Give a row back, and leave its lane alone until then, in all of them."""
+        """Give a row back, and leave its queue alone until then, in all of them."""
         for arm in self.arms:
             arm.postpone(row, until, why)
 
     def wake(self, name: str) -> None:
-        """Something about a lane changed: each looks again."""
+        """Something about a queue changed: each looks again."""
         for arm in self.arms:
             arm.wake(name)
 
     def next_ready(self) -> float:
-        """When the next lane becomes ready, as far as those know who were asked last."""
+        """When the next queue becomes ready, as far as those know who were asked last."""
         return min((self.arms[arm].next_ready() for arm in self.asked), default=math.inf)
 
     def left(self) -> bool:
@@ -454,12 +454,12 @@ class Frontiers(Frontier):
         return min(arm.pruned() for arm in self.arms)
 
     def head(self, n: int) -> list[str]:
-        """Names of some lanes that are about to be picked."""
+        """Names of some queues that are about to be picked."""
         return self.arms[self._turn].head(n)
 
-    def waiting(self) -> list[Lane]:
+    def waiting(self) -> list[HostQueue]:
         """Lanes that have rows but may not be used now, as far as those know who were asked last."""
-        found = {lane.number: lane for arm in self.asked for lane in self.arms[arm].waiting()}
+        found = {queue.number: queue for arm in self.asked for queue in self.arms[arm].waiting()}
         return [found[number] for number in sorted(found)]
 
 

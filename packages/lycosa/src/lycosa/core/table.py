@@ -1,6 +1,6 @@
 """The table of all nodes ever seen: one row each, columns that every estimator shares, and the crawled edges.
 
-Columns are arrays that grow by doubling, so `table.beta_sum[rows]` is a plain array access. Rows are numbered in
+Columns are arrays that grow by doubling, so `table.relevance_sum[rows]` is a plain array access. Rows are numbered in
 the order of discovery, which is also the order in which ties are broken. All of it is a fold over the log.
 """
 
@@ -20,7 +20,7 @@ from lycosa.core.state import State, StateMismatch, Texts, plain, put_back
 from lycosa.core.types import InboundLinks, Rows, Step, Visit
 
 if TYPE_CHECKING:
-    from lycosa.core.cold import Cold
+    from lycosa.core.spilled_rows import SpilledRows
 
 OPEN, DONE, VACANT = 0, 1, 2  # open until visited for good; vacant: the node was put aside (cold.py)
 MAX_HOPS = 10  # redirects in a row that are followed
@@ -31,7 +31,7 @@ _COLUMNS: dict[str, type] = {
     "is_source": np.bool_,
     "hops": np.uint8,
     "depth": np.int32,
-    "lane": np.int32,
+    "host": np.int32,
     "parent": np.int32,
     "in_degree": np.int32,
     "alpha_sum": np.float64,
@@ -50,14 +50,14 @@ _HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", 
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 
 # Columns of a row that is put aside; seeds and sources never are.
-_LEAVING = ("attempts", "hops", "depth", "lane", "parent", "in_degree")
+_LEAVING = ("attempts", "hops", "depth", "host", "parent", "in_degree")
 
 
-class Aside(NamedTuple):
+class SpilledTable(NamedTuple):
     """Columns of some rows that were put aside, as far as they are needed to say what those are worth by now."""
 
     in_degree: NDArray[np.int32]
-    alpha_max: NDArray[np.float64]
+    link_relevance_max: NDArray[np.float64]
     hops: NDArray[np.uint8]
 
 
@@ -65,7 +65,7 @@ _NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
 
 
 class Table:
-    """Rows and edges. `scope` says which nodes may join, `lane_of` which lane a node belongs to."""
+    """Rows and edges. `scope` says which nodes may join, `host_key` which host a node belongs to."""
 
     state: NDArray[np.uint8]
     attempts: NDArray[np.uint8]
@@ -73,30 +73,30 @@ class Table:
     is_source: NDArray[np.bool_]
     hops: NDArray[np.uint8]
     depth: NDArray[np.int32]
-    lane: NDArray[np.int32]
+    host: NDArray[np.int32]
     parent: NDArray[np.int32]
     in_degree: NDArray[np.int32]
-    alpha_sum: NDArray[np.float64]
-    alpha_max: NDArray[np.float64]
-    beta_sum: NDArray[np.float64]
-    beta_max: NDArray[np.float64]
+    link_relevance_sum: NDArray[np.float64]
+    link_relevance_max: NDArray[np.float64]
+    relevance_sum: NDArray[np.float64]
+    relevance_max: NDArray[np.float64]
     product_sum: NDArray[np.float64]
     product_max: NDArray[np.float64]
 
     def __init__(
         self,
-        lane_of: Callable[[str], str] = lambda node: "",
+        host_key: Callable[[str], str] = lambda node: "",
         scope: Callable[[str, int], bool] = lambda node, depth: True,
     ) -> None:
-        self.lane_of = lane_of
+        self.host_key = host_key
         self.scope = scope
         self.nodes = Nodes()
         self.row_of = Known(self.nodes)
-        self.lanes: list[str] = []
-        self.lane_number: dict[str, int] = {}
+        self.hosts: list[str] = []
+        self.host_number: dict[str, int] = {}
         self.open_rows = 0  # with the cold ones
         self.discovered = 0  # nodes ever seen, with the cold ones
-        self.cold: Cold | None = None  # puts rows aside
+        self.cold: SpilledRows | None = None  # puts rows aside
         self.renewed: list[int] = []  # once vacant rows with a new node, which the warden has not seen yet
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
@@ -137,12 +137,12 @@ class Table:
             self._age[row] = self.discovered
         self.discovered += 1
         self.row_of[node] = row
-        lane = self.lane_of(node)
-        number = self.lane_number.get(lane)
+        key = self.host_key(node)
+        number = self.host_number.get(key)
         if number is None:
-            number = self.lane_number[lane] = len(self.lanes)
-            self.lanes.append(lane)
-        self.lane[row] = number
+            number = self.host_number[key] = len(self.hosts)
+            self.hosts.append(key)
+        self.host[row] = number
         self.depth[row] = depth
         self.parent[row] = parent
         self.open_rows += 1
@@ -238,9 +238,9 @@ class Table:
         else:
             places = np.arange(len(children))
         step = Step(visit, row, children, _NO_ALPHAS, of_link, places)
-        step.alphas = step.strongest(links.alphas if len(links.alphas) else np.zeros(len(links), np.float32))
+        step.link_relevances = step.strongest(links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32))
         if len(children):
-            self._sum_up(row, children, step.alphas, visit.relevance)
+            self._sum_up(row, children, step.link_relevances, visit.relevance)
         return step
 
     def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], relevance: float) -> None:
@@ -260,8 +260,8 @@ class Table:
             self._lines[children] = lines.view(_LINE).ravel()
         elif len(promising := strongest.nonzero()[0]):  # most links of such a page say nothing of the topic
             rows, alpha = children[promising], strongest[promising]
-            self.alpha_sum[rows] += alpha
-            self.alpha_max[rows] = np.maximum(self.alpha_max[rows], alpha)
+            self.link_relevance_sum[rows] += alpha
+            self.link_relevance_max[rows] = np.maximum(self.link_relevance_max[rows], alpha)
         self.edges.add(row, children, strongest, len(self))
 
     def _inherit(self, visit: Visit, row: int) -> Step:
@@ -281,7 +281,7 @@ class Table:
         for name in _HANDED_ON[4:]:
             column = getattr(self, name)
             column[target] = max(column[target], column[row])
-        return Step(visit, row, np.array([target]), visit.links.alphas[:1])
+        return Step(visit, row, np.array([target]), visit.links.link_relevances[:1])
 
     def rows(self) -> Rows:
         """All open rows, but for cold ones."""
@@ -313,9 +313,9 @@ class Table:
         return known
 
     @staticmethod
-    def aside(known: Mapping[str, NDArray[Any]]) -> Aside:
+    def aside(known: Mapping[str, NDArray[Any]]) -> SpilledTable:
         """Columns of what was known when rows left."""
-        return Aside(known["in_degree"], known["sums"][:, _SUMS.index("alpha_max")], known["hops"])
+        return SpilledTable(known["in_degree"], known["sums"][:, _SUMS.index("alpha_max")], known["hops"])
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
         """Rows that are vacant: their nodes are known by these numbers."""
@@ -369,7 +369,7 @@ class Table:
             "cold": {**cold, "vacant": np.array(self._vacant, np.int32), "renewed": np.array(self.renewed, np.int32)},
             "nodes": self.nodes.state(),
             "known": self.row_of.state(),
-            "lanes": Texts(self.lanes),
+            "hosts": Texts(self.hosts),
             "stems": Texts(self.stems),
             "closed": np.array(self.closed, np.int32),
             "columns": columns,
@@ -378,10 +378,10 @@ class Table:
         }
 
     def restore(self, state: State) -> None:
-        self.lanes, self.stems = state["lanes"], state["stems"]
+        self.hosts, self.stems = state["hosts"], state["stems"]
         self.nodes.restore(state["nodes"])
         self.row_of.restore(state["known"])
-        self.lane_number = dict(zip(self.lanes, range(len(self.lanes)), strict=True))
+        self.host_number = dict(zip(self.hosts, range(len(self.hosts)), strict=True))
         self.closed = array("i", state["closed"].tobytes())
         self._capacity = len(state["sums"])
         self.discovered = state["discovered"]
@@ -433,7 +433,7 @@ class Edges:
     >>> edges = Edges()
     >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
     >>> edges.add(2, np.array([1], np.int32), np.array([.25], np.float32))
-    >>> edges.children(0).tolist(), edges.parents(1).tolist(), edges.alphas(0).tolist()
+    >>> edges.children(0).tolist(), edges.parents(1).tolist(), edges.link_relevances(0).tolist()
     ([1, 2], [0, 2], [0.5, 0.0])
     """
 
@@ -468,7 +468,7 @@ class Edges:
         """The alpha of each edge."""
         return self._alpha[: self._size]
 
-    def add(self, parent: int, children: Rows, alphas: NDArray[np.float32], rows: int = 0) -> None:
+    def add(self, parent: int, children: Rows, link_relevances: NDArray[np.float32], rows: int = 0) -> None:
         """The edges of a page, each child once; of a page that was visited before, those that are new.
 
         `rows`: how many there are, if that is known.
@@ -485,7 +485,7 @@ class Edges:
             self._first, self._count = fit(self._first, rows), fit(self._count, rows)
         self._parent[begin:end] = parent
         self._child[begin:end] = children
-        self._alpha[begin:end] = alphas
+        self._alpha[begin:end] = link_relevances
         if self._count[parent]:
             self._later.setdefault(parent, []).append(np.arange(begin, end))
         else:
@@ -511,7 +511,7 @@ class Edges:
         found = self._child[self._own(row)]
         return found[found >= 0] if self.gaps else found
 
-    def alphas(self, row: int) -> NDArray[np.float32]:
+    def link_relevances(self, row: int) -> NDArray[np.float32]:
         """The alphas of those links, in the same order."""
         own = self._own(row)
         return self._alpha[own[self._child[own] >= 0]] if self.gaps else self._alpha[own]

@@ -62,7 +62,7 @@ class Links:
     rels: list[str] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
     """Which of the page's link elements each one is: its markers in the text are the pair of that number."""
-    alphas: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    link_relevances: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     """What else the topic says of each link, by name ("context", "url"), where the strategy wants to know."""
     paths: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Links:
         """Drop all but the first so many."""
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
             del column[max(0, most) :]
-        self.alphas = self.alphas[: max(0, most)]
+        self.link_relevances = self.link_relevances[: max(0, most)]
         self.facets = {name: column[: max(0, most)] for name, column in self.facets.items()}
 
     @classmethod
@@ -226,7 +226,7 @@ class Judgement:
     """What a topic says: beta of the page, alpha of each link, and what it wants to remember of the page."""
 
     relevance: float
-    alphas: NDArray[np.float32]
+    link_relevances: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     """More numbers for each link, by name: see Links.facets."""
@@ -306,14 +306,14 @@ class Visit:
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
     place: Place = field(default_factory=Place)
-    rated: float | None = field(default=None, compare=False, repr=False)
+    updated_relevance: float | None = field(default=None, compare=False, repr=False)
     """What the judge says of the page now that it has learned, as the log knows when it reads the event; None: beta
     stands. Whatever is folded must not look at it: a crawl that runs did not know it then."""
 
     @property
-    def worth(self) -> float:
+    def relevance_now(self) -> float:
         """How relevant the page is by the judge's current score. `relevance` is its score when it was fetched."""
-        return self.relevance if self.rated is None else self.rated
+        return self.relevance if self.updated_relevance is None else self.updated_relevance
 
     @property
     def url(self) -> str:
@@ -345,13 +345,13 @@ class Visit:
         """Of a revisit: when the visit that it was compared with began; 0 if there is none."""
         return float(self.data.get("follows", 0.0))
 
-    def is_find(self, threshold: float) -> bool:
-        """Whether this was judged a page worth having when it was fetched, the first with its content: for folds."""
+    def was_relevant(self, threshold: float) -> bool:
+        """Whether this was judged a page relevance_now having when it was fetched, the first with its content: for folds."""
         return self.is_page and self.relevance >= threshold and not self.same_as
 
     def is_relevant(self, threshold: float) -> bool:
-        """Whether this is a page worth having by the judge as it is now, the first with its content: for readers."""
-        return self.is_page and self.worth >= threshold and not self.same_as
+        """Whether this is a page relevance_now having by the judge as it is now, the first with its content: for readers."""
+        return self.is_page and self.relevance_now >= threshold and not self.same_as
 
 
 @dataclass(slots=True)
@@ -457,7 +457,7 @@ class Step:
     visit: Visit
     row: int
     children: Rows  # rows of the page's links, each once, in page order; of a redirect its target
-    alphas: NDArray[np.float32]  # for each child the largest alpha of the page's links to it
+    link_relevances: NDArray[np.float32]  # for each child the largest alpha of the page's links to it
     # Row of each link; -1: out of scope, or the page itself.
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     places: NDArray[np.intp] | None = None  # place among the children of each of those that have a row, if known
@@ -466,7 +466,7 @@ class Step:
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
         column = self.visit.links.facets.get(name)
-        return self.alphas if column is None or not len(self.of_link) else self.strongest(column)
+        return self.link_relevances if column is None or not len(self.of_link) else self.strongest(column)
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
         """For each child the largest number among the page's links to it, of a column with one for each link."""
@@ -485,12 +485,12 @@ class Step:
 # A person's word against a judge's number.
 
 
-def settled(worth: float, relevant: bool | None, threshold: float) -> float:
+def settled(relevance_now: float, relevant: bool | None, threshold: float) -> float:
     """A score, where somebody has said what the page is: that is the last word on which side of the threshold it lies.
 
     >>> settled(.05, True, .1), settled(.05, None, .1), settled(.4, True, .1), settled(.4, False, .1) < .1
     (0.1, 0.05, 0.4, True)
     """
     if relevant is None:
-        return worth
-    return max(worth, threshold) if relevant else min(worth, math.nextafter(threshold, -math.inf))
+        return relevance_now
+    return max(relevance_now, threshold) if relevant else min(relevance_now, math.nextafter(threshold, -math.inf))

@@ -22,7 +22,7 @@ from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
 from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_files import BackgroundIndexer, CrawlFiles, DiskGuard, SnapshotWriter
@@ -37,7 +37,7 @@ from lycosa.crawling.functions import (
 )
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import join_shards
-from lycosa.revisit.keeper import Keeping
+from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
 from lycosa.store.log import SqliteLog, current_labels
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def crawl(
-    topic: str | Topic | TopicFunction = "",
+    topic: str | Judge | TopicFunction = "",
     seeds: str | Iterable[str] = (),
     *,
     out: str | Path | None = None,
@@ -97,7 +97,7 @@ def crawl(
 def resume(
     out: str | Path,
     *,
-    topic: Topic | TopicFunction | None = None,
+    topic: Judge | TopicFunction | None = None,
     strategy: Estimator | Strategy | EstimatorFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
@@ -118,7 +118,7 @@ def refresh(
     now: Iterable[str] = (),
     requests: int = 0,
     began: float = 0.0,
-    topic: Topic | TopicFunction | None = None,
+    topic: Judge | TopicFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: SharedPoliteness | None = None,
@@ -130,7 +130,7 @@ def refresh(
     patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.
     `changes` to the crawl's options are kept.
     """
-    keeping = Keeping(once=True, everything=everything, now=list(now), requests=requests, began=began)
+    keeping = RevisitPlan(once=True, everything=everything, now=list(now), requests=requests, began=began)
     own = {"topic": topic, "space": space, "authority": authority}
     return _again(out, "refresh()", changes, clock, keeping=keeping, **own)
 
@@ -140,13 +140,13 @@ def watch(
     *,
     now: Iterable[str] = (),
     requests: int = 0,
-    topic: Topic | TopicFunction | None = None,
+    topic: Judge | TopicFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     **changes: Any,
 ) -> Crawl:
     """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
-    keeping = Keeping(now=list(now), requests=requests)
+    keeping = RevisitPlan(now=list(now), requests=requests)
     return _again(out, "watch()", changes, clock, keeping=keeping, topic=topic, space=space)
 
 
@@ -176,7 +176,7 @@ class Crawl:
         self.together = False
         """Whether pages that arrive together are recorded together, which takes less time. For who listens to the end:
         what was recorded, and not given to who broke off, is given to nobody."""
-        self.lessons = 0  # labels that the judge has learned from
+        self.model_updates = 0  # labels that the judge has learned from
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
         self._files = CrawlFiles(request)
@@ -221,7 +221,7 @@ class Crawl:
             if request.path is not None and request.options.index:
                 self._follower = BackgroundIndexer(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
-                self.lessons = len(current_labels(files.log))
+                self.model_updates = len(current_labels(files.log))
         except BaseException:
             await self.close()
             raise

@@ -22,18 +22,18 @@ from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.requisites import PageAssets
+from lycosa.crawling.page_assets import PageAssets
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
-from lycosa.judges.base import InLanguage, ask, heeding
+from lycosa.judges.base import LanguageJudge, ask, heeding
 from lycosa.judges.examples import learned_from
 from lycosa.judges.factory import fingerprint, judge_of, read_terms
-from lycosa.revisit.keeper import Keeper
+from lycosa.revisit.revisit_scheduler import RevisitScheduler
 from lycosa.revisit.ledger import REFRESHED
 from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.warden import TrapFilter
+from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.html import read_example_page
 from lycosa.web.urls import check_seed, is_http
 
@@ -59,8 +59,8 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
     probability = bool(getattr(topic, "probability", False))
     topic = heeding(topic)
     if options.languages:
-        topic = InLanguage(topic)
-    keeper = _keeper(request, files, space, topic.threshold)
+        topic = LanguageJudge(topic)
+    scheduler = _scheduler(request, files, space, topic.threshold)
     if hasattr(space, "mark"):
         space.mark = files.mark
     engine = Engine(
@@ -70,7 +70,7 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
         files.log,
         clock=request.clock,
         budget=request.budget,
-        keeper=keeper,
+        scheduler=scheduler,
         pace=Pace(options.per_hour) if request.is_watch else None,
         archive=files.archive,
         reader=Vocabulary(options.languages[0] if options.languages else "en"),
@@ -78,7 +78,7 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
         host_budget=options.host_budget,
         patience=options.patience,
         choosy=options.choosy,
-        warden=_warden(request, space, topic.threshold),
+        trap_filter=_trap_filter(request, space, topic.threshold),
         scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
@@ -139,9 +139,9 @@ class Assembly:
             for name, source in seeds.sources if request.first else ():
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
             if request.keeping is None:
-                engine.lessons.catch_up()
+                engine.model_updates.catch_up()
             else:
-                engine.lessons.look()
+                engine.model_updates.look()
         files.mark.clear()
 
     async def _replay(self) -> None:
@@ -159,11 +159,11 @@ class Assembly:
                 await asyncio.sleep(0)
         if folded:  # numbers may be missing in a log that was mended
             self.request.progress("reading the log", later, later)
-        keeper = refresher_of(engine.keeper)
-        if keeper is not None and "watched" not in engine.tally.settings:
-            for pace in filter(None, (engine.picker.pace, keeper.pace)):
+        scheduler = refresher_of(engine.scheduler)
+        if scheduler is not None and "watched" not in engine.tally.settings:
+            for pace in filter(None, (engine.picker.pace, scheduler.pace)):
                 pace.reset()  # a crawl's requests are not the watch's
-        if files.judged_by not in ("", engine.lessons.judge_name):
+        if files.judged_by not in ("", engine.model_updates.judge_name):
             self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
 
     async def _restored(self) -> int:
@@ -244,39 +244,39 @@ def _strategy(request: CrawlRequest) -> Strategy:
     return request.make_strategy()
 
 
-def _warden(request: CrawlRequest, space: Space, threshold: float) -> protocols.TrapFilter | None:
+def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> protocols.TrapFilter | None:
     """Who holds likely traps back, where there may be any; a space may have a word on it."""
-    options, warden = request.options, None
+    options, trap_filter = request.options, None
     if options.traps and getattr(space, "has_traps", False):
-        warden = TrapFilter(threshold, options.trust)
-    return space.warden(warden or protocols.TrapFilter()) if isinstance(space, Space) else warden
+        trap_filter = SectionTrapFilter(threshold, options.trust)
+    return space.trap_filter(trap_filter or protocols.TrapFilter()) if isinstance(space, Space) else trap_filter
 
 
-def _keeper(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> protocols.Keeper | None:
+def _scheduler(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> protocols.VisitScheduler | None:
     """Who says what is due beside the frontier, if it is asked for: what is to be looked at again, what pages lack."""
-    keeper = _refresher(request, files, space, threshold)
+    scheduler = _refresher(request, files, space, threshold)
     if not request.options.requisites or not isinstance(files.log, SqliteLog) or request.path is None:
-        return keeper
-    return PageAssets(request.options, space, threshold, files.versions(), keeper, request.owns)
+        return scheduler
+    return PageAssets(request.options, space, threshold, files.versions(), scheduler, request.owns)
 
 
-def refresher_of(keeper: protocols.Keeper) -> Keeper | None:
+def refresher_of(scheduler: protocols.VisitScheduler) -> RevisitScheduler | None:
     """The one who looks again at what is known, if anyone does."""
-    if isinstance(keeper, PageAssets):
-        keeper = keeper.inner
-    return keeper if isinstance(keeper, Keeper) else None
+    if isinstance(scheduler, PageAssets):
+        scheduler = scheduler.inner
+    return scheduler if isinstance(scheduler, RevisitScheduler) else None
 
 
-def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> Keeper | None:
+def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> RevisitScheduler | None:
     options = request.options
     if request.keeping is None:
         return None
     if not getattr(space, "has_versions", False) or not isinstance(files.log, SqliteLog):
         raise InputError(f"{request.path} is not a crawl of the web: only those can be refreshed")
-    keeper = request.keeping.keeper(options, files.versions(), space, threshold, request.clock())
+    scheduler = request.keeping.scheduler(options, files.versions(), space, threshold, request.clock())
     if request.is_watch and options.explore:
-        keeper.pace = Pace(options.explore * options.per_hour)
-    return keeper
+        scheduler.pace = Pace(options.explore * options.per_hour)
+    return scheduler
 
 
 async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:

@@ -17,10 +17,10 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.cold import fits as cold_fits
+from lycosa.core.spilled_rows import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.options import Options
 from lycosa.core.protocols import Log
 from lycosa.core.state import State, StateMismatch
@@ -48,7 +48,7 @@ class CrawlFiles:
         self.request = request
         self.log: Log = NullLog()
         self.archive: WarcArchive | None = None
-        self.mark = Mark()
+        self.mark = CrashMarker()
         self.snapshots: Snapshots | None = None
         self.until = math.inf  # last event that a snapshot may know
         self.without: tuple[str, ...] = ()  # parts of the engine left out by readers, where nothing is left to fold
@@ -72,7 +72,7 @@ class CrawlFiles:
         else:
             directory = Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True
-        self.mark = Mark(request.path)
+        self.mark = CrashMarker(request.path)
         self.snapshots = Snapshots(request.path)
         if request.keeping is None:
             self.cold_file = request.path / COLD
@@ -212,14 +212,14 @@ def bound_to(request: CrawlRequest, engine: Engine) -> About:
     options = {name: value for name, value in vars(request.options).items() if name not in ASIDE}
     guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
     judge: Any = getattr(engine.topic, "topic", engine.topic)
-    parts = [engine.space, engine.topic, judge, engine.strategy, guide, engine.warden, engine.reader]
+    parts = [engine.space, engine.topic, judge, engine.strategy, guide, engine.trap_filter, engine.reader]
     own = [_source(part) for part in parts]
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
     vectors = digest() if getattr(guide, "meaning_", None) is not None else ""
-    about = (sorted(options.items()), engine.lessons.judge_name, engine.topic.threshold, named, own, vectors)
+    about = (sorted(options.items()), engine.model_updates.judge_name, engine.topic.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
     crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
-    return {"code": code_digest(), "judge": learning_key(request.options, engine.lessons.judge_name), "crawl": crawl}
+    return {"code": code_digest(), "judge": learning_key(request.options, engine.model_updates.judge_name), "crawl": crawl}
 
 
 def _renderer(engine: Engine) -> str:

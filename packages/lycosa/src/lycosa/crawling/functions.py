@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
@@ -54,7 +54,7 @@ class FunctionTopic:
 
     >>> topic = FunctionTopic(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
-    >>> topic.judge(page, None).relevance, topic.judge(page, None).alphas.tolist()
+    >>> topic.judge(page, None).relevance, topic.judge(page, None).link_relevances.tolist()
     (1.0, [1.0, 0.0])
     """
 
@@ -70,8 +70,8 @@ class FunctionTopic:
         said = self.function(page)
         if isinstance(said, Judgement):
             return said
-        alphas = list(map(self._of_link, page.links.anchors, page.links.contexts))
-        return Judgement(number(said, self.function), np.array(alphas, np.float32))
+        link_relevances = list(map(self._of_link, page.links.anchors, page.links.contexts))
+        return Judgement(number(said, self.function), np.array(link_relevances, np.float32))
 
     def _ask_of_link(self, anchor: str, context: str) -> float:
         said = self.function(Page("ok", title=anchor, marked=context))
@@ -116,7 +116,7 @@ class FunctionEstimator(PriorityFromParents):
                     links.urls[at],
                     links.anchors[at] if links.anchors else "",
                     links.contexts[at] if links.contexts else "",
-                    float(links.alphas[at]) if len(links.alphas) else 0.0,
+                    float(links.link_relevances[at]) if len(links.link_relevances) else 0.0,
                     int(table.depth[row]),
                     step.visit,
                 )
@@ -166,7 +166,7 @@ def number(said: Any, function: Callable[..., Any]) -> float:
     return value
 
 
-def as_topic(topic: Topic | TopicFunction | None, threshold: float = 0.0) -> Topic | None:
+def as_topic(topic: Judge | TopicFunction | None, threshold: float = 0.0) -> Judge | None:
     """A topic, made if it is a function."""
     if topic is None or hasattr(topic, "judge"):
         return topic  # type: ignore[return-value]  # whether it is one is checked with the other parts

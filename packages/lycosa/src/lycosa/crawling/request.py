@@ -14,13 +14,13 @@ from lycosa.core.engine import NO_TRACER, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
 from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import TOPICS
 from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
-from lycosa.revisit.keeper import Keeping
+from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
@@ -39,7 +39,7 @@ class CrawlRequest:
 
     options: Options
     path: Path | None = None
-    topic: Topic | None = None
+    topic: Judge | None = None
     strategy: Estimator | Strategy | None = None
     space: Space | None = None  # the user's own; or what the options name, once made
     clock: Clock = field(default_factory=wall_clock)
@@ -47,7 +47,7 @@ class CrawlRequest:
     owns: Callable[[str], bool] | None = None  # of a shard: which nodes it fetches; None: all
     first: bool = True  # of several shards, the one that reads seed files
     learned: dict[str, Any] = field(default_factory=dict)  # of a shard: terms of example pages, if read before
-    keeping: Keeping | None = None  # how known pages are revisited
+    keeping: RevisitPlan | None = None  # how known pages are revisited
     authority: SharedPoliteness | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
@@ -195,7 +195,7 @@ class CrawlRequest:
         """Whether the topic can't be made without the terms of a file or of example pages."""
         return self._topic is None
 
-    def make_topic(self, learned: dict[str, Any]) -> Topic:
+    def make_topic(self, learned: dict[str, Any]) -> Judge:
         """The topic, with the terms that were learned for it."""
         self._topic = self._topic or make_topic(self.with_resolved_files, learned)
         return self._topic

@@ -41,7 +41,7 @@ class RemoteCrawl(Protocol):
 
     def __aiter__(self) -> AsyncGenerator[Any, None]: ...
 
-    async def hear(self, labels: Sequence[Label]) -> bool:
+    async def add_labels(self, labels: Sequence[Label]) -> bool:
         """Pass labels on to all parts; False if some of them could not take them."""
 
     async def tell(self, look: Callable[[Any], T]) -> list[T]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Estimator, Space, Strategy, Judge
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
@@ -19,7 +19,7 @@ def why(
     directory: str | Path,
     url: str,
     *,
-    topic: Topic | None = None,
+    topic: Judge | None = None,
     strategy: Estimator | Strategy | None = None,
     space: Space | None = None,
 ) -> Why:

@@ -74,7 +74,7 @@ class Why:
 
     node: str
     state: str
-    """`waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `errand`, `out of scope`."""
+    """`waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `prerequisite`, `out of scope`."""
     note: str = ""
     """What that means, in words."""
     views: list[View] = field(default_factory=list)

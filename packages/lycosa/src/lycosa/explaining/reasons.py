@@ -31,7 +31,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Estimator, Space, Strategy, Judge
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
@@ -41,7 +41,7 @@ from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, PAGES, VISITS, WORTH, SqliteLog
+from lycosa.store.log import NAME, PAGES, VISITS, RELEVANCE_NOW, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
@@ -54,7 +54,7 @@ class ReadLog(SqliteLog):
     def append(self, event: Event) -> int:
         return 0
 
-    def rate(self, worths: NDArray[Any]) -> None:
+    def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         """Forget them."""
 
     @contextmanager
@@ -133,7 +133,7 @@ async def _recall(
     return assembly.engine
 
 
-LEFT_OUT = ("topic", "lessons", "reader", "warden copies")  # state without effect on the priorities of waiting links
+LEFT_OUT = ("judge", "model_updates", "reader", "trap_filter copies")  # state without effect on the priorities of waiting links
 MOST_FOLDED = 100_000  # events folded to explain one priority by default: a few minutes
 IN_FLIGHT = 64  # events before a visit's own in which its pick lies: pages in flight, and some
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
@@ -149,7 +149,7 @@ class Reasons:
         self,
         directory: str | Path,
         *,
-        topic: Topic | None = None,
+        topic: Judge | None = None,
         strategy: Estimator | Strategy | None = None,
         space: Space | None = None,
     ) -> None:
@@ -250,12 +250,12 @@ class Reasons:
     def _elsewhere(self, typed: str, spelled: list[str]) -> Why:
         """A link that was never in the frontier; or nothing that is known."""
         for node in spelled:
-            errand = next(
+            prerequisite = next(
                 self.collection.log.rows("kind", f"node = ? AND (kind = 'seed' OR {VISITS})", "seq LIMIT 1", (node,)),
                 None,
             )
-            if errand is not None and errand[0] != "seed":
-                return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page of the crawl")
+            if prerequisite is not None and prerequisite[0] != "seed":
+                return Why(node, "errand", f"it was fetched as an errand ({prerequisite[0]}), not as a page of the crawl")
             found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
                 note = (
@@ -290,7 +290,7 @@ class Reasons:
         if ranking.level[row] == SHUT:
             return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would release it"
         if all(each.spent[row] for each in self.rankings):
-            many = ranking.frontier.lane_budget
+            many = ranking.frontier.host_budget
             return "host budget", f"it is not fetched: its host has given the {many:,} pages that --host-budget allows"
         if all(-math.inf < each.score[row] <= PRUNED for each in self.rankings):
             return "pruned", "it is not fetched: the strategy prunes it, as no page that leads to it is good enough"
@@ -314,7 +314,7 @@ class Reasons:
         alone = SimpleNamespace(  # a table that has but this row
             rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
         )
-        held = self.engine.warden.held_back(cast(Table, alone))
+        held = self.engine.trap_filter.held_back(cast(Table, alone))
         return f"{held[0].reason}, {held[0].where}" if held else "for reasons that are gone"
 
     def _parents(self, row: int) -> tuple[list[Parent], int]:
@@ -332,7 +332,7 @@ class Reasons:
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _beta(self, node: str) -> float:
-        last = next(self.collection.log.rows(WORTH, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
+        last = next(self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
         return float(last[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
@@ -351,7 +351,7 @@ class Reasons:
             return None
         anchor, alpha = _link(visit, node)
         kind = "page" if visit.kind == "revisit" else visit.kind
-        return Parent(parent, clean(visit.title), visit.worth, anchor, alpha, kind)
+        return Parent(parent, clean(visit.title), visit.relevance_now, anchor, alpha, kind)
 
     def _way(self, row: int) -> list[Stop]:
         """The pages from a seed to a row, each the one that the next was first seen on."""
@@ -362,7 +362,7 @@ class Reasons:
         for node in (table.nodes[each] for each in reversed(rows)):
             visit, leading = self._visit(node), self._visit(before, node) if before else None
             anchor = _link(leading, node)[0] if leading is not None else ""
-            stops.append(Stop(node, clean(visit.title) if visit else "", visit.worth if visit else 0.0, anchor))
+            stops.append(Stop(node, clean(visit.title) if visit else "", visit.relevance_now if visit else 0.0, anchor))
             before = node
         return stops
 
@@ -380,7 +380,7 @@ class Reasons:
             visit.pick,
             visit.arm or self.collection.options.strategy,
             visit.score,
-            visit.worth,
+            visit.relevance_now,
             visit.is_relevant(self.collection.threshold),
             visit.same_as,
             terms,
@@ -414,7 +414,7 @@ class Reasons:
         for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # pages of a way
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
-            stops.append(Stop(page, clean(visit.title), visit.worth, view.origin(log, page).anchor if before else ""))
+            stops.append(Stop(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else ""))
             before = page
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)
 
@@ -460,7 +460,7 @@ class Reasons:
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
     links, best = visit.links, best_link(visit, node)
-    alpha = float(links.alphas[best]) if best >= 0 and len(links.alphas) else 0.0
+    alpha = float(links.link_relevances[best]) if best >= 0 and len(links.link_relevances) else 0.0
     return (clean(links.anchors[best]) if best >= 0 else "", alpha)
 
 

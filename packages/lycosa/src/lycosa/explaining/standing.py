@@ -70,9 +70,9 @@ class Ranking:
     @cached_property
     def spent(self) -> NDArray[np.bool_]:
         """Of each row, whether its host has given as many pages as it may."""
-        budget, table = self.frontier.lane_budget, self.table
-        pages = np.array([self.frontier.lane(number).pages for number in range(len(table.lanes) if budget else 0)])
-        return pages[table.lane[: len(table)]] >= budget if len(pages) else np.zeros(len(table), np.bool_)
+        budget, table = self.frontier.host_budget, self.table
+        pages = np.array([self.frontier.queue(number).pages for number in range(len(table.hosts) if budget else 0)])
+        return pages[table.host[: len(table)]] >= budget if len(pages) else np.zeros(len(table), np.bool_)
 
     @cached_property
     def waiting(self) -> Rows:

@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.protocols import Learner, Topic
+from lycosa.core.protocols import Learner, Judge
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, Visit, settled
 from lycosa.text.tokens import words_of
@@ -20,7 +20,7 @@ FACETS = ("context", "url")
 CONTEXT_SCORE = "context_score"
 
 
-class Judge:
+class StatelessJudge:
     """Base of judges that tell of links what a strategy wants to know, and have nothing to learn themselves.
 
     Of words, their idf, the vocabulary learns.
@@ -39,16 +39,16 @@ class Judge:
         """Nothing to remember."""
 
 
-def ask(topic: Topic, wants: Sequence[str]) -> None:
+def ask(topic: Judge, wants: Sequence[str]) -> None:
     """Tell a judge what a strategy wants to know of links, in the names that it knows; one without facets is left."""
     if hasattr(topic, "facets"):
         topic.facets = asked(topic, wants)
 
 
-def asked(topic: Topic, wants: Sequence[str]) -> tuple[str, ...]:
+def asked(topic: Judge, wants: Sequence[str]) -> tuple[str, ...]:
     """What is wanted, in the names that a judge knows.
 
-    >>> asked(Judge(), ("context", "context_score", "url"))
+    >>> asked(StatelessJudge(), ("context", "context_score", "url"))
     ('context', 'url')
     """
     known = getattr(topic, "offers", FACETS)
@@ -65,10 +65,10 @@ def facet_texts(links: Links, facet: str) -> list[str]:
 BETAS = "betas"  # in a model update: relevance of each page version so far
 
 
-class Around:
+class JudgeWrapper:
     """Base of topics that ask another one first; they add `judge` and `learn`."""
 
-    def __init__(self, topic: Topic) -> None:
+    def __init__(self, topic: Judge) -> None:
         self.topic = topic
         self.threshold = topic.threshold
 
@@ -86,11 +86,11 @@ class Around:
         return getattr(self.topic, "offers", FACETS)
 
 
-class InLanguage(Around):
+class LanguageJudge(JudgeWrapper):
     """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
 
     >>> from lycosa.judges.pattern import RegexJudge
-    >>> InLanguage(heeding(RegexJudge("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).relevance
+    >>> LanguageJudge(heeding(RegexJudge("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).relevance
     0.0
     """
 
@@ -120,39 +120,39 @@ class InLanguage(Around):
         restore(self.topic, state["topic"])
         self._right = bytearray(state["right"])
 
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
-        return self.topic.lesson(now, force)
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
+        return self.topic.next_update(now, force)
 
-    def adopt(self, lesson: ModelUpdate) -> None:
-        self.topic.adopt(lesson)
+    def adopt(self, update: ModelUpdate) -> None:
+        self.topic.adopt(update)
 
     def start(self, seed: Seed) -> None:
         self.topic.start(seed)
 
-    def hear(self, label: Label) -> None:
-        self.topic.hear(label)
+    def add_label(self, label: Label) -> None:
+        self.topic.add_label(label)
 
-    def worths(self) -> NDArray[np.floating[Any]]:
-        worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
-        worths[~np.frombuffer(self._right, np.bool_)] = 0.0
-        return worths
+    def relevances_now(self) -> NDArray[np.floating[Any]]:
+        relevances_now: NDArray[np.floating[Any]] = self.topic.relevances_now().copy()
+        relevances_now[~np.frombuffer(self._right, np.bool_)] = 0.0
+        return relevances_now
 
 
-class Heard(Around):
+class LabelledJudge(JudgeWrapper):
     """A judge that does not learn, but hears what people say: a label settles what its own page is worth, no other's.
 
     The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
 
     >>> from lycosa.judges.pattern import RegexJudge
-    >>> topic = Heard(RegexJudge("coral"))
+    >>> topic = LabelledJudge(RegexJudge("coral"))
     >>> topic.learn(Visit("a", "page", "ok", 1, relevance=.9)); topic.learn(Visit("b", "page", "ok", 2, relevance=.1))
-    >>> topic.hear(Label("a", False)); topic.hear(Label("b", True)); topic.worths().round(2).tolist()
+    >>> topic.add_label(Label("a", False)); topic.add_label(Label("b", True)); topic.relevances_now().round(2).tolist()
     [0.5, 0.5]
-    >>> topic.worths() >= topic.threshold
+    >>> topic.relevances_now() >= topic.threshold
     array([False,  True])
     """
 
-    def __init__(self, topic: Topic) -> None:
+    def __init__(self, topic: Judge) -> None:
         super().__init__(topic)
         self._betas = array("d")
         self._nodes = array("q")  # hashes: names of a million pages would take a hundred megabytes
@@ -178,35 +178,35 @@ class Heard(Around):
         self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
         self._labels = dict(state["labels"])
 
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         return None
 
     def said_anew(self, now: float) -> ModelUpdate:
         """What it says of all pages, for a log in which another topic was asked about them."""
         return ModelUpdate("", {BETAS: np.array(self._betas)}, now)
 
-    def adopt(self, lesson: ModelUpdate) -> None:
+    def adopt(self, update: ModelUpdate) -> None:
         """The pages so far were judged anew."""
-        relevances = lesson.data[BETAS]
+        relevances = update.data[BETAS]
         self._betas[: len(relevances)] = array("d", relevances.tolist())
 
     def start(self, seed: Seed) -> None:
         """Where a crawl starts says nothing to a judge that does not learn."""
 
-    def hear(self, label: Label) -> None:
+    def add_label(self, label: Label) -> None:
         """Somebody's word on a page; the last counts."""
         self._labels.pop(_hash(label.node), None)
         if label.relevant is not None:
             self._labels[_hash(label.node)] = label.relevant
 
-    def worths(self) -> NDArray[np.float64]:
+    def relevances_now(self) -> NDArray[np.float64]:
         """What was said, or what somebody said instead."""
-        worths = np.array(self._betas)
+        relevances_now = np.array(self._betas)
         if self._labels:
             nodes = np.array(self._nodes)
             for at in np.flatnonzero(np.isin(nodes, np.array(list(self._labels)))).tolist():
-                worths[at] = settled(float(worths[at]), self._labels[int(nodes[at])], self.threshold)
-        return worths
+                relevances_now[at] = settled(float(relevances_now[at]), self._labels[int(nodes[at])], self.threshold)
+        return relevances_now
 
 
 def _hash(node: str) -> int:
@@ -214,6 +214,6 @@ def _hash(node: str) -> int:
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 
-def heeding(topic: Topic) -> Learner:
+def heeding(topic: Judge) -> Learner:
     """The topic itself if it learns, or one around it that at least hears labels."""
-    return topic if isinstance(topic, Learner) else Heard(topic)
+    return topic if isinstance(topic, Learner) else LabelledJudge(topic)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.judges.base import Judge, facet_texts
+from lycosa.judges.base import StatelessJudge, facet_texts
 
 Match = Literal["words", "anywhere"]  # whole words and phrases only, or inside longer words, too
 _LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script with spaces between words
@@ -89,7 +89,7 @@ def _pattern(phrase: str, match: Match) -> re.Pattern[str]:
 _MARK = re.compile("[\x01\x02]")
 
 
-class KeywordJudge(Judge):
+class KeywordJudge(StatelessJudge):
     """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y of them around the link.
 
     The page is its title and text. Around a link is a window of 100 characters with the anchor in its middle: what the
@@ -105,7 +105,7 @@ class KeywordJudge(Judge):
     >>> page = Page("ok", marked="A reef! \\x01More on the reef\\x02" + " and more" * 20 + " on the reef")
     >>> page.links = Links.to("b", anchors=["More on the reef"])
     >>> said = KeywordJudge("reef").judge(page, None)
-    >>> round(said.relevance, 3), round(float(said.alphas[0]), 3)        # log(1 + 3), log(1 + 2)
+    >>> round(said.relevance, 3), round(float(said.link_relevances[0]), 3)        # log(1 + 3), log(1 + 2)
     (1.386, 1.099)
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.3 (the Wikipedia graphs; one keyword). How the window lies around the link
@@ -131,9 +131,9 @@ class KeywordJudge(Judge):
         text = _MARK.sub("", marked)
         places = sorted(self.phrases.places(text))
         relevance = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
-        alphas = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
+        link_relevances = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
-        return Judgement(relevance, alphas, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
+        return Judgement(relevance, link_relevances, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
 
     def _windows(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
@@ -167,7 +167,7 @@ def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return places[0::2], places[1::2]
 
 
-class WordFrequencyJudge(Judge):
+class WordFrequencyJudge(StatelessJudge):
     """beta = the number of times the search string is repeated in the page; alpha = in the anchor.
 
     The string is one phrase, looked for in title and text whatever its case. With several strings (a file of terms) it
@@ -214,6 +214,6 @@ class WordFrequencyJudge(Judge):
             relevance = sum(phrases.contained(line) for line in [title, *text.split("\n")])
         else:
             relevance = phrases.count_folded(title) + phrases.count_folded(text)
-        alphas = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
+        link_relevances = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
         facets = phrases.links(links, self.facets)
-        return Judgement(relevance, alphas, facets={name: counts.astype(np.float32) for name, counts in facets.items()})
+        return Judgement(relevance, link_relevances, facets={name: counts.astype(np.float32) for name, counts in facets.items()})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
-from lycosa.judges.base import Judge, facet_texts
+from lycosa.judges.base import StatelessJudge, facet_texts
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import Reading
@@ -31,7 +31,7 @@ COMMON = base64.b85decode(
 Vector = NDArray[np.float32]
 
 
-class EmbeddingJudge(Judge):
+class EmbeddingJudge(StatelessJudge):
     """Cosine of word vectors, page against topic (beta) and anchor against topic (alpha), 0 where it is negative.
 
     A text's vector is the sum of its words', the early ones counting more (text/embeddings.py). All pages point one way
@@ -110,10 +110,10 @@ class EmbeddingJudge(Judge):
         relevance = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0
         judgement = Judgement(min(1.0, relevance), np.zeros(len(links), np.float32), {"embedding": packed(vector)})
         near = {"anchor": links.anchors, "context": links.contexts}
-        judgement.alphas = _cosines(near[self.link], language, topic)
+        judgement.link_relevances = _cosines(near[self.link], language, topic)
         for name in self.facets:
             known = name == self.link
-            judgement.facets[name] = judgement.alphas if known else _cosines(facet_texts(links, name), language, topic)
+            judgement.facets[name] = judgement.link_relevances if known else _cosines(facet_texts(links, name), language, topic)
         return judgement
 
     def learn(self, visit: Visit) -> None:

@@ -11,7 +11,7 @@ import xxhash
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.core.options import Options, flag_of
-from lycosa.core.protocols import Topic
+from lycosa.core.protocols import Judge
 from lycosa.core.spec import check_parts, parse
 from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
 from lycosa.judges.vector_judge import THRESHOLD, VectorJudge
@@ -75,7 +75,7 @@ def _check_background(name: str, settings: dict[str, str]) -> None:
         raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
 
 
-def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic:
+def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Judge:
     """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
     check_request(options)
     name, settings = _judge(options)
@@ -97,7 +97,7 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         own["words"] = options.topic
     if name not in TOPICS:
         return _own(name, settings, own)
-    topic: Topic = TOPICS.make(name, settings, **own)
+    topic: Judge = TOPICS.make(name, settings, **own)
     return topic
 
 
@@ -122,7 +122,7 @@ def judge_of(options: Options) -> str:
     return _judge(options)[0]
 
 
-def fingerprint(options: Options, topic: Topic) -> str:
+def fingerprint(options: Options, topic: Judge) -> str:
     """Short name of a judge: changes when the topic does."""
     parts = repr(
         (
@@ -185,7 +185,7 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
     return weights
 
 
-def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
+def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Judge:
     """A class of the user's own, which gets the words and the threshold if it takes them."""
     try:
         takes = inspect.signature(TOPICS.maker(name)).parameters
@@ -194,7 +194,7 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
     for key, value in own.items():
         if key not in takes:
             raise InputError(f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
-    topic: Topic = TOPICS.make(name, given, **own)
+    topic: Judge = TOPICS.make(name, given, **own)
     check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
 

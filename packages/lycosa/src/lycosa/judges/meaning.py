@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Judgement, Page
-from lycosa.judges.base import Judge, facet_texts
+from lycosa.judges.base import StatelessJudge, facet_texts
 from lycosa.text import nearness
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.expansion import Expansion
@@ -20,7 +20,7 @@ from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
 
 
-class OntologyJudge(Judge):
+class OntologyJudge(StatelessJudge):
     """Judges the page as a whole, and each link by its anchor; contexts and addresses where a strategy wants them.
 
     Subclasses say how near texts are (`_near`), and what that means for a page (`_said`). On pages in other languages

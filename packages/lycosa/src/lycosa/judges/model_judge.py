@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
-from lycosa.judges.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
+from lycosa.judges.base import CONTEXT_SCORE, FACETS, StatelessJudge, facet_texts
 from lycosa.judges.model import TrainedModel
 from lycosa.judges.taxonomy import wanted
 from lycosa.text.bags import Bags
@@ -21,7 +21,7 @@ from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
 
 
-class ModelJudge(Judge):
+class ModelJudge(StatelessJudge):
     """beta = P(wanted classes | words of the page), alpha = what the words of the anchor add to the prior.
 
     P is the model's: Naive Bayes, SVM or neural network. A target names a class or a branch of the taxonomy, which
@@ -71,20 +71,20 @@ class ModelJudge(Judge):
         assert isinstance(reading, Reading), "a model needs a reader; pass reader=Vocabulary() to the engine"
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
-        alphas = self._alphas(page, reading, self._words.follow(reading.vocabulary.terms))
-        facets = self._facets(page, reading.language, alphas)
+        link_relevances = self._link_relevances(page, reading, self._words.follow(reading.vocabulary.terms))
+        facets = self._facets(page, reading.language, link_relevances)
         columns, counts, _ = self._words.of(reading.terms)
         if not len(columns):
-            return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
+            return Judgement(0.0, link_relevances, {"classes": [], "target": False}, facets)
         probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
         best = np.argsort(-probabilities, kind="stable")[:5]  # best classes, remembered of a page
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
         relevance = min(1.0, float(probabilities[self.wanted].sum()))
         # The wanted classes count as one: together they may outweigh the likeliest other.
         target = relevance >= float(probabilities[~self.wanted].max(initial=0.0))
-        return Judgement(relevance, alphas, {"classes": classes, "target": target}, facets)
+        return Judgement(relevance, link_relevances, {"classes": classes, "target": target}, facets)
 
-    def _alphas(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _link_relevances(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
         """What the anchors say; their words are those between the marks in the text."""
         starts, ends = reading.spans()
         if not len(starts):
@@ -100,11 +100,11 @@ class ModelJudge(Judge):
         mine = columns[ids[real]]
         return self._lift(self._said(links[real], mine.astype(np.intp), len(page.links)))
 
-    def _facets(self, page: Page, language: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    def _facets(self, page: Page, language: str, link_relevances: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """What is wanted beside alphas; the words around links are read once."""
         texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
         said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}
-        facets = {name: self._lift(said[name]) if name in said else alphas for name in self.facets}
+        facets = {name: self._lift(said[name]) if name in said else link_relevances for name in self.facets}
         if CONTEXT_SCORE in facets:
             facets[CONTEXT_SCORE] = said["context"].astype(np.float32)
         return facets

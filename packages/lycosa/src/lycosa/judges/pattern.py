@@ -9,12 +9,12 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
-from lycosa.judges.base import Judge
+from lycosa.judges.base import StatelessJudge
 
 READ = 200_000  # characters of a page that are searched: bounds the time of an expression
 
 
-class RegexJudge(Judge):
+class RegexJudge(StatelessJudge):
     """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
     A facet ("context", "url") is 1 for a match in the 20 words around the link, or in the address as it is written.
@@ -39,7 +39,7 @@ class RegexJudge(Judge):
         """Count matches."""
         find, links = self.expression.search, page.links
         matches = sum(1 for _ in self.expression.finditer(f"{page.title}\n{page.text}"[:READ]))
-        alphas = np.array(
+        link_relevances = np.array(
             [
                 1.0 if find(anchor) else 0.5 if find(context) or find(url) else 0.0
                 for anchor, context, url in zip(links.anchors, links.contexts, links.urls, strict=True)
@@ -51,4 +51,4 @@ class RegexJudge(Judge):
             for name, texts in (("context", links.contexts), ("url", links.urls))
             if name in self.facets
         }
-        return Judgement(matches / (matches + 1), alphas, facets=facets)
+        return Judgement(matches / (matches + 1), link_relevances, facets=facets)

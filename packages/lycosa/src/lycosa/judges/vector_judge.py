@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit, runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.judges.base import Judge
+from lycosa.judges.base import StatelessJudge
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
@@ -28,7 +28,7 @@ _NOBODY = np.zeros(0, np.int32)
 Column = NDArray[np.float64]
 
 
-class VectorJudge(Judge):
+class VectorJudge(StatelessJudge):
     """Cosine of tf-idf vectors, page against query (beta) and anchor against query (alpha).
 
     W_ij = tf_ij idf_j, and sim(q, i) = sum_j W_qj W_ij / (|W_q| |W_i|). A weight of a term multiplies its idf in the
@@ -120,10 +120,10 @@ class VectorJudge(Judge):
     def _links(self, page: Page, reading: Reading, lens: _PageQuery) -> Judgement:
         judgement = Judgement(0.0, np.zeros(len(page.links), np.float32))
         if lens.length == 0.0:
-            judgement.facets = dict.fromkeys(self.facets, judgement.alphas)
+            judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
             return judgement
         if self.link == "anchor" and len(page.links):  # those of menus, too, which are no part of what the page says
-            judgement.alphas = self._anchors(page, reading, lens)
+            judgement.link_relevances = self._anchors(page, reading, lens)
         # What stands around links comes first, as words get their numbers in the order in which they are read.
         around = ["context"] if "context" in self.facets or self.link == "context" else []
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
@@ -132,10 +132,10 @@ class VectorJudge(Judge):
             scores = self._texts(read, ["context" if name == "context" else "url" for name in names], lens)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
-                judgement.alphas = columns["context"]
+                judgement.link_relevances = columns["context"]
             judgement.facets = {name: columns[name] for name in self.facets}
         else:
-            judgement.facets = dict.fromkeys(self.facets, judgement.alphas)
+            judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
         return judgement
 
     # -- the query, as seen from a page ------------------------------------------------------------------------

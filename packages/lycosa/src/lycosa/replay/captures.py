@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest as hash64
 
-from lycosa.web.urls import canonical, lane, parse
+from lycosa.web.urls import canonical, host_key, parse
 
 # flags: its body lies elsewhere; its address is https; it is HTML that was found; it has any content
 REVISIT, SECURE, PAGE, CONTENT = 1, 2, 4, 8
@@ -94,7 +94,7 @@ class Captures:
         columns["length"].append(0)
         columns["digest"].append(digest_key(headers.get("WARC-Payload-Digest") or ""))
         columns["exact"].append(exact)
-        columns["host"].append(self._host(lane(address), address if page and address.isprintable() else ""))
+        columns["host"].append(self._host(host_key(address), address if page and address.isprintable() else ""))
         columns["flags"].append(
             REVISIT * (kind == REVISITED) | SECURE * address.startswith("https://") | PAGE * page | CONTENT * content
         )

@@ -141,7 +141,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
     before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
     title, was = visit.title, 0.0
     if isinstance(before, Visit):
-        was = before.worth
+        was = before.relevance_now
         if change.what in ("vanished", "moved") or not title:
             title = before.title
     return Told(
@@ -151,7 +151,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
         url=visit.node,
         at=visit.started,
         title=title,
-        relevance=visit.worth,
+        relevance=visit.relevance_now,
         change=change,
         was=was,
         follows=visit.follows,

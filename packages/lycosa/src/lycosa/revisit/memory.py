@@ -64,14 +64,14 @@ class Memory:
 
     def __init__(
         self,
-        lane: Callable[[str], str],
+        host_key: Callable[[str], str],
         behaviours: Behaviours,
         threshold: float,
         *,
         irrelevant: bool = False,
         attempts: int = 3,
     ) -> None:
-        self.lane, self.behaviours, self.threshold = lane, behaviours, threshold
+        self.host_key, self.behaviours, self.threshold = host_key, behaviours, threshold
         self.irrelevant, self.attempts = irrelevant, attempts
         self.histories = Histories()
         self.hints = Hints()
@@ -127,7 +127,7 @@ class Memory:
         if "//" not in visit.node:  # a file
             return
         floor = max(self.threshold, 1e-3) if seed or source else 1e-3
-        number = self.histories.add(visit.ended, host=int(table.lane[row]), weight=max(visit.worth, floor))
+        number = self.histories.add(visit.ended, host=int(table.host[row]), weight=max(visit.relevance_now, floor))
         kind: Kind = "sitemap" if source else "revisit"
         behaviour = self.behaviours.number(visit.node)
         page = self.watched[visit.node] = Watched(visit.node, row, number, kind, behaviour, visit.started, floor)
@@ -135,7 +135,7 @@ class Memory:
         self.behaviour, self.is_source = fit(self.behaviour, number + 1), fit(self.is_source, number + 1)
         self.behaviour[number], self.is_source[number] = behaviour, source
         self._remember(page, visit)
-        self.hints.learn(int(table.lane[row]), visit.node, visit.ended, changed=False)
+        self.hints.learn(int(table.host[row]), visit.node, visit.ended, changed=False)
 
     def _remember(self, page: Watched, visit: Visit) -> None:
         cut = not CUT.isdisjoint(visit.flags)
@@ -172,7 +172,7 @@ class Memory:
 
     def _seen_again(self, page: Watched, visit: Visit, change: Change | None) -> None:
         number, at, matters = page.number, visit.ended, change is not None and change.matters
-        honesty = self.honesty[self.lane(page.node)]
+        honesty = self.honesty[self.host_key(page.node)]
         changed = matters or (page.kind == "sitemap" and visit.outcome == "ok")
         if page.fate:
             self.histories.revive(number, at)
@@ -189,7 +189,7 @@ class Memory:
         if visit.outcome == "ok":
             page.follows = visit.started
             if page.kind == "revisit":
-                self.histories.weight[number] = max(visit.worth, page.floor)
+                self.histories.weight[number] = max(visit.relevance_now, page.floor)
 
     def _answered(self, page: Watched, at: float, changed: bool) -> None:
         """Whatever was said of the page before is answered now; only a page that could not be had leaves it open."""

@@ -66,11 +66,11 @@ class GraphSpace(Space):
             return Page("gone", note="the file has no such node")
         targets = self.links.get(node, ())
         if self.read is not None:
-            alphas = self.read.alphas(node)
+            link_relevances = self.read.link_relevances(node)
         else:
-            alphas = [float(self.alpha.get((node, target), 0.0)) for target in targets]
+            link_relevances = [float(self.alpha.get((node, target), 0.0)) for target in targets]
         return Page(
-            "ok", links=Links.to(*targets), data={"beta": float(self.relevance.get(node, 0.0)), "alpha": alphas}
+            "ok", links=Links.to(*targets), data={"beta": float(self.relevance.get(node, 0.0)), "alpha": link_relevances}
         )
 
 
@@ -80,11 +80,11 @@ class GraphFile(Mapping[str, Sequence[str]]):
     def __init__(self, file: str) -> None:
         self.names: list[str] = []
         self.number: dict[str, int] = {}
-        sources, targets, alphas = array("i"), array("i"), array("f")
+        sources, targets, link_relevances = array("i"), array("i"), array("f")
         for line, (source, target, *rest) in read_rows(file, "a node, a tab, and the node that it links to", 2, 3):
             sources.append(self._of(source))
             targets.append(self._of(target))
-            alphas.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
+            link_relevances.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
         if not sources:
             raise InputError(
                 f"{file} has no links: write a node, a tab, and the node that it links to, one link per line"
@@ -92,7 +92,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
         origin = np.frombuffer(sources, np.int32)
         order = np.argsort(origin, kind="stable")
         self._targets = np.frombuffer(targets, np.int32)[order]
-        self._alphas = np.frombuffer(alphas, np.float32)[order]
+        self._link_relevances = np.frombuffer(link_relevances, np.float32)[order]
         self._starts = np.searchsorted(origin[order], np.arange(len(self.names) + 1))
 
     def _of(self, name: str) -> int:
@@ -119,8 +119,8 @@ class GraphFile(Mapping[str, Sequence[str]]):
     def __contains__(self, node: object) -> bool:
         return node in self.number
 
-    def alphas(self, node: str) -> list[float]:
-        return self._alphas[self._span(node)].tolist() if node in self.number else []
+    def link_relevances(self, node: str) -> list[float]:
+        return self._link_relevances[self._span(node)].tolist() if node in self.number else []
 
 
 def draw(*key: object) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.protocols import Space
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Task, Visit
@@ -25,21 +25,21 @@ class OverWeb(Space):
         web.probe_after, web.sitemaps, web.walls = 0, False, False
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> CrashMarker:
         return self.web.mark
 
     @mark.setter
-    def mark(self, mark: Mark) -> None:
+    def mark(self, mark: CrashMarker) -> None:
         self.web.mark = mark
 
-    def lane(self, node: str) -> str:
-        return self.web.lane(node)
+    def host_key(self, node: str) -> str:
+        return self.web.host_key(node)
 
-    def ready(self, lane: str) -> tuple[float, str]:
-        return self.web.ready(lane)
+    def ready(self, host_key: str) -> tuple[float, str]:
+        return self.web.ready(host_key)
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
-        return self.web.errand(node)
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
+        return self.web.prerequisite(node)
 
     def learn(self, visit: Visit) -> None:
         self.web.learn(visit)
@@ -50,8 +50,8 @@ class OverWeb(Space):
     def restore(self, state: State) -> None:
         self.web.restore(state)
 
-    def expect(self, lanes: Iterable[str]) -> None:
-        self.web.expect(lanes)
+    def expect(self, host_keys: Iterable[str]) -> None:
+        self.web.expect(host_keys)
 
     def resumed(self) -> None:
         self.web.resumed()

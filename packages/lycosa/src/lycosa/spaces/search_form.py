@@ -157,19 +157,19 @@ class SearchFormSpace(OverWeb):
 
     # -- as the web --------------------------------------------------------------------------------------------
 
-    def ready(self, lane: str) -> tuple[float, str]:
+    def ready(self, host_key: str) -> tuple[float, str]:
         """When the host may be asked next; not before it is known what it says to nonsense."""
-        return (NEVER, "its answer to nonsense") if self._probing else super().ready(lane)
+        return (NEVER, "its answer to nonsense") if self._probing else super().ready(host_key)
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         """robots.txt first, then nonsense, once."""
         if self._template is None:
-            errand = super().errand(self._asked)
-            if errand is None:
+            prerequisite = super().prerequisite(self._asked)
+            if prerequisite is None:
                 return Task(self._asked, "probe", origin=node, attempt=self._attempts + 1)
-            if isinstance(errand, Task):
-                return errand
-        return super().errand(node)
+            if isinstance(prerequisite, Task):
+                return prerequisite
+        return super().prerequisite(node)
 
     def learn(self, visit: Visit) -> None:
         """The answer to nonsense, records, and what the addresses of further pages are."""
@@ -265,7 +265,7 @@ class SearchFormSpace(OverWeb):
             onwards = "next" in rel.split() or (search and _NEXT.match(anchor) is not None)
             if _blank(url, place.keyword) in known or url == node:
                 kinds[at] = "template"
-            elif onwards and self.lane(url) == self.lane(node):
+            elif onwards and self.host_key(url) == self.host_key(node):
                 more, kinds[at] = more or url, "template"
             elif self.record.search(url) if self.record.pattern else not search:
                 kinds[at] = "record"
@@ -298,16 +298,16 @@ class SearchFormSpace(OverWeb):
         counts = Counter(word for word in self.words(text, page.language) if word not in own)
         chosen = counts.most_common(self.most)
         urls = [self._address(word) for word, _ in chosen]
-        anchors, alphas = [word for word, _ in chosen], [float(count) for _, count in chosen]
+        anchors, link_relevances = [word for word, _ in chosen], [float(count) for _, count in chosen]
         lower = text.lower()
         contexts = [_around(text, lower.find(word), len(word)) for word in anchors]
         page.data |= {"query": place.keyword, "page": place.number, "records": [list(pair) for pair in records.items()]}
         if more:
-            urls, anchors, contexts, alphas = (
-                [more, *urls], [place.keyword, *anchors], ["", *contexts], [float(len(records)), *alphas],
+            urls, anchors, contexts, link_relevances = (
+                [more, *urls], [place.keyword, *anchors], ["", *contexts], [float(len(records)), *link_relevances],
             )  # fmt: skip
             page.data["next"] = more
-        page.data |= {"beta": float(worth), "alpha": alphas}
+        page.data |= {"beta": float(worth), "alpha": link_relevances}
         page.title = place.keyword if place.number == 1 else f"{place.keyword}, page {place.number}"
         page.marked, page.main, page.headings, page.lead = text, "", "", ""
         n = len(urls)

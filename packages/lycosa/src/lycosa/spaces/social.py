@@ -93,7 +93,7 @@ class SocialSpace(OverWeb):
     def learn(self, visit: Visit) -> None:
         """Rests that the server asked for, and whose older statuses a node has; live and replayed alike."""
         if visit.outcome != "busy" and "rest" in visit.data:
-            self.web.politeness.hold(self.lane(visit.node), visit.data["rest"], "the server's rate limit")
+            self.web.politeness.hold(self.host_key(visit.node), visit.data["rest"], "the server's rate limit")
         if "older" in visit.data:
             self._number[visit.data["older"]] = visit.data["page"] + 1
         super().learn(visit)

@@ -32,7 +32,7 @@ from lycosa.web.rendering import (
     classify_scripts,
 )
 from lycosa.web.robots import RobotsRules
-from lycosa.web.urls import canonical, lane, origin, parse
+from lycosa.web.urls import canonical, host_key, origin, parse
 from lycosa.web.walls import Wall
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ class Resources:
         if response.status in (429, 503):
             clock = self.space.clock
             until = clock() + max(5.0, retry_after(response.fields.get("retry-after", ""), clock()))
-            self.space.politeness.hold(lane(address), until, "asked to come back later")
-            told.rests[lane(address)] = until
+            self.space.politeness.hold(host_key(address), until, "asked to come back later")
+            told.rests[host_key(address)] = until
         kept = self._kept(address, started, fields, response)
         self._tell(told, _asked(kept, response, self.space.clock()))
         return response, kept
@@ -229,7 +229,7 @@ class Resources:
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
         """What is archived: nothing that was meant for us alone."""
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
-        request = f"GET {url[len(origin(url)) :]} HTTP/1.1\r\nHost: {lane(url)}\r\n{sent}\r\n"
+        request = f"GET {url[len(origin(url)) :]} HTTP/1.1\r\nHost: {host_key(url)}\r\n{sent}\r\n"
         private = bool(self.space.credentials.fields(url)) or any(name.lower() in _PRIVATE for name in fields)
         headers = [field for field in response.headers if not private or field[0].lower() != b"set-cookie"]
         digest = hashlib.sha256(response.body).digest()
@@ -240,7 +240,7 @@ class Resources:
 
     async def _send(self, url: str, fields: dict[str, str]) -> Response:
         """One request, when the host is ready for it."""
-        space, name = self.space, lane(url)
+        space, name = self.space, host_key(url)
         where = await space.transport.address(url)
         name_of_request = f"{url} of a page"
         await self._wait(name, where)
@@ -279,24 +279,24 @@ class Resources:
 
     async def _ask(self, url: str, base: str, told: RenderedPage) -> RobotsRules:
         """Read a robots.txt, over redirects; what came of it is for the log, too."""
-        space, name = self.space, lane(url)
+        space, name = self.space, host_key(url)
         await self._wait_for(name)  # the crawl itself may be asking
         if rules := space.rules(base):
             return rules
         if why := space.closed(base) or self._closed.get(base, ""):
             raise FetchError("denied", why)
-        errand = Task(f"{base}/robots.txt", "robots", origin=url)
+        prerequisite = Task(f"{base}/robots.txt", "robots", origin=url)
         try:
             while True:
-                if space.politeness.heard(errand.node) is None:
-                    await self._wait(lane(errand.node), "")
-                page = await space.visit(errand)
+                if space.politeness.heard(prerequisite.node) is None:
+                    await self._wait(host_key(prerequisite.node), "")
+                page = await space.visit(prerequisite)
                 told.requests += 1 if page.status else 0
                 told.bytes += page.size
-                told.rules.append(_as_data(errand, page))
+                told.rules.append(_as_data(prerequisite, page))
                 if "next" not in page.data:
                     break
-                errand = Task(page.data["next"], "robots", origin=url, hops=page.data["hops"])
+                prerequisite = Task(page.data["next"], "robots", origin=url, hops=page.data["hops"])
         finally:
             space.release(name)
         if "body" not in page.data:
@@ -325,10 +325,10 @@ def _asked(kept: Resource, response: Response, now: float) -> LoggedRequest:
     )
 
 
-def _as_data(errand: Task, page: Page) -> dict[str, Any]:
+def _as_data(prerequisite: Task, page: Page) -> dict[str, Any]:
     return {
-        "node": errand.node, "origin": errand.origin, "outcome": page.outcome, "attempt": errand.attempt,
-        "hops": errand.hops, "ended": page.ended, "retry_at": page.retry_at,
+        "node": prerequisite.node, "origin": prerequisite.origin, "outcome": page.outcome, "attempt": prerequisite.attempt,
+        "hops": prerequisite.hops, "ended": page.ended, "retry_at": page.retry_at,
         "started": page.started, "status": page.status, "size": page.size, "address": page.address,
         "data": {key: value for key, value in page.data.items() if key in ("body", "next", "hops")},
     }  # fmt: skip

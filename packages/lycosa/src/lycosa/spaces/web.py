@@ -18,7 +18,7 @@ from typing import Any
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
-from lycosa.core.files import Mark
+from lycosa.core.files import CrashMarker
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.state import State, StateMismatch, Texts
@@ -42,7 +42,7 @@ from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, resolve_routes
-from lycosa.web.urls import lane as lane_of
+from lycosa.web.urls import host_key as lane_of
 from lycosa.web.walls import SEEN, SHORT, Wall, detect_wall
 
 TEXT = frozenset({"text/plain"})
@@ -76,7 +76,7 @@ class _Robots:
 
 class WebSpace(Space):
     has_addresses = has_traps = has_versions = True
-    mark: Mark
+    mark: CrashMarker
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class WebSpace(Space):
         self.politeness = politeness
         self.clock = clock
         self.names = names
-        self.mark = Mark()
+        self.mark = CrashMarker()
         self.agent = product(user_agent)
         self.policies = Policies(respect, self.agent)  # owners' rules for the use of their pages
         self.documents = chosen(documents)  # kinds of documents that are fetched and read
@@ -163,7 +163,7 @@ class WebSpace(Space):
             return resolve_routes(node, [text.strip()[text.strip().index("#") :]])[0]
         return node
 
-    def lane(self, node: str) -> str:
+    def host_key(self, node: str) -> str:
         """The host with its port; empty for what is not on the web (a file of addresses)."""
         return lane_of(node) if is_http(node) else ""
 
@@ -172,24 +172,24 @@ class WebSpace(Space):
         """What a host takes at once; one, if there is a pause between two requests."""
         return 1 if self.politeness.delay else self.politeness.at_once
 
-    def ready(self, lane: str) -> tuple[float, str]:
-        if lane in self._asking:
+    def ready(self, host_key: str) -> tuple[float, str]:
+        if host_key in self._asking:
             return float("inf"), "robots.txt"
-        address = self.names.peek(_name(lane)) if self.names is not None else ""
-        return self.politeness.ready(lane, address)
+        address = self.names.peek(_name(host_key)) if self.names is not None else ""
+        return self.politeness.ready(host_key, address)
 
-    def expect(self, lanes: Iterable[str]) -> None:
+    def expect(self, host_keys: Iterable[str]) -> None:
         if self.names is not None:
-            for lane in lanes:
-                self.names.ahead(_name(lane))
+            for host_key in host_keys:
+                self.names.ahead(_name(host_key))
 
-    def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
         """robots.txt has to be known, and to allow the node; what a host says to nonsense is good to know."""
         base = origin(node)
         known = self._robots.get(base)
         if rules := self.rules(base):
             if rules.allowed(node.partition("#")[0]):
-                return self.policies.errand(node, rules, self._signals(base)) or self._probe(node, base, rules)
+                return self.policies.prerequisite(node, rules, self._signals(base)) or self._probe(node, base, rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
@@ -216,12 +216,12 @@ class WebSpace(Space):
         """Until when nothing more is picked: a page is in the browser."""
         return self.stage.hold()
 
-    def is_asking(self, lane: str) -> bool:
-        return lane in self._asking
+    def is_asking(self, host_key: str) -> bool:
+        return host_key in self._asking
 
-    def release(self, lane: str) -> None:
+    def release(self, host_key: str) -> None:
         """It came, or did not, and will be recorded with a page."""
-        self._asking.discard(lane)
+        self._asking.discard(host_key)
 
     def _probe(self, node: str, base: str, rules: RobotsRules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
@@ -239,22 +239,22 @@ class WebSpace(Space):
 
     def visit(self, task: Task) -> Awaitable[Page]:
         """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
-        lane = self.lane(task.node)
+        host_key = self.host_key(task.node)
         if task.kind == "robots" and (heard := self.politeness.heard(task.node)) is not None:
-            self._asking.add(self.lane(task.origin))
+            self._asking.add(self.host_key(task.origin))
             return self._heard(*heard)
-        address = self.names.peek(_name(lane)) if self.names is not None else ""
-        self.politeness.begin(lane, task.node, address)
+        address = self.names.peek(_name(host_key)) if self.names is not None else ""
+        self.politeness.begin(host_key, task.node, address)
         if self.signer is not None:
             task = replace(task, conditions=(*task.conditions, *self.signer.headers(task.node, self.clock())))
         if task.kind in ("robots", "policy"):
-            self._asking.add(self.lane(task.origin))
+            self._asking.add(self.host_key(task.origin))
         elif task.kind == "probe":
             self._probing.add(origin(task.node))
         return self._visit(task)
 
     async def _visit(self, task: Task) -> Page:
-        lane, started, ended = self.lane(task.node), self.clock(), 0.0
+        host_key, started, ended = self.host_key(task.node), self.clock(), 0.0
         of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "requisite")
         wanted = frozenset[str]() if of_any_type else self.wanted
         if wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
@@ -272,18 +272,18 @@ class WebSpace(Space):
             if error.again:
                 self._rest(task, page, 0.0)
         except asyncio.CancelledError:  # forgotten: the next run has to ask again
-            self._asking.discard(self.lane(task.origin))
+            self._asking.discard(self.host_key(task.origin))
             if task.kind == "probe":
                 self._probing.discard(origin(task.node))
             raise
         finally:
             ended = ended or self.clock()
-            self.politeness.end(lane, ended - started, task.node)
+            self.politeness.end(host_key, ended - started, task.node)
         page.started, page.ended = started, ended
         if self.renderer is not None and task.kind in ("page", "revisit") and not self.mark.is_suspect(task.node):
             await self.stage.render(task, page, self.renderer)
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
-            self._give_up(lane, page)
+            self._give_up(host_key, page)
         page.title, page.note = printable(page.title), printable(page.note)
         if task.kind == "robots":
             with self.mark.on(task.node):
@@ -402,9 +402,9 @@ class WebSpace(Space):
         if task.attempt < self.attempts:
             page.retry_at = until
 
-    def _give_up(self, lane: str, page: Page) -> None:
+    def _give_up(self, host_key: str, page: Page) -> None:
         """One failure more: a host that does nothing but fail is not asked for all the links to it."""
-        beyond = self._failures[lane] + 1 - GIVE_UP
+        beyond = self._failures[host_key] + 1 - GIVE_UP
         if beyond >= 0:
             until = self.clock() + _step(GIVEN_UP, beyond + 1)
             page.data["rest"] = max(page.data.get("rest", 0.0), until)
@@ -536,7 +536,7 @@ class WebSpace(Space):
         headers = response.headers
         if self.credentials.fields(task.node):  # what it sets for whoever is logged in is as secret as what was sent
             headers = [field for field in headers if field[0].lower() != b"set-cookie"]
-        request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(task.node)}\r\n{asked}{self._request_tail}"
+        request = f"GET {path} HTTP/1.1\r\nHost: {self.host_key(task.node)}\r\n{asked}{self._request_tail}"
         return Exchange(
             request.encode("utf-8", "replace"),
             response.status_line,
@@ -593,43 +593,43 @@ class WebSpace(Space):
         self._learn_rendered(visit)
         if visit.kind == "policy":
             self.policies.learn(visit)
-            self._asking.discard(self.lane(visit.origin))
+            self._asking.discard(self.host_key(visit.origin))
         elif visit.kind == "probe":
             self._probed.add(origin(visit.node))
             self._probing.discard(origin(visit.node))
         elif visit.is_page:
             self._pages[origin(visit.node)] += 1
             self.stage.arrived += 1
-        lane = self.lane(visit.node)
+        host_key = self.host_key(visit.node)
         if visit.outcome in FAILURES:
-            self._failures[lane] += 1
-        elif lane in self._failures and visit.outcome not in UNSENT:
-            del self._failures[lane]
+            self._failures[host_key] += 1
+        elif host_key in self._failures and visit.outcome not in UNSENT:
+            del self._failures[host_key]
         if "rest" in visit.data:
             why: str = "asked to come back later" if visit.outcome == "busy" else visit.outcome
-            if self._failures[lane] >= GIVE_UP:
-                why = f"{self._failures[lane]} failures in a row, the last: {visit.outcome}"
-            self._hold(lane, visit.data["rest"], why)
+            if self._failures[host_key] >= GIVE_UP:
+                why = f"{self._failures[host_key]} failures in a row, the last: {visit.outcome}"
+            self._hold(host_key, visit.data["rest"], why)
 
     def _learn_rendered(self, visit: Visit) -> None:
         """What a browser met on the way to a page, and what it brought."""
         for rule in visit.data.get("robots", ()):
             self._learn_robots(as_visit(rule))
             self.ahead.pop(origin(rule["origin"]), None)
-        for lane, until in visit.data.get("rests", {}).items():
-            self._hold(lane, until, "asked to come back later")
+        for host_key, until in visit.data.get("rests", {}).items():
+            self._hold(host_key, until, "asked to come back later")
         if self.renderer is not None:
             self.renderer.learn(visit)
 
-    def _hold(self, lane: str, until: float, why: str) -> None:
-        self.politeness.hold(lane, until, why)
-        if until > self._held.get(lane, (0.0, ""))[0]:
-            self._held[lane] = until, why
+    def _hold(self, host_key: str, until: float, why: str) -> None:
+        self.politeness.hold(host_key, until, why)
+        if until > self._held.get(host_key, (0.0, ""))[0]:
+            self._held[host_key] = until, why
 
     def _learn_robots(self, visit: Visit) -> None:
-        base, lane = origin(visit.origin), self.lane(visit.origin)
+        base, host_key = origin(visit.origin), self.host_key(visit.origin)
         self._ruled.append(base)
-        self._asking.discard(lane)  # not before the answer is known: nobody must ask again in between
+        self._asking.discard(host_key)  # not before the answer is known: nobody must ask again in between
         known = self._robots.setdefault(base, _Robots())
         if "next" in visit.data:
             known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None
@@ -638,18 +638,18 @@ class WebSpace(Space):
         if "body" not in visit.data:
             again = visit.retry_at or visit.ended + ROBOTS_BACKOFF[-1]
             known.rules, known.attempts, known.until = None, visit.attempt, again
-            self._hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
+            self._hold(host_key, again, f"robots.txt can't be read ({visit.outcome})")
             return
         body = visit.data["body"]
         known.rules = RobotsRules.parse(body, self.agent)
         known.signals = RobotsSignals(body, self.agent) if b"content-" in body.lower() else None
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
-            self._obey(lane, known.rules.crawl_delay)
+            self._obey(host_key, known.rules.crawl_delay)
 
-    def _obey(self, lane: str, delay: float) -> None:
-        self.politeness.obey(lane, delay)
-        self._delays[lane] = max(delay, self._delays.get(lane, 0.0))
+    def _obey(self, host_key: str, delay: float) -> None:
+        self.politeness.obey(host_key, delay)
+        self._delays[host_key] = max(delay, self._delays.get(host_key, 0.0))
 
     def state(self) -> State:
         return {
@@ -658,7 +658,7 @@ class WebSpace(Space):
             "probed": sorted(self._probed),
             "failures": dict(self._failures),
             "delays": dict(self._delays),
-            "held": {lane: list(held) for lane, held in self._held.items()},
+            "held": {host_key: list(held) for host_key, held in self._held.items()},
             "policies": self.policies.state(),
             "renderer": None if self.renderer is None else self.renderer.state(),
         }
@@ -676,13 +676,13 @@ class WebSpace(Space):
             told = None if signals is None else RobotsSignals.of(signals)
             known = None if rules is None else RobotsRules.of(rules)
             self._robots[base] = _Robots(known, until, attempts, hop, hops, told)
-        for lane, delay in state["delays"].items():
-            self._obey(lane, delay)
+        for host_key, delay in state["delays"].items():
+            self._obey(host_key, delay)
         self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
         self._probed = set(state["probed"])
         self.policies.restore(state["policies"])
-        for lane, (until, why) in state["held"].items():
-            self._hold(lane, until, why)
+        for host_key, (until, why) in state["held"].items():
+            self._hold(host_key, until, why)
         if self.renderer is not None:
             if state["renderer"] is None:
                 raise StateMismatch("which pages need a browser is not in it")
@@ -747,5 +747,5 @@ def _step(steps: tuple[float, ...], attempt: int) -> float:
     return steps[min(attempt, len(steps)) - 1]
 
 
-def _name(lane: str) -> str:
-    return lane if lane.endswith("]") else lane.rpartition(":")[0] or lane
+def _name(host_key: str) -> str:
+    return host_key if host_key.endswith("]") else host_key.rpartition(":")[0] or host_key

@@ -67,7 +67,7 @@ def encode_visit(visit: Visit, level: int = 1) -> bytes:
 
 def _columns(links: Links) -> tuple[Any, ...]:
     facets = {name: column.tobytes() for name, column in links.facets.items()}
-    return links.urls, links.anchors, links.contexts, links.rels, links.positions, links.alphas.tobytes(), facets
+    return links.urls, links.anchors, links.contexts, links.rels, links.positions, links.link_relevances.tobytes(), facets
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
@@ -75,14 +75,14 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     _check(values)
     ids, counts, new = values[27:30]
-    urls, anchors, contexts, rels, positions, alphas = values[30:36]
+    urls, anchors, contexts, rels, positions, link_relevances = values[30:36]
     facets = {name: np.frombuffer(column, np.float32) for name, column in values[36].items()}
     marks = np.frombuffer(values[37], np.uint8)
     terms = Terms(
         np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
     )
     paths = unpack_paths(values[38], values[39])
-    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets, paths)
+    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
         raise ValueError("the visit has a different number of words and counts")
     _check_links(links)
@@ -94,7 +94,7 @@ def _check_links(links: Links) -> None:
     """Raise ValueError unless all columns of links have the same length."""
     count = len(links.urls)
     is_complete = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
-    lengths = {len(links.alphas), len(links.paths), *map(len, links.facets.values())}
+    lengths = {len(links.link_relevances), len(links.paths), *map(len, links.facets.values())}
     if not is_complete or not lengths <= {0, count}:  # empty where the links were not judged
         raise ValueError("the visit has link columns of different lengths")
 
@@ -165,7 +165,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
     """Decode an event that is not a visit."""
     if kind == "parcel":
         return _decode_parcel(blob)
-    if kind == "lesson":
+    if kind == "model_update":
         values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
@@ -235,9 +235,9 @@ def _check_sent(values: Any) -> None:
 
 
 def _sent(sender: int, values: list[Any], paths: list[str]) -> InboundLinks:
-    number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
+    number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, link_relevances, facets, of = values[27:]
     links = Links(
-        urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32),
+        urls, anchors, contexts, rels, positions, np.frombuffer(link_relevances, np.float32),
         {name: np.frombuffer(column, np.float32) for name, column in facets.items()},
         [paths[at] for at in of],
     )  # fmt: skip
@@ -253,12 +253,12 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "seed": (str, _REAL, str, dict),
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
-    "lesson": (str, dict, _REAL),
+    "model_update": (str, dict, _REAL),
     "inbound": (int, int, bytes, int, int, bool, list),
 }
 
 _MAKERS: dict[str, Any] = {
-    "seed": Seed, "label": Label, "setting": Setting, "lesson": ModelUpdate, "inbound": InboundLinks,
+    "seed": Seed, "label": Label, "setting": Setting, "model_update": ModelUpdate, "inbound": InboundLinks,
 }  # fmt: skip
 
 

@@ -33,8 +33,8 @@ NAME = "log.sqlite"
 PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
 UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without pages that repeat the content of an earlier one
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
-WORTH = "COALESCE(worth.worth, event.beta)"  # SQL: `Visit.worth`
-NON_VISIT_KINDS = ("seed", "label", "setting", "lesson", "inbound", "parcel")  # kinds of events that are not visits
+RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL: `Visit.relevance_now`
+NON_VISIT_KINDS = ("seed", "label", "setting", "model_update", "inbound", "parcel")  # kinds of events that are not visits
 VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
 
@@ -44,7 +44,7 @@ CREATE TABLE event (
     kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, lesson
     node    TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    beta    REAL NOT NULL,
+    relevance REAL NOT NULL,
     same    TEXT NOT NULL,          -- the node whose content this one repeats
     file    TEXT NOT NULL,          -- archive file with its records
     start   INTEGER NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE event (
 );
 CREATE INDEX event_node ON event (node);
 -- separate, since an update of `event` would rewrite the bodies; can be recomputed from the events
-CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);
+CREATE TABLE relevance_now (seq INTEGER PRIMARY KEY, relevance_now REAL NOT NULL);
 """
 
 
@@ -170,30 +170,30 @@ class SqliteLog:
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq
 
-    def put(self, seq: int, event: Event, body: bytes, worth: float | None) -> None:
+    def put(self, seq: int, event: Event, body: bytes, relevance_now: float | None) -> None:
         """Insert an encoded event copied from another log under its sequence number."""
         with self._explaining():
             row = (seq, *row_columns(event), body)
             self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", row)
-            if worth is not None:
-                self._db.execute("INSERT INTO worth VALUES (?, ?)", (seq, worth))
+            if relevance_now is not None:
+                self._db.execute("INSERT INTO relevance_now VALUES (?, ?)", (seq, relevance_now))
 
     def _insert(self, row: tuple[object, ...]) -> int:
         done = self._db.execute(
-            "INSERT INTO event (kind, node, outcome, beta, same, file, start, length, body) VALUES (?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO event (kind, node, outcome, relevance, same, file, start, length, body) VALUES (?,?,?,?,?,?,?,?,?)",
             row,
         )
         return done.lastrowid or 0
 
-    def rate(self, worths: NDArray[Any]) -> None:
+    def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         """Store the current relevance of every version of a page, in log order."""
         if self._versions is None:
             self._versions = [seq for (seq,) in self.rows("seq", VERSIONS)]
         seqs = self._versions
-        if len(seqs) != len(worths):
-            raise StoreError(f"{self.path}: relevance given for {len(worths)} pages, the log has {len(seqs)}")
+        if len(seqs) != len(relevances_now):
+            raise StoreError(f"{self.path}: relevance given for {len(relevances_now)} pages, the log has {len(seqs)}")
         with self.together():
-            self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", zip(seqs, worths.tolist(), strict=True))
+            self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", zip(seqs, relevances_now.tolist(), strict=True))
 
     def forget_places(self, seqs: Sequence[int]) -> None:
         """Clear the archive places of visits whose records cannot be read."""
@@ -202,10 +202,10 @@ class SqliteLog:
                 "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
             )
 
-    def settle(self, worths: Sequence[tuple[int, float]]) -> None:
+    def settle(self, relevances_now: Sequence[tuple[int, float]]) -> None:
         """Store the current relevance of some pages, given as pairs of sequence number and relevance."""
         with self.together():
-            self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", worths)
+            self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", relevances_now)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -244,12 +244,12 @@ class SqliteLog:
         self, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[int, Event]]:
         """Iterate over the selected events as pairs of sequence number and event."""
-        for seq, kind, file, start, length, body, worth, *columns in self.rows(
-            "seq, kind, file, start, length, body, worth.worth, node, outcome, beta, same", where, order, given
+        for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(
+            "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same", where, order, given
         ):
-            yield seq, self._event(seq, kind, Place(file, start, length), body, worth, columns)
+            yield seq, self._event(seq, kind, Place(file, start, length), body, relevance_now, columns)
 
-    def _event(self, seq: int, kind: str, place: Place, body: bytes, worth: float | None, columns: list[Any]) -> Event:
+    def _event(self, seq: int, kind: str, place: Place, body: bytes, relevance_now: float | None, columns: list[Any]) -> Event:
         """Decode an event; raise DamagedError if it contradicts the columns of its row."""
         try:
             if kind in NON_VISIT_KINDS:
@@ -257,7 +257,7 @@ class SqliteLog:
                 recorded = [node_column(event), "", 0.0, ""]
             else:
                 event = visit = codec.decode_visit(body, place)
-                visit.rated = worth
+                visit.updated_relevance = relevance_now
                 recorded = [visit.node, visit.outcome, visit.relevance, visit.same_as]
                 if kind != visit.kind or not is_valid_place(place):
                     raise ValueError("its kind or archive place differs from its columns")
@@ -285,7 +285,7 @@ class SqliteLog:
                 raise DamagedError(f"{self.path} is not a Lycosa log: its columns differ")
             # As bytes: sqlite3 raises for TEXT that is not UTF-8.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
-            columns = f"seq, {texts}, beta, start, length, typeof(body)"
+            columns = f"seq, {texts}, relevance, start, length, typeof(body)"
             for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
                 if why := _wrong(*row):
                     raise self._damaged(f"event {seq}: {why}")
@@ -307,20 +307,20 @@ class SqliteLog:
     def rows(
         self, columns: str, where: str = "TRUE", order: str = "seq", given: tuple[object, ...] = ()
     ) -> Iterator[tuple[Any, ...]]:
-        """Iterate over columns of the selected rows; the current relevance of a page is the SQL expression `WORTH`."""
+        """Iterate over columns of the selected rows; the current relevance of a page is the SQL expression `RELEVANCE_NOW`."""
         with self._explaining():
             yield from self._db.execute(
-                f"SELECT {columns} FROM event LEFT JOIN worth USING (seq) WHERE {where} ORDER BY {order}", given
+                f"SELECT {columns} FROM event LEFT JOIN relevance_now USING (seq) WHERE {where} ORDER BY {order}", given
             )
 
-    def worths(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def relevances_now(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the sequence numbers of rated pages up to an event, in order, and their current relevance."""
         import numpy as np  # a slow import, not needed for `lycosa --help`
 
         with self._explaining():
-            rows = self._db.execute("SELECT seq, worth FROM worth WHERE seq <= ? ORDER BY seq", (until,)).fetchall()
-        found = np.array(rows, [("seq", "i8"), ("worth", "f8")])
-        return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["worth"])
+            rows = self._db.execute("SELECT seq, relevance_now FROM relevance_now WHERE seq <= ? ORDER BY seq", (until,)).fetchall()
+        found = np.array(rows, [("seq", "i8"), ("relevance_now", "f8")])
+        return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["relevance_now"])
 
     def setting(self, key: str, default: Any) -> Any:
         """Return the last recorded value of a setting."""
@@ -353,7 +353,7 @@ class SqliteLog:
 
     def last(self) -> Event | None:
         """Return the last event of the crawl itself, not counting labels and judge updates made after its end."""
-        later = "kind IN ('label', 'lesson') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
+        later = "kind IN ('label', 'model_update') OR (kind = 'setting' AND node IN ('threshold', 'probability'))"
         return next(self.events(f"NOT ({later})", order="seq DESC LIMIT 1"), None)
 
     def archived(self) -> dict[str, int]:
@@ -399,8 +399,8 @@ def harden(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check=ON")
 
 
-_SCHEMA_OBJECTS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "worth", "worth")}
-_COLUMNS = ["seq", "kind", "node", "outcome", "beta", "same", "file", "start", "length", "body"]
+_SCHEMA_OBJECTS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "relevance_now", "relevance_now")}
+_COLUMNS = ["seq", "kind", "node", "outcome", "relevance", "same", "file", "start", "length", "body"]
 
 
 def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *rest: Any) -> str:
@@ -467,11 +467,11 @@ class MemoryLog:
         self.events.append(event)
         return len(self.events)
 
-    def rate(self, worths: NDArray[Any]) -> None:
+    def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         """Store the current relevance of every version of a page, in log order."""
         versions = [event for event in self.events if isinstance(event, Visit) and event.is_version]
-        for visit, worth in zip(versions, worths.tolist(), strict=True):
-            visit.rated = worth
+        for visit, relevance_now in zip(versions, relevances_now.tolist(), strict=True):
+            visit.updated_relevance = relevance_now
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -491,7 +491,7 @@ class NullLog(MemoryLog):
     def append(self, event: Event) -> int:
         return 0
 
-    def rate(self, worths: NDArray[Any]) -> None:
+    def store_relevances(self, relevances_now: NDArray[Any]) -> None:
         pass
 
 

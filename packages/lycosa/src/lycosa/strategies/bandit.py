@@ -204,10 +204,10 @@ class Bandit:
         self._forget()
 
     def frontier(
-        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+        self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
         """Return a frontier with one ranking per arm."""
-        return Frontiers([arm.frontier(table, ready, lane_budget, patience, choosy) for arm in self.greedy_])
+        return Frontiers([arm.frontier(table, ready, host_budget, patience, choosy) for arm in self.greedy_])
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Pass the visit to all arms and reward the arm that picked it."""

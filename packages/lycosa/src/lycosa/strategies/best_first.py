@@ -28,7 +28,7 @@ class BestFirst(PriorityFromParents):
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to("b"))
-    >>> visit.links.alphas[:] = .4
+    >>> visit.links.link_relevances[:] = .4
     >>> best = BestFirst()
     >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
     [0.6]
@@ -47,7 +47,7 @@ class BestFirst(PriorityFromParents):
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        priority = self.page * step.visit.relevance + self.anchor * step.alphas.astype(np.float64)
+        priority = self.page * step.visit.relevance + self.anchor * step.link_relevances.astype(np.float64)
         return self.priority_.update(step, table, priority)
 
     def state(self) -> State:
@@ -65,7 +65,7 @@ class BestFirst(PriorityFromParents):
     def explain_links(self, step: Step) -> dict[str, Scores | float]:
         return {
             "its page": self.page * step.visit.relevance,
-            "the anchor": self.anchor * step.alphas.astype(np.float64),
+            "the anchor": self.anchor * step.link_relevances.astype(np.float64),
         }
 
 

@@ -147,18 +147,18 @@ class DeepDeep:
     def choose(self, rows: Rows, number: int, table: Table) -> int:
         """The best link of a host that is drawn, or any link of any host."""
         chance, which, whose = np.random.default_rng((self.seed % 2**64, number)).random(3).tolist()
-        lane = table.lane[rows]
-        hosts = np.unique(lane)
+        host_key = table.host[rows]
+        hosts = np.unique(host_key)
         if chance < self.eps / (1 + self.eps):
-            rows = rows[lane == hosts[int(whose * len(hosts))]]
+            rows = rows[host_key == hosts[int(whose * len(hosts))]]
             return int(rows[int(which * len(rows))])
         score = self.score(rows, table)
         if len(hosts) > 1:
-            best = np.full(len(table.lanes), -math.inf)
-            np.maximum.at(best, lane, score)
+            best = np.full(len(table.hosts), -math.inf)
+            np.maximum.at(best, host_key, score)
             share = np.cumsum(np.exp((best[hosts] - best[hosts].max()) / self.temperature))
             host = hosts[min(int(np.searchsorted(share, whose * share[-1], "right")), len(hosts) - 1)]
-            rows, score = rows[lane == host], score[lane == host]
+            rows, score = rows[host_key == host], score[host_key == host]
         return int(rows[score.argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -205,7 +205,7 @@ class DeepDeep:
             return
         rows = np.fromiter(first, np.int64, len(first))
         anchors = [" ".join(links.anchors[number].lower().split()) for number in first.values()]
-        same = np.flatnonzero(table.lane[rows] == table.lane[row])
+        same = np.flatnonzero(table.host[rows] == table.host[row])
         features = (
             _grams(anchors, ANCHOR_GRAMS),
             _grams([table.nodes[at] for at in rows.tolist()], ADDRESS_GRAMS),

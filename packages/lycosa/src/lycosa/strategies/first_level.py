@@ -138,14 +138,14 @@ class Siblings:
         waiting = step.children[table.state[step.children] == OPEN]
         if not len(waiting) or not crawled.any():
             return
-        beta, alpha = self.beta_[step.children[crawled]], step.alphas[crawled].astype(np.float64)
+        beta, alpha = self.beta_[step.children[crawled]], step.link_relevances[crawled].astype(np.float64)
         self.n[waiting] += beta.sum()
         self.e[waiting] += alpha.sum()
         self.ne[waiting] += beta @ alpha
 
     def _as_parent_again(self, step: Step, table: Table) -> Rows:
         """The page has more links than it had: those that wait hear of what is crawled, the old ones of what is new."""
-        rows, alpha = table.edges.children(step.row), table.edges.alphas(step.row).astype(np.float64)
+        rows, alpha = table.edges.children(step.row), table.edges.link_relevances(step.row).astype(np.float64)
         beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
         new = np.isin(rows, step.children)
         changed = step.children

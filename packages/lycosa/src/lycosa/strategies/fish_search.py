@@ -126,7 +126,7 @@ class SharkSearch:
         sim = step.visit.relevance
         has = sim if sim > 0 else float(self.inherited_.score(np.array([step.row]), table)[0])
         inherited = self.delta * has
-        anchor = step.alphas.astype(np.float64)
+        anchor = step.link_relevances.astype(np.float64)
         context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
         neighbourhood = self.beta * anchor + (1 - self.beta) * context
         self.inherited_.update(step, table, inherited)

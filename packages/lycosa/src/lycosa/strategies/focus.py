@@ -135,8 +135,8 @@ class Distiller:
         size, beta = len(table), self.beta_
         parent, child = self.redirects_.edges(table)
         counts = (beta[child] >= self.least) & (beta[child] > 0) & (beta[parent] > 0)
-        if self.same_host == "drop" or (self.same_host == "auto" and len(table.lanes) > 1):
-            counts &= table.lane[parent] != table.lane[child]
+        if self.same_host == "drop" or (self.same_host == "auto" and len(table.hosts) > 1):
+            counts &= table.host[parent] != table.host[child]
         parent, child = parent[counts], child[counts]
         forward, backward = beta[child], beta[parent]
         hub = np.ones(size)

@@ -120,7 +120,7 @@ class NaiveBayesLinks:
     def score(self, rows: Rows, table: Table) -> Scores:
         """P(relevant | words); before there are two classes, what page and anchor say."""
         if not len(self.speaks_for_):
-            return (table.beta_max[rows] + table.alpha_max[rows]) / 2
+            return (table.relevance_max[rows] + table.link_relevance_max[rows]) / 2
         words = fit(self.words_, len(table), NO_WORD)[rows]
         odds = self.prior_ + self.speaks_for_[words].sum(axis=1)
         score: Scores = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))

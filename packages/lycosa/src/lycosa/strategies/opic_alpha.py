@@ -42,7 +42,7 @@ class OpicAlpha:
     >>> table, opic = Table(), OpicAlpha()
     >>> _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
-    >>> visit.links.alphas[:] = .75, .25
+    >>> visit.links.link_relevances[:] = .75, .25
     >>> rows = opic.learn(table.absorb(visit), table)
     >>> opic.score(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
     ([1.75, 1.25], [0.875, 0.625])
@@ -72,15 +72,15 @@ class OpicAlpha:
         H[v] += cash
         self.G_ += cash
         if len(u):
-            alphas = step.alphas
+            link_relevances = step.link_relevances
             if step.visit.follows:
-                u, alphas = self.redirects_.ends(table.edges.children(v)), table.edges.alphas(v)
-            np.add.at(C, u, cash * self.shares(alphas, C[u]))
+                u, link_relevances = self.redirects_.ends(table.edges.children(v)), table.edges.link_relevances(v)
+            np.add.at(C, u, cash * self.shares(link_relevances, C[u]))
         return rows if u is rows else np.append(rows, u)
 
-    def shares(self, alphas: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, link_relevances: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
         """Which part of what a node gives each of its links gets: they have these alphas, and lead to this cash."""
-        weights = np.maximum(alphas, 0.0) * cash
+        weights = np.maximum(link_relevances, 0.0) * cash
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
@@ -121,12 +121,12 @@ class OpicOriginal(OpicAlpha):
     >>> table, opic = Table(), OpicOriginal()
     >>> _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
-    >>> visit.links.alphas[:] = .75, .25
+    >>> visit.links.link_relevances[:] = .75, .25
     >>> rows = opic.learn(table.absorb(visit), table)
     >>> opic.score(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
     ([1.5, 1.5], [0.75, 0.75])
     """
 
-    def shares(self, alphas: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, link_relevances: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same for each."""
-        return np.full(len(alphas), 1 / len(alphas))
+        return np.full(len(link_relevances), 1 / len(link_relevances))

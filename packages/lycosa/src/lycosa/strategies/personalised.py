@@ -73,7 +73,7 @@ class LinkScore:
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.5, links=Links.to("b"))
-    >>> visit.links.alphas[:] = .25
+    >>> visit.links.link_relevances[:] = .25
     >>> visit.links.facets["url"] = np.array([.125], np.float32)
     >>> links = LinkScore()
     >>> links.score(links.learn(table.absorb(visit), table), table).tolist()            # .125 + .25 + 1 + .5
@@ -107,15 +107,15 @@ class LinkScore:
         """The four addends."""
         return {
             "address": float(fit(self.url_, len(table))[row]),
-            "best anchor": float(table.alpha_max[row]),
+            "best anchor": float(table.link_relevance_max[row]),
             "pages that link to it": float(table.in_degree[row]),
-            "their relevance": float(table.beta_sum[row]),
+            "their relevance": float(table.relevance_sum[row]),
         }
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The sum, or PRUNED."""
         score: Scores = (
-            fit(self.url_, len(table))[rows] + table.alpha_max[rows] + table.in_degree[rows] + table.beta_sum[rows]
+            fit(self.url_, len(table))[rows] + table.link_relevance_max[rows] + table.in_degree[rows] + table.relevance_sum[rows]
         )
         if self.least is not None:
             score[(score < self.least) & (table.in_degree[rows] > 0)] = PRUNED

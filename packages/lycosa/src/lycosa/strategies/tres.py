@@ -237,12 +237,12 @@ class Tres:
         rows = len(table)
         self.x_, self.path_ = fit(self.x_, rows), fit(self.path_, rows)
         self.leaf_, self.fetched_, self.known_ = fit(self.leaf_, rows), fit(self.fetched_, rows), fit(self.known_, rows)
-        self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.lanes))
+        self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.hosts))
 
     def _present(self, rows: Rows, table: Table) -> Matrix:
         """x of some rows, with what is known of their hosts by now."""
         x = self.x_[rows]
-        pages, relevant = self.host_[table.lane[rows]].T
+        pages, relevant = self.host_[table.host[rows]].T
         x[:, HOST] = np.where(pages > 0, quantized(relevant / np.maximum(1, pages)), 0.5)
         x[:, UNKNOWN] = pages == 0
         return x
@@ -255,7 +255,7 @@ class Tres:
             self.x_[row, [HOST, UNKNOWN]] = 1.0, 0.0
         else:
             self.x_[row] = self._present(one, table)[0]
-            self.host_[table.lane[row]] += 1, reward > 0
+            self.host_[table.host[row]] += 1, reward > 0
         self.steps_ += not table.is_seed[row]
         if not self.known_[row] and table.edges.out_degree(one)[0]:  # without links there is nothing to choose next
             self.memory_ = fit(self.memory_, min(self.size_ + 1, MEMORY))
@@ -309,13 +309,13 @@ class Tres:
         if not len(children):
             return
         path, state = self._after(np.array([row]), table)
-        better = ~self.path_[children].any(axis=1) | (step.alphas > self.x_[children, PROMISE])
+        better = ~self.path_[children].any(axis=1) | (step.link_relevances > self.x_[children, PROMISE])
         better &= table.state[children] == OPEN
         rows = children[better]
         x = np.zeros((len(rows), len(FEATURES)), np.float32)
         x[:, :ADDRESS] = state
         x[:, ADDRESS], x[:, CONTEXT] = step.facet("url")[better] > 0, step.facet("context")[better] > 0
-        x[:, ANCHOR], x[:, PROMISE] = step.alphas[better] > 0, step.alphas[better]
+        x[:, ANCHOR], x[:, PROMISE] = step.link_relevances[better] > 0, step.link_relevances[better]
         self.x_[rows], self.path_[rows] = x, path
         self.x_[rows] = x = self._present(rows, table)
         self.leaf_[rows] = self._leaves(x)

@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeVar
 from lycosa.core.errors import FetchError
 from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.politeness import Politeness
-from lycosa.web.urls import lane
+from lycosa.web.urls import host_key
 
 from .addresses import AddressBook
 from .chance import roll
@@ -154,7 +154,7 @@ class SimTransport:
         reply = self.web.response(url, headers=headers, version=attempt if self.web.counts(url) else 0)
         started, status = asyncio.get_running_loop().time(), 0
         if self.politeness is not None:
-            self.politeness.sent(lane(url))
+            self.politeness.sent(host_key(url))
         try:
             await self._wait(url, attempt, reply.delay)
             if reply.cut is not None and reply.cut <= 0:

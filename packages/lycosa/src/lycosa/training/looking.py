@@ -92,7 +92,7 @@ async def _fetch_all(
     space = web_space(options, wall_clock())
     hosts: dict[str, list[str]] = {}
     for url in urls:
-        hosts.setdefault(space.lane(url), []).append(url)
+        hosts.setdefault(space.host_key(url), []).append(url)
     room = asyncio.Semaphore(options.concurrency)
     got: dict[str, Page] = {}
     failed: dict[str, str] = {}

@@ -15,7 +15,7 @@ from pathlib import Path
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.core.protocols import Clock
-from lycosa.web.urls import host, lane
+from lycosa.web.urls import host, host_key
 
 _HEADER = re.compile(r"(\S+)\s+([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)")
 _WORD = re.compile(r"\$(\w+)|\$\{(\w+)\}")
@@ -66,7 +66,7 @@ class Credentials:
         """The headers for a request to this address."""
         if not self:
             return {}
-        fields = {**self._headers.get(host(url), {}), **self._headers.get(lane(url), {})}
+        fields = {**self._headers.get(host(url), {}), **self._headers.get(host_key(url), {})}
         now = self._clock()
         pairs = [cookie.pair for cookie in self._cookies if cookie.is_for(url, now)]
         return {**fields, "Cookie": "; ".join(pairs)} if pairs else fields

@@ -26,7 +26,7 @@ from lycosa.core.errors import FetchError, InputError
 from lycosa.core.protocols import Clock
 from lycosa.web.guard import AddressRefused, DnsCache, Guard, Resolver, is_refusal
 from lycosa.web.politeness import Politeness
-from lycosa.web.urls import host, lane
+from lycosa.web.urls import host, host_key
 
 if TYPE_CHECKING:
     from aiohttp.connector import Connection
@@ -268,7 +268,7 @@ class HttpTransport:
         return self._session
 
     async def _sent(self, session: object, context: SimpleNamespace, sent: object) -> None:
-        self.politeness.sent(lane(context.trace_request_ctx))
+        self.politeness.sent(host_key(context.trace_request_ctx))
 
     async def close(self) -> None:
         if self._session is not None:

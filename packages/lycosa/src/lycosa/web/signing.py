@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input, replacing
-from lycosa.web.urls import canonical, lane
+from lycosa.web.urls import canonical, host_key
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -109,7 +109,7 @@ class Signer:
             f";created={int(now)};expires={int(now + VALID)};"
             f'keyid="{self._id}";alg="ed25519";nonce="{token}";tag="web-bot-auth"'
         )
-        covered = (('"@authority"', lane(url)), (f'"signature-agent";key="{_LABEL}"', self._agent))
+        covered = (('"@authority"', host_key(url)), (f'"signature-agent";key="{_LABEL}"', self._agent))
         described, base = signature_base(covered, parameters)
         return (
             ("Signature-Agent", f"{_LABEL}={self._agent}"),

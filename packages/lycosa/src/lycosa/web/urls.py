@@ -10,7 +10,7 @@ Three forms, each built upon the one before:
    credentials (`http://@host/`) say nothing and are dropped.
 3. `resolve` does the same for all the links of a page.
 
-`host`, `lane`, `origin` and `site` cut strings: they expect a canonical URL and do not parse it again.
+`host`, `host_key`, `origin` and `site` cut strings: they expect a canonical URL and do not parse it again.
 
 >>> canonical("HTTP://Example.com:80/a/../b?utm_source=x&q=1#top")
 'http://example.com/b?q=1'
@@ -170,7 +170,7 @@ def host(url: str) -> str:
     return authority.rpartition(":")[0] or authority
 
 
-def lane(url: str) -> str:
+def host_key(url: str) -> str:
     """Return the host of a canonical URL with its port, if that is not the default one: what politeness counts by."""
     start = url.index("//") + 2
     end = url.find("/", start)

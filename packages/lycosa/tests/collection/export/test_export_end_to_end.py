@@ -33,7 +33,7 @@ def expected(directory: Path, everything: bool = False, copies: bool = False) ->
     """The pages that the log says are meant."""
     threshold = 0.0 if everything else summarise(directory).threshold
     pages = [event for event in events(directory) if isinstance(event, Visit) and event.is_page]
-    return [page for page in pages if page.worth >= threshold and (copies or not page.same_as)]
+    return [page for page in pages if page.relevance_now >= threshold and (copies or not page.same_as)]
 
 
 def test_the_crawl_is_worth_exporting(reefs: Path) -> None:
@@ -60,7 +60,7 @@ def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[st
     pages = expected(reefs, **scope)
     assert len(pages) == done.pages == len(table)
     assert [page.node for page in pages] == table["url"].tolist()
-    assert [page.worth for page in pages] == table["score"].tolist()
+    assert [page.relevance_now for page in pages] == table["score"].tolist()
     assert [page.digest.hex() for page in pages] == table["digest"].tolist()
     assert [f"{page.simhash:016x}" for page in pages] == table["simhash"].tolist()
     assert [len(page.links) for page in pages] == table["outlinks"].tolist()

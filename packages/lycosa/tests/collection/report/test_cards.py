@@ -60,7 +60,7 @@ def test_where_pages_came_from(tmp_path: Path) -> None:
 def test_the_most_promising_link_is_told(tmp_path: Path) -> None:
     """Of several links between two pages, the one that looked best is named."""
     links = Links.to("b", "b", "b", anchors=["here", "coral", ""])
-    links.alphas = np.array([0.1, 0.9, 0.2], np.float32)
+    links.link_relevances = np.array([0.1, 0.9, 0.2], np.float32)
     with cards_of(tmp_path, Seed("a"), page("a", links=links), page("b")) as (cards, number):
         assert "coral" == cards.card(number["b"]).anchor
 

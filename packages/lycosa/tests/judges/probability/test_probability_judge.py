@@ -52,15 +52,15 @@ class Hunt:
         return visit
 
     def teach(self, force: bool = False) -> ModelUpdate | None:
-        lesson = self.judge.lesson(0.0, force)
-        if lesson is not None:
-            self.judge.adopt(lesson)
-            self.events.append(lesson)
-        return lesson
+        update = self.judge.update(0.0, force)
+        if update is not None:
+            self.judge.adopt(update)
+            self.events.append(update)
+        return update
 
     def label(self, node: str, relevant: bool | None) -> None:
         self.events.append(Label(node, relevant))
-        self.judge.hear(Label(node, relevant))
+        self.judge.add_label(Label(node, relevant))
 
     def mixed(self, sea: int = 12, others: int = 24) -> None:
         for number in range(max(sea, others)):
@@ -73,7 +73,7 @@ class Hunt:
 
     def worth(self) -> dict[str, float]:
         nodes = [event.node for event in self.events if isinstance(event, Visit) and event.is_version]
-        return dict(zip(nodes, self.judge.worths().tolist(), strict=True))
+        return dict(zip(nodes, self.judge.relevances_now().tolist(), strict=True))
 
     def relevant(self) -> set[str]:
         return {node.split("/")[3] for node, worth in self.worth().items() if worth >= self.judge.threshold}
@@ -85,7 +85,7 @@ def again(hunt: Hunt, judge: Probability) -> Probability:
         if isinstance(event, Seed):
             judge.start(event)
         elif isinstance(event, Label):
-            judge.hear(event)
+            judge.add_label(event)
         elif isinstance(event, ModelUpdate):
             judge.adopt(event)
         else:
@@ -121,7 +121,7 @@ def test_a_replayed_judge_is_the_same() -> None:
     hunt.teach(force=True)
     hunt.see(page("http://a.test/last", SEA, 77))
     second = again(hunt, Probability("coral reef"))
-    assert np.array_equal(second.worths(), hunt.judge.worths())
+    assert np.array_equal(second.relevances_now(), hunt.judge.relevances_now())
     after = page("http://a.test/next", SEA, 78)
     words = Vocabulary()
     words.follow(hunt.words.terms)
@@ -133,9 +133,9 @@ def test_nothing_changes_before_a_lesson_is_adopted() -> None:
     """Asking for a lesson changes neither worths nor judgements."""
     hunt = Hunt(Probability("coral reef"))
     hunt.mixed(4, 5)
-    before = hunt.judge.worths().copy()
-    assert hunt.judge.lesson(0.0, force=True) is not None
-    assert np.array_equal(before, hunt.judge.worths())
+    before = hunt.judge.relevances_now().copy()
+    assert hunt.judge.update(0.0, force=True) is not None
+    assert np.array_equal(before, hunt.judge.relevances_now())
 
 
 def test_lessons_come_at_positions_that_grow() -> None:
@@ -331,7 +331,7 @@ def test_what_others_say_of_a_text_counts_live_as_in_a_replay() -> None:
             hunt.mixed()
         worth = hunt.worth()[visit.node]
         assert sum(hunt.judge.explain(visit).values()) == pytest.approx(math.log(worth / (1 - worth)), abs=0.05)
-    assert again(hunt, Probability("coral reef")).worths().tolist() == hunt.judge.worths().tolist()
+    assert again(hunt, Probability("coral reef")).relevances_now().tolist() == hunt.judge.relevances_now().tolist()
     assert "it looks stuffed" in hunt.judge.explain(visit)
 
 
@@ -398,10 +398,10 @@ def test_a_damaged_lesson_is_told(broken: dict[str, object]) -> None:
     """A log may come from anywhere: what is no lesson is one clear error."""
     hunt = Hunt(Probability("coral reef"))
     hunt.mixed(6, 8)
-    lesson = hunt.judge.lesson(0.0, force=True)
-    assert lesson is not None
+    update = hunt.judge.update(0.0, force=True)
+    assert update is not None
     with pytest.raises(DamagedError, match="lesson of the judge in the log is damaged"):
-        hunt.judge.adopt(ModelUpdate("", {**lesson.data, **broken}))
+        hunt.judge.adopt(ModelUpdate("", {**update.data, **broken}))
 
 
 @pytest.mark.parametrize("threshold", [7.0, -0.1, float("nan")])

@@ -14,7 +14,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Space
 from lycosa.crawling import Crawl, crawl
 from lycosa.crawling.request import CrawlRequest
-from lycosa.revisit.keeper import Keeping
+from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
 from lycosa.testweb.changing import ChangingWeb
@@ -96,7 +96,7 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
         async for visit in going:
             assert going.engine is not None
             least = going.engine.topic.threshold
-            if visit.is_page and (visit.node in seeds or visit.is_find(least)):  # as the keeper chooses and weighs
+            if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):  # as the keeper chooses and weighs
                 weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
                 pages[visit.node] = visit.started, max(weight, 1e-3)
         return asyncio.get_running_loop().time()
@@ -128,7 +128,7 @@ def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
     sent: defaultdict[str, int] = defaultdict(int)
 
     async def run() -> str:
-        asked = CrawlRequest(options, place, space=world.space(web), clock=clock, resuming=True, keeping=Keeping())
+        asked = CrawlRequest(options, place, space=world.space(web), clock=clock, resuming=True, keeping=RevisitPlan())
         going = Crawl(asked)
         async for visit in going:
             if visit.node not in looks or visit.kind != "revisit":

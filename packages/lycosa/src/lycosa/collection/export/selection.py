@@ -57,7 +57,7 @@ class Selection:
         self.parent = lru_cache(maxsize=16)(self.log.visit)  # those that led to pages come one after the other
         self.view = collection.view()
         least = -math.inf if everything else collection.threshold
-        self._chosen = self.view.current(copies=copies) & (self.view.column("worth") >= least)
+        self._chosen = self.view.current(copies=copies) & (self.view.column("relevance_now") >= least)
         if only:
             row = self.view.graph.vertex(only)
             self._chosen &= np.arange(len(self._chosen)) == row

@@ -90,19 +90,19 @@ def gather(collection: Collection) -> Report:
     view = collection.view()
     tally, relevant = view.tally, view.relevant(collection.threshold)
     pages = np.flatnonzero(view.column("crawled"))
-    worths, copies = view.column("first_worth")[pages], view.column("first_copy")[pages]
+    relevances_now, copies = view.column("first_relevance")[pages], view.column("first_copy")[pages]
     order, depth = view.breadth_first()
     order = order[view.column("crawled")[order]]
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
     report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
     report.spent = spending(tally.spent)
-    report.scoreless = int((worths == 0).sum())
+    report.scoreless = int((relevances_now == 0).sum())
     report.runs = len(tally.crawls)
     report.began = tally.crawls[0][0] if tally.crawls else 0.0
     report.seconds = sum((end - start for start, end in tally.crawls), 0.0)
     report.curve = figures.harvest(relevant[pages], relevant[order])
-    report.scores = figures.scores(worths, copies, report.threshold)
+    report.scores = figures.scores(relevances_now, copies, report.threshold)
     report.pace = figures.pace(
         view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.collection.graph import REDIRECT, SITEMAP
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.figures import Branch, Card, Stop
-from lycosa.collection.snippets import Mark, Snippet, snippet
+from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.collection.words import cut, said
 from lycosa.core.errors import StoreError
@@ -27,7 +27,7 @@ ENDS = 8  # pages at either end of a long way without relevant pages
 class Cards:
     """Makes cards of vertices, by reading their visits again: a few hundred, so it may take a moment each."""
 
-    def __init__(self, collection: Collection, depth: NDArray[np.int32], marks: Sequence[Mark] = ()) -> None:
+    def __init__(self, collection: Collection, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
         self.collection = collection
         self.view = collection.view()
         self.depth = depth
@@ -46,7 +46,7 @@ class Cards:
             visit.node,
             visit.title[:CLIP],
             int(self._number[vertex]),
-            visit.worth,
+            visit.relevance_now,
             bool(self._relevant[vertex]),
             visit.score,
             int(self.depth[vertex]),
@@ -115,9 +115,9 @@ class Cards:
         while len(children.get(way[-1], ())) == 1:
             way.append(children[way[-1]][0])
         stops: list[Stop] = []
-        for is_find, stretch in groupby(way, key=lambda stop: stop in rank):
+        for was_relevant, stretch in groupby(way, key=lambda stop: stop in rank):
             passed = list(stretch)
-            left_out = 0 if is_find else max(0, len(passed) - 2 * ENDS)
+            left_out = 0 if was_relevant else max(0, len(passed) - 2 * ENDS)
             for place, stop in enumerate(passed):
                 if not left_out or place < ENDS or place >= len(passed) - ENDS:
                     stops.append(Stop(self.card(stop), rank.get(stop, 0), left_out * (place == ENDS - 1)))
@@ -137,7 +137,7 @@ def pieces(passage: Snippet) -> list[tuple[str, bool]]:
     return [piece for piece in [*cut_pieces, (passage.text[at:], False)] if piece[0]]
 
 
-def topic_marks(options: Options, learned: Sequence[str]) -> list[Mark]:
+def topic_marks(options: Options, learned: Sequence[str]) -> list[Highlight]:
     """What marks the topic in a text: the beginnings of its words, or of the terms it has learned.
 
     >>> [mark.words for mark in topic_marks(Options(topic="the coral reefs"), ())]
@@ -147,14 +147,14 @@ def topic_marks(options: Options, learned: Sequence[str]) -> list[Mark]:
     # A plural marks its singular, too; a letter or two would mark anything.
     stems = dict.fromkeys(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
     chosen = [stem for stem in stems if len(stem) > 2 or not stem.isascii()]
-    return [Mark((stem,), prefix=True, group=number) for number, stem in enumerate(chosen)]
+    return [Highlight((stem,), prefix=True, group=number) for number, stem in enumerate(chosen)]
 
 
-def pattern_marks(regex: str, text: str) -> list[Mark]:
+def pattern_marks(regex: str, text: str) -> list[Highlight]:
     """For a topic that is a pattern: the words of its first match."""
     try:
         match = re.search(regex, text[:100_000], re.IGNORECASE)  # letters of a page in which a pattern is looked for
     except re.error:  # crawl.toml was changed since
         return []
     words = tuple(cut(match.group())) if match else ()
-    return [Mark(words)] if words else []
+    return [Highlight(words)] if words else []

@@ -280,7 +280,7 @@ AT_ONCE = 4096  # pages whose values are computed in one batch
 VECTOR = 2.0  # root of the weight of vectors when pages are compared
 # pages whose features and vectors are in memory; the others are in a file, read for model updates only
 IN_MEMORY = 65_536
-_COLUMNS = ("answers", "against", "quality", "filled", "first", "worth")
+_COLUMNS = ("answers", "against", "quality", "filled", "first", "relevance_now")
 
 
 class Pages:
@@ -297,13 +297,13 @@ class Pages:
         self.filled = np.zeros(0, np.bool_)  # rows with features
         self.first = np.zeros(0, np.bool_)  # rows of a page's first version that is no copy
         self.firsts = 0  # their number
-        self.worth = np.zeros(0, np.float32)
+        self.relevance_now = np.zeros(0, np.float32)
 
-    def add(self, evidence: Evidence, worth: float, first: bool) -> int:
+    def add(self, evidence: Evidence, relevance_now: float, first: bool) -> int:
         """One more row, and its number."""
         row = self.count
         self.count += 1
-        if self.count > len(self.worth):
+        if self.count > len(self.relevance_now):
             for name in _COLUMNS:
                 setattr(self, name, fit(getattr(self, name), self.count))
         self.slots.append(evidence.slots)
@@ -311,7 +311,7 @@ class Pages:
         self.vectors.append(evidence.vector)
         self.answers[row], self.filled[row] = evidence.answers, evidence.slots.any()
         self.against[row], self.quality[row] = evidence.against, evidence.quality
-        self.first[row], self.worth[row] = first, worth
+        self.first[row], self.relevance_now[row] = first, relevance_now
         self.firsts += first
         return row
 

@@ -64,7 +64,7 @@ class Probability:
     said no to. Where nobody has shown a page, the ten that answer the words best stand in, by what each says itself.
     The line is drawn where line.py expects as many pages above it as are relevant. Both happen after 10 pages, 15,
     23, ..., but not before there is a page that promises something, or 50 that do not. What came of it is a lesson, an
-    event of the log, and from then on all pages so far are worth what it says of them.
+    event of the log, and from then on all pages so far are relevance_now what it says of them.
 
     A topic may have "phrases in quotes" and -words that speak against a page.
 
@@ -245,7 +245,7 @@ class Probability:
         if seed.kind == "page":
             self._starts.add(seed.node)
 
-    def hear(self, label: Label) -> None:
+    def add_label(self, label: Label) -> None:
         """A person's word on a page."""
         self._labels.pop(label.node, None)
         if label.relevant is not None:
@@ -253,11 +253,11 @@ class Probability:
         if self._model is None:
             self._settle()
 
-    def worths(self) -> Column:
-        """What each version of a page is worth now."""
-        return self._pages.worth[: self._pages.count]
+    def relevances_now(self) -> Column:
+        """What each version of a page is relevance_now now."""
+        return self._pages.relevance_now[: self._pages.count]
 
-    def lesson(self, now: float, force: bool = False) -> ModelUpdate | None:
+    def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
         """What the pages so far teach; only after so many more of them."""
         count = self._pages.firsts
         if not force and (count < self._next or self.waits):
@@ -283,14 +283,14 @@ class Probability:
         odds = untaught(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
         return not (sigmoid(odds) >= 0.2).any()
 
-    def adopt(self, lesson: ModelUpdate) -> None:
+    def adopt(self, update: ModelUpdate) -> None:
         """Judge by it: new pages from now on, and all that are known."""
-        self._model = Model.of(lesson.data, self._looking.idf())
+        self._model = Model.of(update.data, self._looking.idf())
         pages = self._pages
         self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
         self._judged = pages.count
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
-        pages.worth[: pages.count] = np.where(pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0)
+        pages.relevance_now[: pages.count] = np.where(pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0)
         self._settle()
 
     def state(self) -> State:
@@ -318,7 +318,7 @@ class Probability:
         self._next, self._judged = state["next"], state["judged"]
 
     def explain(self, visit: Visit) -> dict[str, float]:
-        """Why a page that is known is worth what it is: log odds that add up to it, the weightiest first.
+        """Why a page that is known is relevance_now what it is: log odds that add up to it, the weightiest first.
 
         A label stands alone: on its own page it is the last word.
         """
@@ -342,7 +342,7 @@ class Probability:
             parts.append(("the line between yes and no", -model.line))
         parts.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
         stuffing = _stuffing(float(pages.quality[row]))
-        if row < self._judged or _is_in(stuffing, sum(odds for _, odds in parts), float(pages.worth[row])):
+        if row < self._judged or _is_in(stuffing, sum(odds for _, odds in parts), float(pages.relevance_now[row])):
             parts.append(("it looks stuffed", stuffing))
         return dict(sorted(((what, odds) for what, odds in parts if odds), key=lambda pair: -abs(pair[1])))
 
@@ -372,7 +372,7 @@ class Probability:
         """On their own pages people have the last word."""
         for node, yes in self._labels.items():
             if (row := self._row_of.get(node)) is not None:
-                self._pages.worth[row] = 1.0 if yes else 0.0
+                self._pages.relevance_now[row] = 1.0 if yes else 0.0
 
     def _given(self) -> Given:
         """What people have said, as rows of pages that count."""
@@ -403,9 +403,9 @@ def _stuffing(quality: float) -> float:
     return STUFFED * min(0.0, math.log(max(2.0 * quality, 1e-4)))
 
 
-def _is_in(stuffing: float, others: float, worth: float) -> bool:
+def _is_in(stuffing: float, others: float, relevance_now: float) -> bool:
     """Whether a page was judged as stuffed when it was fetched: that was not looked at where little spoke for it."""
-    odds = math.log(max(worth, 1e-13) / max(1.0 - worth, 1e-13))
+    odds = math.log(max(relevance_now, 1e-13) / max(1.0 - relevance_now, 1e-13))
     return abs(others + stuffing - odds) < abs(others - odds)
 
 

@@ -183,7 +183,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     n = c + len(given.starts)
     p, r = n + len(likely), n + len(likely) + len(given.refused)
 
-    mean = _mean(pages, rows_known[pages.worth[rows_known] <= np.median(pages.worth[rows_known])])
+    mean = _mean(pages, rows_known[pages.relevance_now[rows_known] <= np.median(pages.relevance_now[rows_known])])
     every = np.arange(e)
     slots = np.concatenate([examples.slots[every], pages.slots[rows]])
     weighed = np.concatenate([examples.values(every, idf), pages.values(rows, idf)])

@@ -219,4 +219,4 @@ class Excerpts:
         except BadEncoding:
             return ""
         kind = exchange.header("content-type")
-        return Snapshot.of(visit.node, body, kind, relevance=visit.worth, threshold=0.0).main_text
+        return Snapshot.of(visit.node, body, kind, relevance=visit.relevance_now, threshold=0.0).main_text

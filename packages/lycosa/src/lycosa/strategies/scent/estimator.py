@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import distinct, fit
 from lycosa.core.state import State, plain, put_back
-from lycosa.core.table import OPEN, Aside, Table
+from lycosa.core.table import OPEN, SpilledTable, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.strategies.parents import linked
 from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
@@ -155,7 +155,7 @@ class Scent:
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
     >>> links = Links.to("http://a.test/coral", "http://a.test/trains", anchors=["coral reefs", "railways"])
-    >>> links.alphas[:] = (.8, 0)
+    >>> links.link_relevances[:] = (.8, 0)
     >>> scent = Scent(words="coral reef bleaching", vectors=False)
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, relevance=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
@@ -186,7 +186,7 @@ class Scent:
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     positives_: int = field(default=0, init=False, repr=False, compare=False)
-    finds_: int = field(default=0, init=False, repr=False, compare=False)
+    relevant_: int = field(default=0, init=False, repr=False, compare=False)
     oldest_: int = field(default=0, init=False, repr=False, compare=False)  # rows before it had their turn
     turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
     by_topic_: bool = field(default=False, init=False, repr=False, compare=False)  # and why; else for its age
@@ -284,14 +284,14 @@ class Scent:
         before, self.turn_ = self.turn_, -1
         if self.pages_ > 3:
             # Finds are doubtful while there are few, and fewer than one page in six is one.
-            doubtful = self.probability and self.finds_ <= 10 and 6 * self.finds_ < self.pages_
-            if not self.finds_ and self.pages_ % 2 == 0:
+            doubtful = self.probability and self.relevant_ <= 10 and 6 * self.relevant_ < self.pages_
+            if not self.relevant_ and self.pages_ % 2 == 0:
                 self.turn_ = self._oldest(table)
-            elif self.finds_ and doubtful and self.pages_ % 4 == 0:
+            elif self.relevant_ and doubtful and self.pages_ % 4 == 0:
                 self.turn_ = self._most_topical(table, before)
-            elif before >= 0 and table.state[before] == OPEN and self.by_topic_ == bool(self.finds_ and doubtful):
+            elif before >= 0 and table.state[before] == OPEN and self.by_topic_ == bool(self.relevant_ and doubtful):
                 self.turn_ = before
-            self.by_topic_ = self.finds_ > 0
+            self.by_topic_ = self.relevant_ > 0
         return np.array([row for row in {before, self.turn_} if row >= 0], np.intp)
 
     def _oldest(self, table: Table) -> int:
@@ -313,7 +313,7 @@ class Scent:
         if not len(rows):
             return -1
         of_anchor, of_others = self.mixing_.fixed[_OF_TOPIC[0]], self.mixing_.fixed[_OF_TOPIC[1]]
-        values = of_anchor * table.alpha_max[rows] + self.trails_.known[rows, SAID] @ of_others
+        values = of_anchor * table.link_relevance_max[rows] + self.trails_.known[rows, SAID] @ of_others
         if len(rows) > CANDIDATES:
             chosen = np.sort(values.argpartition(len(rows) - CANDIDATES)[len(rows) - CANDIDATES :])
             rows, values = rows[chosen], values[chosen]
@@ -335,7 +335,7 @@ class Scent:
         self.risk_.learn(line, failed)
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(line, visit, table)
 
-    def _risked(self, scores: Column, lines: Lines, table: Table | Aside) -> Column:
+    def _risked(self, scores: Column, lines: Lines, table: Table | SpilledTable) -> Column:
         """What is promised, if there is a page, times the root of the probability that there is one.
 
         The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
@@ -355,7 +355,7 @@ class Scent:
         trails.outcome[row], trails.done[row] = outcome, True
         self.pages_ += 1
         self.sum_ += outcome
-        self.finds_ += visit.is_find(self.threshold)
+        self.relevant_ += visit.was_relevant(self.threshold)
         if outcome > 0:
             self.positive_sum_ += outcome
             self.positives_ += 1
@@ -385,7 +385,7 @@ class Scent:
         self.groups_[groups] += np.array((outcome, pages), np.float32)
         self.groups_[0] = 0.0  # the slot of no word and of no path
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> Rows:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> Rows:
         """The judge has learned: what led to the pages so far has led to what they are worth now.
 
         Returned are the rows that were scored again: the best ones by their last score.
@@ -395,14 +395,14 @@ class Scent:
         trails = self.trails_
         trails.fit(len(table))
         self.elite_.fit(len(table))
-        worth = np.zeros(len(table))
-        worth[rows[rows >= 0]] = worths[rows >= 0]
-        pages, outcome = self.sharpening_.relearn(worth)
+        relevance_now = np.zeros(len(table))
+        relevance_now[rows[rows >= 0]] = relevances_now[rows >= 0]
+        pages, outcome = self.sharpening_.relearn(relevance_now)
         trails.outcome[pages] = outcome
         positive = outcome > 0.0
         self.sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[positive].sum())
         self.positives_ = int(np.count_nonzero(positive))
-        self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
+        self.relevant_ = int(np.count_nonzero(positive & (relevance_now[pages] >= self.threshold)))
         self._credit_anew(pages, outcome, table)
         trails.retell(table.edges)
         return self._rescored(table)
@@ -436,10 +436,10 @@ class Scent:
         trails, children = self.trails_, step.children
         outcome, every = trails.outcome.item(step.row), linked(step, table)
         if step.visit.follows and step.visit.is_version:  # it speaks for its new links as it is now
-            outcome = self.sharpening_.worth(step.visit, table, self.words_)
+            outcome = self.sharpening_.outcome_of(step.visit, table, self.words_)
         lines = trails.known.take(children, axis=0)
         lines[:, OUTCOMES] += outcome
-        lines[:, PROMISE] += outcome * step.alphas
+        lines[:, PROMISE] += outcome * step.link_relevances
         for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
             np.maximum(lines[:, column], step.facet(facet), out=lines[:, column])
         if len(every) == len(children):
@@ -510,7 +510,7 @@ class Scent:
         self.trails_.join(rows, known, table.edges)
         self.elite_.join(rows, known)
 
-    def renew(self, known: Mapping[str, NDArray[Any]], aside: Aside, table: Table) -> Scores:
+    def renew(self, known: Mapping[str, NDArray[Any]], aside: SpilledTable, table: Table) -> Scores:
         """What rows that are put aside are worth by now: the scores that they get, which are among what is known."""
         self.trails_.fit(len(table))
         self.trails_.renew(known, aside.in_degree, table.edges)
@@ -547,7 +547,7 @@ class Scent:
         values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
         return dict(sorted(values.items(), key=lambda term: (term[0] in (RISK, "any link"), -abs(term[1]))))
 
-    def _features(self, lines: Lines, table: Table | Aside) -> Column:
+    def _features(self, lines: Lines, table: Table | SpilledTable) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
         rows, known = lines.rows, np.ascontiguousarray(lines.known.T)
         scale, mean, features = self.scale_, self.mean_, np.zeros((len(TERMS), len(rows)))
@@ -556,7 +556,7 @@ class Scent:
         np.log1p(parents, out=features[1])
         # A judge of one's own may say less than nothing.
         np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=features[2])
-        features[3] = table.alpha_max[rows]  # which is no column by itself: `take` would copy all of it
+        features[3] = table.link_relevance_max[rows]  # which is no column by itself: `take` would copy all of it
         features[4:7] = known[SAID]
         features[7] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
         lifts, sums, counts = self._lifts(lines.words)
@@ -564,7 +564,7 @@ class Scent:
         of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
         features[8] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
         np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[9:12])
-        curiosity = 1.0 / (1.0 + self.finds_ / 3)
+        curiosity = 1.0 / (1.0 + self.relevant_ / 3)
         unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
         features[12] = 0.5 * curiosity * (unknown[0] + unknown[1])
         features[12] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)

@@ -15,7 +15,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.strategies.scent.words import SLOTS, LinkWords, slot_of
 
-UNLIKELY = 0.2  # a less probable page is worth nothing: it is noise, and there is much of it
+UNLIKELY = 0.2  # a less probable page is relevance_now nothing: it is noise, and there is much of it
 # Share of our own reading in what the query says of a page; less beside a judge that gives probabilities.
 OWN, OWN_BESIDE = 0.8, 0.2
 # Weight of feedback beside the query, which has 1; its limit, as a multiple of the query's usual.
@@ -29,9 +29,9 @@ _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))  # 1 + log tf of 
 Column = NDArray[np.float64]
 
 
-def likely(worth: NDArray[np.floating[Any]]) -> Column:
+def likely(relevance_now: NDArray[np.floating[Any]]) -> Column:
     """Probabilities, and 0 for those that are noise."""
-    return np.where(worth < UNLIKELY, 0.0, worth)
+    return np.where(relevance_now < UNLIKELY, 0.0, relevance_now)
 
 
 class _Kept:
@@ -95,7 +95,7 @@ class _Read(NamedTuple):
 
 
 class Sharpening:
-    """What a page turned out to be worth, and so its words.
+    """What a page turned out to be relevance_now, and so its words.
 
     A judge that gives probabilities learns from the crawl itself: the outcome is four fifths its word, and a fifth our
     own reading, which tells pages apart that it has not learned to tell yet. For other judges it is query + feedback.
@@ -105,7 +105,7 @@ class Sharpening:
     The query's part is a fifth of the judge's beta and four fifths our own reading, the cosine of the page's words
     (1 + log tf) with the topic's, brought to the scale of beta; for a topic without words it is beta. The feedback's
     part is pseudo relevance feedback: of each word we know how much better than others the pages are that have it, its
-    lift (sum of their query's parts - mean times their number) / (their number + 3), and a page is worth the mean lift
+    lift (sum of their query's parts - mean times their number) / (their number + 3), and a page is relevance_now the mean lift
     of its words. Three things keep it from drifting: the query keeps twice its weight, it is capped, and it is tested
     against the query. The lifts learn from the query's part alone, and on each new page, before it is learned from,
     what feedback says has to agree with what the query says; while it does not, it counts nothing.
@@ -152,7 +152,7 @@ class Sharpening:
         return bool(qf - q * f > TRUST * math.sqrt(max((qq - q * q) * (ff - f * f), 1e-18)))
 
     def learn(self, row: int, visit: Visit, table: Table, words: LinkWords) -> float:
-        """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
+        """The outcome of a page, which is then learned from. A copy of a page that we have is relevance_now nothing."""
         if visit.same_as:
             if self.probability:
                 self._kept.add(row, 0.0, 0.0, _NO_SLOTS)
@@ -172,14 +172,14 @@ class Sharpening:
         self.total += query
         return read.outcome
 
-    def relearn(self, worth: Column) -> tuple[Rows, Column]:
-        """Pages are worth something else by now, given by row: words and sums become what they would be by that.
+    def relearn(self, relevance_now: Column) -> tuple[Rows, Column]:
+        """Pages are relevance_now something else by now, given by row: words and sums become what they would be by that.
 
         Returned are the rows of all pages, and their outcomes.
         """
         kept, n = self._kept, self._kept.count
         rows, own, quality = kept.rows[:n].astype(np.intp), kept.own[:n], kept.quality[:n]
-        query = likely(worth[rows]) * (quality > 0.0)
+        query = likely(relevance_now[rows]) * (quality > 0.0)
         self._beta, self._own = float(query.sum()), float(own.sum())
         if self._beta and self._own:
             query = (1.0 - OWN_BESIDE) * query + OWN_BESIDE * own * (self._beta / self._own)
@@ -196,7 +196,7 @@ class Sharpening:
         put_back(self, state["sums"])
         self._kept.restore(state["kept"])
 
-    def worth(self, visit: Visit, table: Table, words: LinkWords) -> float:
+    def outcome_of(self, visit: Visit, table: Table, words: LinkWords) -> float:
         """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""
         return 0.0 if visit.same_as else self._read(visit, table, words).outcome
 
@@ -217,7 +217,7 @@ class Sharpening:
             known = self.lifts[slots]
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
-        outcome *= visit.data.get("quality", 1.0)  # what is stuffed with the topic's words is worth nothing
+        outcome *= visit.data.get("quality", 1.0)  # what is stuffed with the topic's words is relevance_now nothing
         return _Read(outcome, query, said, relevance, own, length > 0.0, slots)
 
     def _fed_back(self, query: float, said: float) -> float:

@@ -64,10 +64,10 @@ _MARKS = re.compile(r"[*#?]")
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
 _LEAVING = ("section", "own", "trusted", "suspect", "smells")  # columns of a row that is put aside
-_COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "finds")
-_OF_SECTION = ("pages", "finds", "waste", "lies", "mazes", "walls", "level")
-_OF_HOST = ("pages", "finds", "copies", "stuffed", "started", "level")
-_OF_SITE = ("pages", "finds", "copies", "level")  # in a state
+_COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "relevant")
+_OF_SECTION = ("pages", "relevant", "waste", "lies", "mazes", "walls", "level")
+_OF_HOST = ("pages", "relevant", "copies", "stuffed", "started", "level")
+_OF_SITE = ("pages", "relevant", "copies", "level")  # in a state
 STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
@@ -80,7 +80,7 @@ class SectionRecord:
     stem: str
     rows: array[int] = field(default_factory=lambda: array("i"))
     pages: int = 0
-    finds: int = 0
+    relevant: int = 0
     waste: int = 0
     lies: int = 0  # soft 404s
     mazes: int = 0
@@ -101,7 +101,7 @@ class SiteRecord:
 
     hosts: list[str] = field(default_factory=list)
     pages: int = 0
-    finds: int = 0
+    relevant: int = 0
     copies: int = 0  # pages that repeat one of another host
     level: int = FREE
 
@@ -111,7 +111,7 @@ class HostRecord:
     site: SiteRecord
     sections: list[int] = field(default_factory=list)
     pages: int = 0
-    finds: int = 0
+    relevant: int = 0
     copies: int = 0
     stuffed: int = 0  # stuffed pages; the first counts as two if there is no doubt
     started: bool = False  # has a start page
@@ -119,7 +119,7 @@ class HostRecord:
     reason: str = ""
 
 
-class TrapFilter(protocols.TrapFilter):
+class SectionTrapFilter(protocols.TrapFilter):
     """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
@@ -131,7 +131,7 @@ class TrapFilter(protocols.TrapFilter):
         self.hosts: dict[str, HostRecord] = {}
         self.sites: dict[str, SiteRecord] = {}
         self.pages = 0
-        self.finds = 0
+        self.relevant = 0
         self._number: dict[tuple[str, Suspicion], int] = {}
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
@@ -161,7 +161,7 @@ class TrapFilter(protocols.TrapFilter):
         if visit.is_version:
             if "soft-404" in visit.flags:
                 visit.relevance = 0.0
-                visit.links.alphas = np.zeros(len(visit.links), np.float32)
+                visit.links.link_relevances = np.zeros(len(visit.links), np.float32)
                 return
             visit.same_as = self.copies.original(visit)
             if is_maze(visit):
@@ -212,7 +212,7 @@ class TrapFilter(protocols.TrapFilter):
                 reason, where, fetched = part.reason, part.host + _MARKS.split(part.stem, 1)[0], part.pages
             elif host.level:
                 reason, where, fetched = host.reason, part.host, host.pages
-            elif host.site.level and not host.finds and not host.started:
+            elif host.site.level and not host.relevant and not host.started:
                 name = site(part.host.partition(":")[0])
                 reason, where, fetched = FRUITLESS_SITE, name, host.site.pages
             else:
@@ -355,16 +355,16 @@ class TrapFilter(protocols.TrapFilter):
         """Count a page for or against its section and its host."""
         part = self.sections[number]
         host = self.hosts[part.host]
-        found = visit.is_find(self.threshold)
+        found = visit.was_relevant(self.threshold)
         stuffed = is_stuffed(visit)
         wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
-        self.finds += found
+        self.relevant += found
         # one page is enough, if it is the host's first
         host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= 0.2 or host.pages else STUFFED_PAGES
         for each in (part, host, host.site):
             each.pages += 1
-            each.finds += found
+            each.relevant += found
         part.waste += wasted
         part.lies += "soft-404" in visit.flags
         if visit.same_as and Address(visit.same_as).host != part.host:
@@ -454,7 +454,7 @@ class TrapFilter(protocols.TrapFilter):
                 self._fruitless.discard(name)
             if home.level != was:
                 touched.update(number for other in home.hosts for number in self.hosts[other].sections)
-            elif host.level != before or (home.level and host.finds == 1):  # its first find sets a host free
+            elif host.level != before or (home.level and host.relevant == 1):  # its first find sets a host free
                 touched.update(host.sections)
         return touched
 
@@ -463,7 +463,7 @@ class TrapFilter(protocols.TrapFilter):
         guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
         guilty = guilty or (part.kind == LOOP and part.mazes > 0) or (part.kind == LISTS and part.walls > 0)
-        fruitful = part.finds > max(2, part.waste)
+        fruitful = part.relevant > max(2, part.waste)
         known = len(self._mazes.get(part.name, ())) >= HOSTS
         if fruitful or not (guilty or known):
             part.level, part.reason = FREE, ""
@@ -493,16 +493,16 @@ class TrapFilter(protocols.TrapFilter):
 
     def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
         """Whether it has given too little for too long, by a judge that has found enough elsewhere."""
-        finds, pages = self.finds - one.finds, self.pages - one.pages
-        if finds < PROOF or one.pages - one.finds <= ALLOWANCE * (1 + one.finds + self.pages / 1000):
+        relevant, pages = self.relevant - one.relevant, self.pages - one.pages
+        if relevant < PROOF or one.pages - one.relevant <= ALLOWANCE * (1 + one.relevant + self.pages / 1000):
             return False
         # fruitless: even one more would be less than a quarter of others' rate
-        return one.finds + 1 <= 0.25 * one.pages * finds / pages
+        return one.relevant + 1 <= 0.25 * one.pages * relevant / pages
 
     def _level(self, number: int) -> int:
         part = self.sections[number]
         host = self.hosts[part.host]
-        return max(part.level, host.level, FREE if host.finds or host.started else host.site.level)
+        return max(part.level, host.level, FREE if host.relevant or host.started else host.site.level)
 
     def _trusts(self, address: Address) -> bool:
         here = f"{address.path}?{address.query}"[1:]

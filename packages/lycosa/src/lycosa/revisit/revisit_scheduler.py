@@ -41,32 +41,32 @@ DEBT = 25.0  # requests by which exploring and keeping fresh can get out of step
 Times: TypeAlias = NDArray[np.float64]
 
 
-class Keeper(protocols.Keeper):
+class RevisitScheduler(protocols.VisitScheduler):
     """What is watched, when it is due, and what it was found to be, in a run that begins at `now`."""
 
     refreshes = True
 
     def __init__(
-        self, keeping: Keeping, options: Options, versions: Versions, space: Space, threshold: float, now: float
+        self, keeping: RevisitPlan, options: Options, versions: Versions, space: Space, threshold: float, now: float
     ) -> None:
         detectors = parse_detectors(options.detect or DEFAULT)
-        self.ready, self.lane, self.behaviours = space.ready, space.lane, keeping.behaviours(options)
+        self.ready, self.host_key, self.behaviours = space.ready, space.host_key, keeping.behaviours(options)
         self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
         self.explore = options.explore  # share of requests that goes to new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
         # set where time counts: what keeping fresh does not use of its share is not for exploring
         self.pace: Pace | None = None
         self.memory = Memory(
-            self.lane,
+            self.host_key,
             self.behaviours,
             threshold,
             irrelevant=options.watch_all,
             attempts=options.attempts,
         )
-        self.witness = Witness(self.memory, versions, detectors)
+        self.witness = ChangeComparer(self.memory, versions, detectors)
         self.histories, self.watched = self.memory.histories, self.memory.watched
         self._due: Times = np.zeros(0)
-        self._agenda = Agenda(self._lane_of, self._due_at)
+        self._agenda = Agenda(self._host_key_of, self._due_at)
         self._in_flight: set[str] = set()
         self._rest: dict[str, float] = {}
         self._again = -math.inf  # when all is to be planned anew
@@ -99,13 +99,13 @@ class Keeper(protocols.Keeper):
 
     def _page(self, number: int, now: float) -> Task | None:
         self._catch_up(now)
-        page = self._agenda.take(now, self._lane_ready)
+        page = self._agenda.take(now, self._host_ready)
         return self._task(self.memory.by_number[page], number) if page >= 0 else None
 
     def _task(self, page: Watched, number: int) -> Task:
         conditions: tuple[tuple[str, str], ...] = NEVER_CACHED
         if page.behaviour != ALWAYS:
-            honesty = self.memory.honesty[self.lane(page.node)]
+            honesty = self.memory.honesty[self.host_key(page.node)]
             believe = not page.fate and not proves(page.node, page.looks, honesty)
             conditions = page.validators.conditions(honesty) if believe else ()
         return Task(
@@ -123,7 +123,7 @@ class Keeper(protocols.Keeper):
 
     def _moved(self, number: int, now: float) -> Task | None:
         for node, place in self.memory.targets.items():
-            if node not in self._in_flight and max(place.until, self._lane_ready(self.lane(node))) <= now:
+            if node not in self._in_flight and max(place.until, self._host_ready(self.host_key(node))) <= now:
                 return Task(
                     node, place.kind, place.row, number, "moved", attempt=place.attempt, hops=place.hops, due=True
                 )
@@ -135,7 +135,7 @@ class Keeper(protocols.Keeper):
         if task.node in self.memory.targets and not task.follows:
             self.memory.targets[task.node].until = max(self.memory.targets[task.node].until, until)
         elif until:
-            self._rest[self.lane(task.node)] = until
+            self._rest[self.host_key(task.node)] = until
         page = self.watched.get(task.node)
         # Whatever was not looked at after all, as something else had to come first, is still due.
         if page is not None and task.follows and self._due_at(page.number) <= self._now:
@@ -145,11 +145,11 @@ class Keeper(protocols.Keeper):
         """When there is something to do that is not in flight."""
         self._catch_up(now)
         waits = [
-            max(place.until, self._lane_ready(self.lane(node)))
+            max(place.until, self._host_ready(self.host_key(node)))
             for node, place in self.memory.targets.items()
             if node not in self._in_flight
         ]
-        waits += map(self._lane_ready, self._agenda.lanes(now))
+        waits += map(self._host_ready, self._agenda.host_keys(now))
         soonest = min((wait for wait in waits if wait < NEVER), default=NEVER)
         if NEVER in waits:  # an answer will come, and wake the loop; look again in any case
             soonest = min(soonest, now + 1.0)
@@ -172,12 +172,12 @@ class Keeper(protocols.Keeper):
         finally:
             self.began, self.once = began, once
 
-    def _lane_ready(self, lane: str) -> float:
-        until, _ = self.ready(lane)
-        return max(until, self._rest.get(lane, 0.0))
+    def _host_ready(self, host_key: str) -> float:
+        until, _ = self.ready(host_key)
+        return max(until, self._rest.get(host_key, 0.0))
 
-    def _lane_of(self, number: int) -> str:
-        return self.lane(self.memory.by_number[number].node)
+    def _host_key_of(self, number: int) -> str:
+        return self.host_key(self.memory.by_number[number].node)
 
     def _due_at(self, number: int) -> float:
         """When a page is due, by the last plan and what was learned since; never while it is in flight."""
@@ -283,21 +283,21 @@ class Keeper(protocols.Keeper):
 class Agenda:
     """What is due, host by host, the largest claim first; and what will be, by time.
 
-    Pages by number. `lane` names the host of one, `due` says when it is due as far as is known now. A plan says when
+    Pages by number. `host_key` names the host of one, `due` says when it is due as far as is known now. A plan says when
     all pages are due. Until the next plan single pages come and go at the cost of a heap, so that a look does not cost
     what all pages together do. Entries are lazy: one whose page is not due any more is dropped when it surfaces.
 
     >>> times = np.array([5.0, 1.0, 9.0, 2.0])
-    >>> agenda = Agenda(lane=lambda page: "ab"[page % 2], due=times.item)
+    >>> agenda = Agenda(host_key=lambda page: "ab"[page % 2], due=times.item)
     >>> agenda.plan(times, np.array([0.1, 0.2, 0.3, 0.4]), now=5.0, horizon=100.0)
-    >>> agenda.take(5.0, lambda lane: 0.0), agenda.take(5.0, lambda lane: 0.0 if lane == "a" else 6.0)
+    >>> agenda.take(5.0, lambda host_key: 0.0), agenda.take(5.0, lambda host_key: 0.0 if host_key == "a" else 6.0)
     (3, 0)
-    >>> agenda.next, agenda.lanes(5.0)
+    >>> agenda.next, agenda.host_keys(5.0)
     (9.0, ['b'])
     """
 
-    def __init__(self, lane: Callable[[int], str], due: Callable[[int], float]) -> None:
-        self.lane, self.due = lane, due
+    def __init__(self, host_key: Callable[[int], str], due: Callable[[int], float]) -> None:
+        self.host_key, self.due = host_key, due
         self._queues: dict[str, list[tuple[float, int]]] = {}
         self._later: list[tuple[float, int]] = []
 
@@ -309,7 +309,7 @@ class Agenda:
         claims = np.where(due[ready] == -np.inf, np.inf, claims[ready])
         order = np.lexsort((ready, -claims))
         for claim, number in zip(claims[order].tolist(), ready[order].tolist(), strict=True):
-            self._queues.setdefault(self.lane(number), []).append((-claim, number))
+            self._queues.setdefault(self.host_key(number), []).append((-claim, number))
         later = np.flatnonzero((due > now) & (due <= horizon))
         later = later[np.argsort(due[later], kind="stable")]
         self._later = list(zip(due[later].tolist(), later.tolist(), strict=True))
@@ -318,7 +318,7 @@ class Agenda:
         heappush(self._later, (due, number))
 
     def put(self, number: int, claim: float) -> None:
-        heappush(self._queues.setdefault(self.lane(number), []), (-claim, number))
+        heappush(self._queues.setdefault(self.host_key(number), []), (-claim, number))
 
     def ripe(self, now: float) -> list[int]:
         ripe = []
@@ -328,24 +328,24 @@ class Agenda:
                 ripe.append(number)
         return ripe
 
-    def lanes(self, now: float) -> list[str]:
-        for lane, queue in list(self._queues.items()):
+    def host_keys(self, now: float) -> list[str]:
+        for host_key, queue in list(self._queues.items()):
             while queue and self.due(queue[0][1]) > now:
                 heappop(queue)
             if not queue:
-                del self._queues[lane]
+                del self._queues[host_key]
         return list(self._queues)
 
     def take(self, now: float, ready: Callable[[str], float]) -> int:
         """The page with the largest claim of the hosts that are ready, or -1."""
         best: tuple[float, int] | None = None
-        for lane in self.lanes(now):
-            top = self._queues[lane][0]
-            if (best is None or top < best) and ready(lane) <= now:
+        for host_key in self.host_keys(now):
+            top = self._queues[host_key][0]
+            if (best is None or top < best) and ready(host_key) <= now:
                 best = top
         if best is None:
             return -1
-        heappop(self._queues[self.lane(best[1])])
+        heappop(self._queues[self.host_key(best[1])])
         return best[1]
 
     @property
@@ -354,7 +354,7 @@ class Agenda:
 
 
 @dataclass(slots=True)
-class Keeping:
+class RevisitPlan:
     """How a run goes that keeps a collection fresh."""
 
     once: bool = False  # a refresh looks only at what is due when the run begins; a watch goes on
@@ -381,8 +381,8 @@ class Keeping:
         parse_detectors(options.detect or DEFAULT)
         make_schedule(options.schedule, per_second=options.per_hour / 3600)
 
-    def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
-        return Keeper(self, options, versions, space, threshold, now)
+    def scheduler(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> RevisitScheduler:
+        return RevisitScheduler(self, options, versions, space, threshold, now)
 
 
 # -- what has become of a page -----------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class Keeping:
 # What has become of a page: said in the visit, before it is recorded, by who knows what the page was.
 
 
-class Witness:
+class ChangeComparer:
     """Holds what came against what is remembered (memory.py), and, where digests differ, against what is archived."""
 
     def __init__(self, memory: Memory, versions: Versions, detectors: Sequence[str]) -> None:
@@ -414,7 +414,7 @@ class Witness:
     def _change(self, visit: Visit, page: Page) -> Change | None:
         if visit.is_page:
             # What moved is told as moved: where it is now it is no news.
-            return Change("new") if visit.is_find(self.memory.threshold) and visit.arm != "moved" else None
+            return Change("new") if visit.was_relevant(self.memory.threshold) and visit.arm != "moved" else None
         known = self.memory.watched.get(visit.node)
         if visit.kind != "revisit" or known is None:
             return None
@@ -443,7 +443,7 @@ class Witness:
         before = self.versions.last(visit.node) if not known.fate else None
         if before is not None and self._share(before, visit, page) < 0.5:
             visit.flags.remove("soft-404")
-            visit.relevance = before.worth
+            visit.relevance = before.relevance_now
         else:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.relevance, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
@@ -496,7 +496,7 @@ class Witness:
 
     def _version(self, visit: Visit, exchange: Exchange | None, title: str, text: str, links: list[str]) -> Snapshot:
         body, kind = (inflated(exchange), _kind(exchange)) if exchange is not None else (b"", "")
-        simhash, worth = visit.simhash, visit.worth
+        simhash, worth = visit.simhash, visit.relevance_now
         return Snapshot(visit.node, body, kind, title, text, links, simhash, worth, self.memory.threshold)
 
 

@@ -39,7 +39,7 @@ KIND: Kind = "requisite"
 CSS = "text/css"
 
 
-class Wanted(NamedTuple):
+class WantedAsset(NamedTuple):
     """Something that a page needs."""
 
     page: str
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     attempt: int = 1
 
 
-class PageAssets(protocols.Keeper):
+class PageAssets(protocols.VisitScheduler):
     """Says which of them comes next; stands before another keeper, if a collection is kept fresh as well."""
 
     completes = True
@@ -58,16 +58,16 @@ class PageAssets(protocols.Keeper):
         space: Space,
         threshold: float,
         versions: Versions,
-        inner: protocols.Keeper | None = None,
+        inner: protocols.VisitScheduler | None = None,
         owns: Callable[[str], bool] | None = None,
     ) -> None:
         if not options.archive:
             raise InputError("--requisites is for the archive, and this crawl has none: leave one of the two out")
         if not getattr(space, "has_versions", False):
             raise InputError("--requisites is for crawls of the web")
-        self.inner = inner or protocols.Keeper()
+        self.inner = inner or protocols.VisitScheduler()
         self.refreshes = self.inner.refreshes
-        self.ready, self.lane, self.threshold, self.versions = space.ready, space.lane, threshold, versions
+        self.ready, self.host_key, self.threshold, self.versions = space.ready, space.host_key, threshold, versions
         self.owns = owns or (lambda node: True)
         self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
@@ -76,7 +76,7 @@ class PageAssets(protocols.Keeper):
         self.bytes = 0  # of all so far
         self._known: set[int] = set()  # addresses, whether fetched or waiting
         self._pages = Counter[int]()  # how many each page has
-        self._waiting: dict[str, dict[str, Wanted]] = {}  # by host, the oldest first
+        self._waiting: dict[str, dict[str, WantedAsset]] = {}  # by host, the oldest first
         self._unread: deque[str] = deque()  # pages that have to be read again
         self._sheets: dict[str, list[str]] = {}  # what those need that a browser fetched
         self._in_flight: set[str] = set()
@@ -101,8 +101,8 @@ class PageAssets(protocols.Keeper):
         """The oldest of a host that is ready."""
         if self._is_wanting:
             self._read_again()
-            for lane, queue in self._waiting.items():
-                if self._lane_ready(lane) > now:
+            for host_key, queue in self._waiting.items():
+                if self._host_ready(host_key) > now:
                     continue
                 url = next((url for url in queue if url not in self._in_flight), "")
                 if url:
@@ -118,7 +118,7 @@ class PageAssets(protocols.Keeper):
             return
         self._in_flight.discard(task.node)
         if until:
-            self._rest[self.lane(task.node)] = until
+            self._rest[self.host_key(task.node)] = until
 
     def next_due(self, now: float) -> float:
         """When the first host is ready; one that wants to be left alone for long is for another run."""
@@ -127,18 +127,18 @@ class PageAssets(protocols.Keeper):
             return soonest
         if self._unread:
             return now
-        for lane, queue in self._waiting.items():
+        for host_key, queue in self._waiting.items():
             if all(url in self._in_flight for url in queue):
                 continue
-            until = self._lane_ready(lane)
+            until = self._host_ready(host_key)
             if until == NEVER:  # an answer will come, and wake the loop; look again in any case
                 soonest = min(soonest, now + 1.0)
             elif until <= now + self.patience:
                 soonest = min(soonest, max(now, until))
         return soonest
 
-    def _lane_ready(self, lane: str) -> float:
-        return max(self.ready(lane)[0], self._rest.get(lane, 0.0))
+    def _host_ready(self, host_key: str) -> float:
+        return max(self.ready(host_key)[0], self._rest.get(host_key, 0.0))
 
     # -- what came ---------------------------------------------------------------------------------------------
 
@@ -151,12 +151,12 @@ class PageAssets(protocols.Keeper):
         self.inner.compare(visit, page)
         if sheets := _sheets(page.exchange, self.most):
             visit.data = {**visit.data, "sheets": sheets}
-        if visit.kind == KIND or self._is_find(visit):
+        if visit.kind == KIND or self._was_relevant(visit):
             needs = None if page.exchange is None else self._needs(visit, page.exchange)
             if needs is not None:
                 visit.data = {**visit.data, "requisites": needs}
 
-    def _is_find(self, visit: Visit) -> bool:
+    def _was_relevant(self, visit: Visit) -> bool:
         return visit.is_version and visit.relevance >= self.threshold and not visit.same_as
 
     def _needs(self, visit: Visit, exchange: Exchange) -> list[str] | None:
@@ -176,7 +176,7 @@ class PageAssets(protocols.Keeper):
             return
         if "rendered" in visit.flags and self.kept:
             self._learn_rendered(visit)
-        if self._is_find(visit):
+        if self._was_relevant(visit):
             self._want(visit.node, visit.data.get("requisites"))
 
     def _learn_rendered(self, visit: Visit) -> None:
@@ -189,26 +189,26 @@ class PageAssets(protocols.Keeper):
                 self._known.add(_key(one.url))
 
     def _learn(self, visit: Visit) -> None:
-        lane = self.lane(visit.node)
-        queue = self._waiting.get(lane, {})
+        host_key = self.host_key(visit.node)
+        queue = self._waiting.get(host_key, {})
         if queue.pop(visit.node, None) is None and visit.attempt == 1:  # of a page that was read again in another run
             self._pages[_key(visit.origin)] += 1
         self._known.add(_key(visit.node))
         self.bytes += visit.size
         if visit.retry_at:
-            self._waiting[lane] = queue
-            queue[visit.node] = Wanted(visit.origin, visit.hops, visit.attempt + 1)
+            self._waiting[host_key] = queue
+            queue[visit.node] = WantedAsset(visit.origin, visit.hops, visit.attempt + 1)
         elif not queue:
-            self._waiting.pop(lane, None)
+            self._waiting.pop(host_key, None)
         if visit.outcome == "redirect" and visit.links.urls:
-            self._put(visit.links.urls[0], Wanted(visit.origin, visit.hops + 1))
+            self._put(visit.links.urls[0], WantedAsset(visit.origin, visit.hops + 1))
         for url in visit.data.get("requisites", ()):
-            self._put(url, Wanted(visit.origin))
+            self._put(url, WantedAsset(visit.origin))
 
-    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> None:
+    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
         """Pages that were not thought to be relevant may turn out to be."""
-        self.inner.reconsider(rows, worths, table)
-        for row in rows[np.asarray(worths) >= self.threshold].tolist():
+        self.inner.reconsider(rows, relevances_now, table)
+        for row in rows[np.asarray(relevances_now) >= self.threshold].tolist():
             if row >= 0:
                 self._want(table.nodes[row], None)
 
@@ -218,12 +218,12 @@ class PageAssets(protocols.Keeper):
         if needs is not None:
             self._pages[key] += 0
             for url in needs:
-                self._put(url, Wanted(node))
+                self._put(url, WantedAsset(node))
         elif key not in self._pages:
             self._pages[key] = 0
             self._unread.append(node)
 
-    def _put(self, url: str, wanted: Wanted) -> None:
+    def _put(self, url: str, wanted: WantedAsset) -> None:
         """Something that a page needs; of a style sheet that a browser has fetched, what that needs."""
         page, urls = _key(wanted.page), deque([url])
         while urls and self._pages[page] < self.most:
@@ -232,7 +232,7 @@ class PageAssets(protocols.Keeper):
             if _key(url) not in self._known and self._may(url):
                 self._known.add(_key(url))
                 self._pages[page] += 1
-                self._waiting.setdefault(self.lane(url), {})[url] = wanted
+                self._waiting.setdefault(self.host_key(url), {})[url] = wanted
 
     def _may(self, url: str) -> bool:
         if any(pattern.search(url) for pattern in self.exclude) or (not self.trackers and is_tracker(url)):
@@ -270,7 +270,7 @@ class PageAssets(protocols.Keeper):
         self._unread = deque(state["unread"])
         self._sheets = {url: needs for url, *needs in state["sheets"]}
         for url, page, hops, attempt in state["waiting"]:
-            self._waiting.setdefault(self.lane(url), {})[url] = Wanted(page, hops, attempt)
+            self._waiting.setdefault(self.host_key(url), {})[url] = WantedAsset(page, hops, attempt)
 
 
 def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:

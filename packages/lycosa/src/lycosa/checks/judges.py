@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
 from lycosa.checks.trials import visits
-from lycosa.core.protocols import Learner, Topic
+from lycosa.core.protocols import Learner, Judge
 from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Place, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Reading, Vocabulary
 
-MakeTopic: TypeAlias = Callable[[], Topic]
+MakeTopic: TypeAlias = Callable[[], Judge]
 
 FACETS = ("context", "url")
 
@@ -36,25 +36,25 @@ def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, 
 _REEF = "Coral reefs bleach when the sea is too warm for too long."
 
 
-def _judged(topic: Topic, page: Page, what: str, reading: Reading | None = None) -> Judgement:
+def _judged(topic: Judge, page: Page, what: str, reading: Reading | None = None) -> Judgement:
     """Judge a page, read already or not, and look at the form of the judgement."""
     reading = reading or Vocabulary().read(page)
     judgement = topic.judge(page, reading)
     want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
-    relevance, alphas = judgement.relevance, judgement.alphas
+    relevance, link_relevances = judgement.relevance, judgement.link_relevances
     want(
         isinstance(relevance, float | int) and math.isfinite(relevance),
         f"beta is {relevance!r} ({type(relevance).__name__}) for {what}: it must be a finite Python float; write float(beta)",
     )
     want(
-        isinstance(alphas, np.ndarray) and alphas.shape == (len(page.links),),
-        f"alphas are {shape(alphas)} for {what}, which has {len(page.links)} links: return one number per link, as a "
+        isinstance(link_relevances, np.ndarray) and link_relevances.shape == (len(page.links),),
+        f"alphas are {shape(link_relevances)} for {what}, which has {len(page.links)} links: return one number per link, as a "
         "numpy array in the order of page.links",
     )
     want(
-        np.issubdtype(alphas.dtype, np.floating), f"alphas are of type {alphas.dtype} for {what}: make them np.float32"
+        np.issubdtype(link_relevances.dtype, np.floating), f"alphas are of type {link_relevances.dtype} for {what}: make them np.float32"
     )
-    wrong = np.flatnonzero(~np.isfinite(alphas)).tolist()
+    wrong = np.flatnonzero(~np.isfinite(link_relevances)).tolist()
     want(not wrong, f"alpha {wrong[:1]} is not finite for {what}: guard against dividing by 0")
     if hasattr(topic, "facets"):
         _right_facets(topic, page, reading, judgement, what)
@@ -84,7 +84,7 @@ def _right_facets(topic: Any, page: Page, reading: Reading, plain: Judgement, wh
 
 
 def _same(a: Judgement, b: Judgement) -> bool:
-    return a.relevance == b.relevance and np.array_equal(a.alphas, b.alphas) and a.data == b.data
+    return a.relevance == b.relevance and np.array_equal(a.link_relevances, b.link_relevances) and a.data == b.data
 
 
 def threshold_is_a_number(make: MakeTopic) -> None:
@@ -138,7 +138,7 @@ def a_very_long_page(make: MakeTopic) -> None:
     _in_time(make(), _page(words, ["coral", "reef"]), "a page of 200,000 words")
 
 
-def _in_time(topic: Topic, page: Page, what: str) -> None:
+def _in_time(topic: Judge, page: Page, what: str) -> None:
     reading = Vocabulary().read(page)
     begun = time.process_time()
     topic.judge(page, reading)
@@ -212,7 +212,7 @@ def data_can_be_stored(make: MakeTopic) -> None:
     want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")
 
 
-def lessons_are_exact(make: MakeTopic) -> None:
+def model_updates_are_exact(make: MakeTopic) -> None:
     """A topic that learns changes with its lessons only, and another one that reads them from the log is the same."""
     topic, again = make(), make()
     if not isinstance(topic, Learner) or not isinstance(again, Learner):
@@ -226,22 +226,22 @@ def lessons_are_exact(make: MakeTopic) -> None:
         versions += visit.is_version
     seen = next(visit.node for visit in visits() if visit.is_page)
     for one in (topic, again):
-        one.hear(Label(seen, True, 1.0))
+        one.add_label(Label(seen, True, 1.0))
         _rated(one, versions)
     before = topic.judge(page, words.read(page))
-    lesson = topic.lesson(2.0, force=True)
+    update = topic.next_update(2.0, force=True)
     want(
         _same(before, topic.judge(page, words.read(page))),
-        "lesson() has changed what judge() says: change in adopt(lesson) only, which a replayed crawl calls, too",
+        "next_update() has changed what judge() says: change in adopt(lesson) only, which a replayed crawl calls, too",
     )
-    if lesson is None:
+    if update is None:
         return
     try:
-        stored = codec.decode_other("lesson", codec.encode_other(lesson))
+        stored = codec.decode_other("model_update", codec.encode_other(update))
     except (TypeError, ValueError, OverflowError) as error:
         raise CheckFailed(f"the log can't keep the lesson ({error}): use plain values, bytes and arrays") from error
     assert isinstance(stored, ModelUpdate)
-    topic.adopt(lesson)
+    topic.adopt(update)
     again.adopt(stored)
     judged = [one.judge(page, words.read(page)) for one in (topic, again)]
     want(
@@ -249,21 +249,21 @@ def lessons_are_exact(make: MakeTopic) -> None:
         f"after its own lesson it says {judged[0]}, another one that read it from the log {judged[1]}: what is learned "
         "must be in the lesson, or follow from the visits",
     )
-    worths = [_rated(one, versions) for one in (topic, again)]
+    relevances_now = [_rated(one, versions) for one in (topic, again)]
     want(
-        np.array_equal(worths[0], worths[1]),
-        f"worths() differ, {worths[0]} and {worths[1]}, after the same visits and lesson",
+        np.array_equal(relevances_now[0], relevances_now[1]),
+        f"worths() differ, {relevances_now[0]} and {relevances_now[1]}, after the same visits and lesson",
     )
 
 
 def _rated(topic: Learner, versions: int) -> NDArray[np.floating[Any]]:
-    worths = topic.worths()
+    relevances_now = topic.relevances_now()
     want(
-        isinstance(worths, np.ndarray) and worths.shape == (versions,) and bool(np.isfinite(worths).all()),
-        f"worths() are {shape(worths)} after {versions} versions of pages: one finite number for each visit with "
+        isinstance(relevances_now, np.ndarray) and relevances_now.shape == (versions,) and bool(np.isfinite(relevances_now).all()),
+        f"worths() are {shape(relevances_now)} after {versions} versions of pages: one finite number for each visit with "
         "`visit.is_version`, in their order; revisits are among them",
     )
-    return worths
+    return relevances_now
 
 
 TOPIC_CHECKS = (
@@ -280,5 +280,5 @@ TOPIC_CHECKS = (
     judging_is_pure,
     fresh_ones_agree,
     any_visit_can_be_learned,
-    lessons_are_exact,
+    model_updates_are_exact,
 )

@@ -8,7 +8,7 @@ Rows are sorted out (`Cold.sweep`) when there are more hot ones than `limit`, wh
 after every so many visits. Hot stay, or become, the best three quarters of `limit` by their last score, and of each
 lane the best few, so that no host is out of reach while another rests. Before that, cold rows are scored anew in turn,
 as many as the visits since would have had hot ones scored, if the estimator's scores change by what it learns of others
-(`Renews`): from their records, without becoming hot. A cold row comes back at once when a page links to it, when it is
+(`Rescorable`): from their records, without becoming hot. A cold row comes back at once when a page links to it, when it is
 a seed, or when it is visited.
 
 All of it happens while events are folded, and depends on nothing else: a replayed crawl has the same rows at the same
@@ -38,7 +38,7 @@ from lycosa.core.table import OPEN
 
 if TYPE_CHECKING:
     from lycosa.core.protocols import TrapFilter
-    from lycosa.core.table import Aside, Table
+    from lycosa.core.table import SpilledTable, Table
     from lycosa.core.types import Rows, Scores
 
 Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
@@ -55,7 +55,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @runtime_checkable
-class Cools(Protocol):
+class Spillable(Protocol):
     """A part with something to say of each row, which it can forget and be told again."""
 
     def leave(self, rows: Rows, table: Table) -> Record:
@@ -68,20 +68,20 @@ class Cools(Protocol):
 
 
 @runtime_checkable
-class Renews(Protocol):
+class Rescorable(Protocol):
     """One whose scores change by what it learns elsewhere."""
 
-    def renew(self, known: Record, aside: Aside, table: Table) -> Scores:
+    def renew(self, known: Record, aside: SpilledTable, table: Table) -> Scores:
         """What rows that are put aside are worth by now. What is known of them is brought up to date."""
         ...
 
 
-def cooling(strategy: object, frontier: Frontier, warden: TrapFilter) -> Cools | None:
+def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapFilter) -> Spillable | None:
     """The estimator of a strategy whose rows may be put aside; None where it, or the warden, needs every row."""
     estimator = getattr(strategy, "estimator", None)
     if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
         return None
-    return estimator if isinstance(estimator, Cools) and _tells(estimator) and _tells(warden) else None
+    return estimator if isinstance(estimator, Spillable) and _tells(estimator) and _tells(trap_filter) else None
 
 
 def _tells(part: object) -> bool:
@@ -93,7 +93,7 @@ def _tells(part: object) -> bool:
     return max(defined.get(name, math.inf) for name in ("leave", "join")) <= learns
 
 
-class Cold:
+class SpilledRows:
     """The cold rows of a crawl, and which rows are hot."""
 
     def __init__(
@@ -101,20 +101,20 @@ class Cold:
         limit: int,
         table: Table,
         frontier: Frontier,
-        estimator: Cools,
-        warden: TrapFilter,
+        estimator: Spillable,
+        trap_filter: TrapFilter,
         place: Path | None = None,
         readonly: bool = False,
     ) -> None:
-        self.limit, self.table, self.frontier, self.warden = limit, table, frontier, warden
-        self.file = _File(place, readonly)
-        self._parts: dict[str, Cools] = {"table": table, "estimator": estimator, "frontier": frontier, "warden": warden}
+        self.limit, self.table, self.frontier, self.trap_filter = limit, table, frontier, trap_filter
+        self.file = SpillFile(place, readonly)
+        self._parts: dict[str, Spillable] = {"table": table, "estimator": estimator, "frontier": frontier, "trap_filter": trap_filter}
         self._columns: dict[str, list[str]] = {}
         """The names of what each part knows of a row, once it was asked for."""
         self._kind = np.zeros(1024, np.uint8)
         self._score = np.zeros(1024, np.float32)
         self._age = np.zeros(1024, np.int32)
-        self._lane = np.zeros(1024, np.int32)
+        self._host_key = np.zeros(1024, np.int32)
         self._tag = np.zeros(1024, np.int32)
         self._held = np.zeros(1024, np.uint8)
         self._pinned: list[NDArray[np.bool_]] = []
@@ -122,7 +122,7 @@ class Cold:
         self._end = 0
         self._back: dict[int, float] = {}
         """Rows that have come back since the last event, and the scores that they had."""
-        self._renews = estimator if isinstance(estimator, Renews) else None
+        self._renews = estimator if isinstance(estimator, Rescorable) else None
         self._visits = 0  # since rows were last sorted out
         self._turn = 0  # the age of the cold row that is next to be scored anew
         self.count = 0
@@ -160,7 +160,7 @@ class Cold:
 
     def wanting(self) -> bool:
         """Whether a cold row could be fetched, were it hot."""
-        return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.warden.tag_levels()))
+        return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.trap_filter.tag_levels()))
 
     # -- sorting out -------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class Cold:
         """Decide anew which rows are hot."""
         table = self.table
         self._rank()
-        by_tag = self.warden.tag_levels()
+        by_tag = self.trap_filter.tag_levels()
         self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent looks at of hot ones
         self._visits = 0
         hot = table.rows().astype(np.int32)
@@ -177,11 +177,11 @@ class Cold:
             fixed |= np.isin(hot, twins)
         room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stays hot
         hot = hot[~fixed]
-        worth, lanes = self._hot_worth(hot), table.lane[hot]
+        worth, host_keys = self._hot_worth(hot), table.host[hot]
         stays, better = self._best(hot, worth, room, by_tag)
-        few = min(64, self.limit // (4 * max(1, len(table.lanes))))  # of each lane stay, a quarter of all at most
-        stays |= _nth(lanes, -worth, table.age(hot)) < few
-        returning = np.union1d(better, self._lacking(lanes[stays], few, by_tag)).astype(np.intp)
+        few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # of each lane stay, a quarter of all at most
+        stays |= _nth(host_keys, -worth, table.age(hot)) < few
+        returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
         leaving = hot[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
@@ -248,7 +248,7 @@ class Cold:
         """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
         score = self.frontier.score[rows]
         worth = np.where(score > PRUNED, np.maximum(score, _LEAST), -math.inf).astype(np.float32)
-        return self._worth(worth, self.frontier.level[rows], self.table.lane[rows])
+        return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
 
     def _cold_worth(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The same of cold rows, by the levels that sections and hosts have now."""
@@ -256,15 +256,15 @@ class Cold:
         if len(by_tag):
             tag = self._tag[places]
             level = np.maximum(level, np.where(tag >= 0, by_tag[np.maximum(tag, 0)], FREE))
-        return self._worth(self._score[places], level, self._lane[places])
+        return self._worth(self._score[places], level, self._host_key[places])
 
     def _worth(
-        self, score: NDArray[np.float32], level: NDArray[np.uint8], lane: NDArray[np.int32]
+        self, score: NDArray[np.float32], level: NDArray[np.uint8], host_key: NDArray[np.int32]
     ) -> NDArray[np.float32]:
         score[level != FREE] -= 1e9  # they come behind all free ones
         score[level == SHUT] = -math.inf
-        if self.frontier.lane_budget:
-            score[self.frontier.pages()[lane] >= self.frontier.lane_budget] = -math.inf
+        if self.frontier.host_budget:
+            score[self.frontier.pages()[host_key] >= self.frontier.host_budget] = -math.inf
         return score
 
     def _best(
@@ -288,13 +288,13 @@ class Cold:
 
     def _lacking(self, here: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
         """The best cold rows of lanes that have few hot ones."""
-        lacks = few - np.bincount(here, minlength=len(self.table.lanes))
+        lacks = few - np.bincount(here, minlength=len(self.table.hosts))
         cold, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag) if few else ():
-            some = (lacks[self._lane[places]] > 0) & (said > -math.inf)
+            some = (lacks[self._host_key[places]] > 0) & (said > -math.inf)
             cold, worth = np.concatenate([cold, places[some]]), np.concatenate([worth, said[some]])
-            lanes = self._lane[cold]
-            chosen = _nth(lanes, -worth, self._age[cold]) < lacks[lanes]
+            host_keys = self._host_key[cold]
+            chosen = _nth(host_keys, -worth, self._age[cold]) < lacks[host_keys]
             cold, worth = cold[chosen], worth[chosen]
         return cold
 
@@ -305,15 +305,15 @@ class Cold:
         if not len(rows):
             return
         table = self.table
-        tags, held = self.warden.tags(rows)
-        lanes, names = table.lane[rows], [table.name(row) for row in rows.tolist()]
+        tags, held = self.trap_filter.tags(rows)
+        host_keys, names = table.host[rows], [table.name(row) for row in rows.tolist()]
         known: dict[str, NDArray[Any]] = {}
         for part_name, part in self._parts.items():
             known |= {f"{part_name} {name}": column for name, column in part.leave(rows, table).items()}
         places = self._take(len(rows))
         self._keep(places, names, known)
         scores = known["frontier score"]
-        self._kind[places], self._lane[places], self._tag[places], self._held[places] = ROW, lanes, tags, held
+        self._kind[places], self._host_key[places], self._tag[places], self._held[places] = ROW, host_keys, tags, held
         self._age[places] = known["table age"]
         self._score[places] = np.where(scores > PRUNED, np.maximum(scores, _LEAST), -math.inf)
         self.count += len(rows)
@@ -345,7 +345,7 @@ class Cold:
         rows = self.table.take_back(names, records["key"])
         for part_name, part in self._parts.items():
             part.join(rows, self._of_part(part_name, records), self.table)
-        self.frontier.hold(rows, self.warden.levels(rows))
+        self.frontier.hold(rows, self.trap_filter.levels(rows))
         self._back.update(zip(rows.tolist(), records["frontier score"].tolist(), strict=True))
         return rows
 
@@ -472,7 +472,7 @@ def _kind_of(known: Record) -> np.dtype[Any]:
     return np.dtype([*fields, ("", np.uint8, (rest,))] if rest else fields)
 
 
-class _File:
+class SpillFile:
     """Records of one kind, by place. Without a path it is a file that nobody else sees; so is what is written to one
     that belongs to a crawl which is only looked at."""
 
