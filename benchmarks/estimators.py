@@ -108,7 +108,7 @@ class Contestant:
             np.argmax(
                 sum(scorer.terms(rows, self.table).values())
                 if hasattr(scorer, "terms")
-                else scorer.score(rows, self.table)
+                else scorer.priority(rows, self.table)
             )
         self.naive.append((time.process_time_ns() - begun) / 1e6)
 

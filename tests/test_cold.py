@@ -63,7 +63,7 @@ def known(engine: Engine) -> dict[str, Any]:
     return {
         "sweeps": cold.sweeps,
         "nodes": list(table.nodes), "state": table.state[:n].tobytes(), "age": table.age(np.arange(n)).tobytes(),
-        "scores": engine.frontier.score[:n].tobytes(), "levels": engine.frontier.level[:n].tobytes(),
+        "scores": engine.frontier.priority[:n].tobytes(), "levels": engine.frontier.level[:n].tobytes(),
         "sums": table._sums[:n].tobytes(), "vacant": list(table._vacant), "child": table.edges.child.tobytes(),
         "cold": [*zip(names, cold._score[places].tolist(), cold._tag[places].tolist(), strict=True)],
         "records": [records[name].tobytes() for name in fields],
@@ -81,7 +81,7 @@ def crawled(
         )
         visits = []
         async for visit in crawl:
-            visits.append((visit.node, visit.pick, visit.score, visit.outcome))
+            visits.append((visit.node, visit.pick, visit.priority, visit.outcome))
             if len(visits) in snapshots:
                 assert crawl._snapshots is not None
                 assert crawl._snapshots.write(sure=True)
@@ -100,7 +100,7 @@ def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engin
         await crawl.open()
         assert crawl.engine is not None
         before = known(crawl.engine)
-        return before, [(visit.node, visit.pick, visit.score, visit.outcome) async for visit in crawl], crawl.engine
+        return before, [(visit.node, visit.pick, visit.priority, visit.outcome) async for visit in crawl], crawl.engine
 
     return run_virtual(run(), start=LATER)
 

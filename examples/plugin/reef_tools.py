@@ -13,7 +13,7 @@ import lycosa
 from lycosa.collection.export import Format
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 
 class Nearby:
@@ -25,9 +25,9 @@ class Nearby:
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        scores: Scores = table.link_relevance_max[rows] - self.per_link * table.depth[rows].astype(np.float64)
-        return scores
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        priorities: Priorities = table.link_relevance_max[rows] - self.per_link * table.depth[rows].astype(np.float64)
+        return priorities
 
 
 def hosts(

@@ -82,5 +82,5 @@ class Walk:
     def worth(self, *nodes: str) -> list[float]:
         """The scores of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes])
-        scores: list[float] = self.estimator.score(rows, self.table).round(9).tolist()
+        scores: list[float] = self.estimator.priority(rows, self.table).round(9).tolist()
         return scores

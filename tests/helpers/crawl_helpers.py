@@ -137,7 +137,7 @@ def plant(engine: Engine, seeds: Sequence[str]) -> None:
 
 def picks(visits: Sequence[Visit]) -> list[tuple[str, str, int, float, str]]:
     """What was visited, in which order and why."""
-    return [(visit.node, visit.kind, visit.pick, visit.score, visit.outcome) for visit in visits]
+    return [(visit.node, visit.kind, visit.pick, visit.priority, visit.outcome) for visit in visits]
 
 
 async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]], list[Any]]:
@@ -146,7 +146,7 @@ async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]
     begin = engine._start
 
     def start(task: Any) -> None:
-        picked.append((task.node, task.pick, task.score))
+        picked.append((task.node, task.pick, task.priority))
         begin(task)
 
     engine._start = start  # type: ignore[method-assign]
@@ -171,11 +171,11 @@ def scores_of(frontier: Frontier, rows: NDArray[np.intp]) -> list[bytes]:
     if isinstance(frontier, Frontiers):
         return [scores for arm in frontier.arms for scores in scores_of(arm, rows)]
     if not isinstance(frontier, ScanFrontier) or not frontier.linear:
-        return [frontier.score[rows].tobytes()]
+        return [frontier.priority[rows].tobytes()]
     found = []
     for row in rows.tolist():
-        known = frontier._where[row] and frontier.score[row] < np.inf  # a seed's is infinite, in flight or not
-        found.append(frontier._exact(np.array([row], np.int32))[0] if known else frontier.score[row])
+        known = frontier._where[row] and frontier.priority[row] < np.inf  # a seed's is infinite, in flight or not
+        found.append(frontier._exact(np.array([row], np.int32))[0] if known else frontier.priority[row])
     return [np.array(found, np.float64).tobytes()]
 
 

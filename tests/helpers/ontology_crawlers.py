@@ -22,5 +22,5 @@ def teach(
     step = table.absorb(Visit(node, "page", "ok", 1, links=found, terms=terms or Terms(), **more))
     assert step is not None
     assert set(step.children.tolist()) <= set(guide.learn(step, table).tolist())
-    scores = guide.score(np.arange(len(table), dtype=np.int32), table).tolist()
+    scores = guide.priority(np.arange(len(table), dtype=np.int32), table).tolist()
     return dict(zip(table.nodes, scores, strict=True))

@@ -44,7 +44,7 @@ def redirect(estimator: Any, table: Table, node: str, *target: str) -> list[str]
 
 def score(estimator: Any, table: Table, *nodes: str) -> list[float]:
     """The scores of some nodes."""
-    return list(estimator.score(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
+    return list(estimator.priority(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def order(strategy: str, links: Mapping[str, str], relevant: str = "", seeds: str = "a", **scores: Any) -> str:

@@ -17,7 +17,7 @@ from lycosa.checks.estimators import (
     a_crawl_with_revisits_can_be_resumed,
     a_page_with_ten_thousand_links,
     memory_is_bounded,
-    other_scores_stay,
+    other_priorities_stay,
 )
 from lycosa.checks.failing import passed
 from lycosa.checks.strategies import (
@@ -32,7 +32,7 @@ from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Space, Strategy, Judge
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Rows, Scores, Step, Task, Visit
+from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Rows, Priorities, Step, Task, Visit
 from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, heeding
 from lycosa.judges.browsing_judge import BrowsingJudge
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
@@ -233,7 +233,7 @@ class Broken:
         self.priority_[step.children] = np.maximum(self.priority_[step.children], value)
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         return fit(self.priority_, len(table))[rows]
 
 
@@ -242,9 +242,9 @@ class Impure(Broken):
 
     asked = 0
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         self.asked += 1
-        return super().score(rows, table)
+        return super().priority(rows, table)
 
 
 class Unsteady(Broken):
@@ -252,15 +252,15 @@ class Unsteady(Broken):
 
     asked = 0
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         type(self).asked += 1
-        return super().score(rows, table) + type(self).asked
+        return super().priority(rows, table) + type(self).asked
 
 
 class NotANumber(Broken):
     """Divides by zero for pages that say nothing."""
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         with np.errstate(all="ignore"):
             return table.product_sum[rows] / table.relevance_sum[rows]
 
@@ -268,7 +268,7 @@ class NotANumber(Broken):
 class WrongLength(Broken):
     """Scores the whole table whatever is asked for."""
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         return np.zeros(len(table))
 
 
@@ -405,15 +405,15 @@ class Sweeping(Silent):
 class Pruning(Broken):
     """Wants every second row not fetched."""
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return np.where(rows % 2 == 1, super().score(rows, table), PRUNED)
+    def score(self, rows: Rows, table: Table) -> Priorities:
+        return np.where(rows % 2 == 1, super().priority(rows, table), PRUNED)
 
 
 def test_only_a_linear_one_need_not_return_what_changed() -> None:
     """The scores of a regression are multiplied out at each pick; all others are ranked when they are returned."""
-    passed(other_scores_stay, Regression)
+    passed(other_priorities_stay, Regression)
     with pytest.raises(CheckFailed, match="learn\\(\\) did not return it"):
-        passed(other_scores_stay, Sweeping)
+        passed(other_priorities_stay, Sweeping)
 
 
 def test_rows_may_be_pruned() -> None:
@@ -453,7 +453,7 @@ class Picky(Wrong):
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
-        scores = self.estimator.score(rows, table)
+        scores = self.estimator.priority(rows, table)
         frontier.rank(rows[scores > 0.3], scores[scores > 0.3])
 
 
@@ -505,7 +505,7 @@ class Timely(Wrong):
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         rows = self.estimator.learn(step, table)
         if len(rows):
-            frontier.rank(rows, self.estimator.score(rows, table) + len(frontier.taken))
+            frontier.rank(rows, self.estimator.priority(rows, table) + len(frontier.taken))
 
 
 class Spending(Wrong):

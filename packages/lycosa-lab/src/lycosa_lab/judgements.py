@@ -143,10 +143,10 @@ class RecordedVisit(Visit):
 
     __slots__ = ("_at", "_guide")
 
-    def __init__(self, guide: Judgements, node: int, pick: int, arm: str, score: float) -> None:
+    def __init__(self, guide: Judgements, node: int, pick: int, arm: str, priority: float) -> None:
         self._guide, self._at = guide, node
         self.kind, self.outcome = "page", "ok"
-        self.pick, self.arm, self.score = pick, arm, score
+        self.pick, self.arm, self.priority = pick, arm, priority
         self.relevance = guide.relevance.item(node)
         self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
 

@@ -205,7 +205,7 @@ class TrialJudge:
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
         """Judge a page, and take it in: what the engine does with it before it is ranked."""
         began = process_time()
-        task = Task(self.index.names[node], pick=pick, arm=arm, score=score)
+        task = Task(self.index.names[node], pick=pick, arm=arm, priority=score)
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
         self._topic.learn(visit)

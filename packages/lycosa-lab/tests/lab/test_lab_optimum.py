@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies import strategy
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
@@ -33,7 +33,7 @@ class Knowing:
         """Nothing is news."""
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         """The truth."""
         assert isinstance(table, IndexedTable)
         return self.truth[table.node_at[rows]].astype(np.float64)

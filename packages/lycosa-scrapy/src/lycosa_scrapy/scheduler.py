@@ -346,15 +346,15 @@ class Scheduler(BaseScheduler):
                 for row in self.priorities.high[priority]
                 if row not in frontier.taken
                 and table.state[row] == OPEN
-                and frontier.score[row] > PRUNED
+                and frontier.priority[row] > PRUNED
                 and not self._is_busy(table.hosts[table.host[row]])
             ]
             if rows:
-                row = max(rows, key=lambda row: (frontier.score[row], -row))
+                row = max(rows, key=lambda row: (frontier.priority[row], -row))
                 frontier.take_this(row, self.engine.clock())
                 number, attempt = self.engine.tally.picks + 1, int(table.attempts[row]) + 1
-                score = float(frontier.score[row])
-                return Task(table.nodes[row], row=row, pick=number, score=score, attempt=attempt)
+                expected = float(frontier.priority[row])
+                return Task(table.nodes[row], row=row, pick=number, priority=expected, attempt=attempt)
         return None
 
     def _is_busy(self, host_key: str) -> bool:

@@ -38,7 +38,7 @@ PATIENCE = 0.15  # seconds that an answer spends on reading excerpts: those left
 class FetchReason(Origin):
     """Why a page was fetched: what first led to it, and the score for which it was chosen."""
 
-    score: float = 0.0
+    priority: float = 0.0
 
 
 class PageOut(BaseModel):
@@ -49,7 +49,7 @@ class PageOut(BaseModel):
     title: str
     host: str
     language: str
-    score: float
+    relevance: float
     judged: float
     fetched: float
     changed: float | None
@@ -142,7 +142,7 @@ class PageFormatter:
             title=page.title,
             host=page.host,
             language=page.language,
-            score=round(self.now.relevances_now.item(page.number), 6),
+            relevance=round(self.now.relevances_now.item(page.number), 6),
             judged=page.relevance,
             fetched=page.started,
             changed=page.changed or None,
@@ -178,8 +178,8 @@ class PageFormatter:
         return snippet(said(document), self._marks, 240).text
 
 
-def why_of(origin: Origin, score: float) -> FetchReason:
-    return FetchReason(**asdict(origin), score=score if np.isfinite(score) else 0.0)
+def why_of(origin: Origin, priority: float) -> FetchReason:
+    return FetchReason(**asdict(origin), priority=priority if np.isfinite(priority) else 0.0)
 
 
 def collection_of(view: CrawlView) -> Collection | None:

@@ -19,7 +19,7 @@ from handmade import FRONT, crawl, html, redirect
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
-from lycosa.core.types import Label, Rows, Scores, Seed, Step
+from lycosa.core.types import Label, Rows, Priorities, Seed, Step
 from lycosa.explaining import Reasons, Why
 from lycosa.explaining.standing import explained
 from lycosa.judges.space_judge import SpaceJudge
@@ -41,7 +41,7 @@ class Weighed:
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         return np.array([sum(self.explain(int(row), table).values()) for row in rows])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:

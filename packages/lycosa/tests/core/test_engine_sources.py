@@ -139,7 +139,7 @@ def test_links_of_a_source_have_alphas_and_no_beta() -> None:
     assert isinstance(engine.reader, Vocabulary)
     assert 2 == engine.reader.pages == engine.tally.pages
     reef = next(visit for visit in visits if visit.node.endswith("/coral-reef"))
-    assert pytest.approx(0.5 * sitemap.links.link_relevances[0], abs=1e-6) == reef.score
+    assert pytest.approx(0.5 * sitemap.links.link_relevances[0], abs=1e-6) == reef.priority
 
 
 def test_a_feed_and_a_list_are_sources() -> None:
@@ -319,7 +319,7 @@ def learned(engine: Engine) -> dict[str, Any]:
         "nodes": list(table.nodes),
         "columns": {name: getattr(table, name)[:n].tolist() for name in COLUMNS},
         "edges": (table.edges.parent.tolist(), table.edges.child.tolist(), table.edges.alpha.tolist()),
-        "scores": engine.frontier.score[is_open].tolist(),
+        "scores": engine.frontier.priority[is_open].tolist(),
         "levels": engine.frontier.level[is_open].tolist(),
         "tally": (engine.tally.pages, engine.tally.sources, engine.tally.sourced, dict(engine.tally.outcomes)),
     }

@@ -243,7 +243,7 @@ class Model:
         ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
         if not ready:
             return -1
-        row = max(ready, key=lambda row: (self.free(row), self.score(row), -row))
+        row = max(ready, key=lambda row: (self.free(row), self.priority(row), -row))
         if not self.free(row):
             soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
@@ -251,7 +251,7 @@ class Model:
         worth = min(WORTH_WAITING, patience)
         resting = [self.top(host_key) for host_key in range(LANES) if self.rests(host_key, now, until[host_key], worth)]
         best = max(resting, default=-math.inf)
-        return -1 if choosy and best > -math.inf and self.score(row) < best - (1 - choosy) * abs(best) else row
+        return -1 if choosy and best > -math.inf and self.priority(row) < best - (1 - choosy) * abs(best) else row
 
     def rests(self, host_key: int, now: float, until: float, worth: float) -> bool:
         """Whether the lane has not been in use for too long, or will be ready before long."""
@@ -260,7 +260,7 @@ class Model:
 
     def top(self, host_key: int) -> float:
         """The best free score of a lane; -inf if it has none, or if it is a seed's."""
-        scores = [self.score(row) for row in self.candidates(host_key) if self.free(row)]
+        scores = [self.priority(row) for row in self.candidates(host_key) if self.free(row)]
         return max(scores) if scores and max(scores) < math.inf else -math.inf
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier, Order
-from lycosa.core.scan import ScanFrontier, linear_scores
+from lycosa.core.scan import ScanFrontier, linear_priorities
 from lycosa.core.strategies import shuffled
 from lycosa.core.table import Table
 
@@ -159,7 +159,7 @@ def test_weights_change_every_score() -> None:
     made.describe(rows, np.array([[1, 2, 3], [3, 3, 0]], np.float32))
     made.weigh(np.array([1, 0.5], np.float32), 10.0)
     assert "b" == take(made)
-    assert 2 * 1 + 3 * 0.5 + 10.0 == made.score[1]
+    assert 2 * 1 + 3 * 0.5 + 10.0 == made.priority[1]
     made.weigh(np.array([0, -1], np.float32))
     assert ["c", "a"] == drain(made)
 
@@ -211,7 +211,7 @@ def test_a_stream_of_pages_equals_brute_force(rests: bool) -> None:
         weights += rng.normal(scale=0.02 / (1 + now), size=4)
         made.weigh(weights.astype(np.float32), 0.25)
         usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[np.arange(12_000) % 4] <= now)
-        scores = linear_scores(features, weights.astype(np.float32), 0.25)
+        scores = linear_priorities(features, weights.astype(np.float32), 0.25)
         expected = int(np.where(usable, scores, -math.inf).argmax())
         assert expected == made.take(float(now))
         is_open[expected] = False
@@ -244,7 +244,7 @@ def test_a_crowd_at_the_top_equals_brute_force(order: Order | None, kinds: int, 
     for now in range(30):
         weights = np.array([0.5, 0.5, 1 / (1 + now)], np.float32)
         made.weigh(weights)
-        scores = linear_scores(features, weights, 0.0)
+        scores = linear_priorities(features, weights, 0.0)
         usable = is_open & (np.array([until[str(host_key)] for host_key in range(4)])[rows % 4] <= now)
         best = np.flatnonzero(usable & (scores == scores[usable].max()))
         assert len(best) > number_of_rows / 8
@@ -290,7 +290,7 @@ class Model:
 
     def best(self, now: float, until: list[float], patience: float) -> int:
         ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
-        row = max(ready, key=lambda row: (self.free(row), self.score(row), -row), default=-1)
+        row = max(ready, key=lambda row: (self.free(row), self.priority(row), -row), default=-1)
         if row >= 0 and not self.free(row):
             soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
@@ -338,14 +338,14 @@ def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: fr
         if linear:
             made.describe(numbers, np.array([model.features[row] for row in rows], np.float32).T)
         else:
-            made.rank(numbers, np.array([0.0 if row in seeds else model.score(row) for row in rows]))
+            made.rank(numbers, np.array([0.0 if row in seeds else model.priority(row) for row in rows]))
 
     def taken() -> int:
         expected = model.best(now, until, patience)
         assert expected == made.take(now)
         if expected >= 0:
             model.taken[expected] = model.free(expected)
-            assert model.score(expected) == made.score[expected]
+            assert model.priority(expected) == made.priority[expected]
         return expected
 
     def close(row: int) -> None:

@@ -51,14 +51,14 @@ def test_scores_by_hand() -> None:
     table, spread = Table(), Spread(Told(x=8.0, y=-8.0, z=8.0), 0.5)
     nodes = [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/x", f"{A}/y", f"{C}/z"]
     rows = np.array([table.add_seed(node) for node in nodes], np.int32)[3:]
-    assert [8.0, -8.0, 8.0] == spread.score(rows, table).tolist()
+    assert [8.0, -8.0, 8.0] == spread.priority(rows, table).tolist()
     for node in nodes[:3]:
         step = table.absorb(Visit(node, "page", "ok", 1))
         assert step is not None
         changed = spread.learn(step, table).tolist()
         assert {*rows[:2].tolist()} <= {*changed}
         assert rows[2] not in changed
-    assert [4.0, -12.0, 8.0] == spread.score(rows, table).tolist()
+    assert [4.0, -12.0, 8.0] == spread.priority(rows, table).tolist()
     failed = table.absorb(Visit(f"{C}/z", "page", "gone", 4))
     assert failed is not None
     assert [] == spread.learn(failed, table).tolist()
@@ -74,7 +74,7 @@ def test_reasons_add_up() -> None:
     row = table.row_of[f"{A}/x/y"]
     terms = spread.explain(row, table)
     assert terms["spread"] < 0
-    assert sum(terms.values()) == pytest.approx(spread.score(np.array([row], np.int32), table)[0])
+    assert sum(terms.values()) == pytest.approx(spread.priority(np.array([row], np.int32), table)[0])
     assert not hasattr(Spread(Told(), 1.0), "explain")
 
 

@@ -19,7 +19,7 @@ from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Outcome, Page, Rows, Scores, Seed, Setting, Step, Task, Visit
+from lycosa.core.types import Links, Outcome, Page, Rows, Priorities, Seed, Setting, Step, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
@@ -40,7 +40,7 @@ class Told:
     def learn(self, step: Step, table: Table) -> Rows:
         return table.rows() if self.sweeping else step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         return self.scores[rows]
 
 
@@ -65,7 +65,7 @@ def drawn(made: Strategy, frontier: Frontier, picks: int = 2000) -> Counter[int]
     found: Counter[int] = Counter()
     for number in range(1, picks + 1):
         row, arm, score = made.pick(number, frontier, 0.0)
-        assert ("told", float(frontier.score[row])) == (arm, score)
+        assert ("told", float(frontier.priority[row])) == (arm, score)
         found[row] += 1
         frontier.untake(row)
     return found
@@ -298,7 +298,7 @@ def test_a_failure_that_is_tried_again_does_not_count() -> None:
         step = table.absorb(found)
         assert step is not None
         made.learn(step, table, frontier)
-        return np.flatnonzero(frontier.score[: len(table)] > PRUNED).tolist()
+        return np.flatnonzero(frontier.priority[: len(table)] > PRUNED).tolist()
 
     made.admit(table.add_seed("a"), table, frontier)
     assert [0, 1, 2, 3] == visit("a", "b", "c", "d")
@@ -384,7 +384,7 @@ def to_come(made: Engine) -> list[tuple[int, float]]:
     """The rows and scores that an engine would pick from here on, if nothing were learned."""
     first = made.tally.picks + 1
     picks = (made.strategy.pick(number, made.frontier, 1e9) for number in range(first, first + 400))
-    return [(pick.row, pick.score) for pick in picks if pick.row >= 0]
+    return [(pick.row, pick.priority) for pick in picks if pick.row >= 0]
 
 
 # -- the rest ------------------------------------------------------------------------------------------------

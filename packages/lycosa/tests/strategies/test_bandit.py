@@ -17,7 +17,7 @@ from lycosa.checks.trials import START, graph
 from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Rows, Scores, Visit
+from lycosa.core.types import Links, Rows, Priorities, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import PAPERS_ARMS
 from lycosa.strategies.bandit import HORIZON, Bandit, Policy
@@ -259,7 +259,7 @@ def test_a_pull_takes_the_arm_s_top_row() -> None:
 class Prunes(BestFirst):
     """Wants nothing fetched."""
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def score(self, rows: Rows, table: Table) -> Priorities:
         return np.full(len(rows), PRUNED)
 
 

@@ -22,7 +22,7 @@ def test_it_ranks_as_the_estimator_bfs() -> None:
     distances = (2, 0, 1, 1)
     rows = np.array([table.add(f"node {number}", depth) for number, depth in enumerate(distances)], np.int32)
     bfs = np.array([1 / (distance + 1) for distance in distances])
-    mine = BreadthFirst().score(rows, table)
+    mine = BreadthFirst().priority(rows, table)
     assert [-2.0, 0.0, -1.0, -1.0] == mine.tolist()
     assert [1, 2, 3, 0] == np.argsort(-bfs, kind="stable").tolist() == np.argsort(-mine, kind="stable").tolist()
 

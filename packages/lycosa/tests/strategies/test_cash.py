@@ -40,7 +40,7 @@ class Crawl:
     def cash(self, *nodes: str) -> list[Any]:
         """What nodes hold."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
-        return [pytest.approx(value) for value in self.flow.score(rows, self.table).tolist()]
+        return [pytest.approx(value) for value in self.flow.priority(rows, self.table).tolist()]
 
     def balance(self) -> None:
         """Rows and pool hold what seeds brought and revisions made of it; nobody is in debt."""
@@ -266,11 +266,11 @@ def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[
                 "redirect": Visit(node, "redirect", "redirect", 1, links=Links.to(*targets[:1])),
                 "sitemap": Visit(node, "sitemap", "ok", 1, links=links),
             }.get(what, Visit(node, "page", "ok", 1, relevance=beta, links=links))
-            before = flow.score(np.arange(len(table), dtype=np.int32), table)
+            before = flow.priority(np.arange(len(table), dtype=np.int32), table)
             step = table.absorb(visit)
             assert step is not None
             changed = flow.learn(step, table)
-            after = flow.score(np.arange(len(table), dtype=np.int32), table)
+            after = flow.priority(np.arange(len(table), dtype=np.int32), table)
             differ = set(np.flatnonzero(before != after[: len(before)]).tolist())
             assert differ <= {step.row, *changed.tolist()}
         crawl_is_sound(crawl)

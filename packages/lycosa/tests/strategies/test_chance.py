@@ -11,7 +11,7 @@ ROWS = np.arange(20_000, dtype=np.int32)
 def test_uniform() -> None:
     """Each tenth of [0, 1) gets about a tenth of the rows; neighbours are not alike."""
     for seed in (0, 1, 2, 12345, -1, 2**40, 2**64):
-        scores = Random(seed).score(ROWS, Table())
+        scores = Random(seed).priority(ROWS, Table())
         assert ((scores >= 0) & (scores < 1)).all()
         counts = np.histogram(scores, bins=10, range=(0, 1))[0]
         assert (abs(counts - 2000) < 250).all()
@@ -20,11 +20,11 @@ def test_uniform() -> None:
 
 def test_seeded() -> None:
     """The same seed gives the same scores, another seed others."""
-    one, same, other = (Random(seed).score(ROWS, Table()) for seed in (1, 1, 2))
+    one, same, other = (Random(seed).priority(ROWS, Table()) for seed in (1, 1, 2))
     assert (one == same).all()
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.05
 
 
 def test_a_row_has_one_score() -> None:
     """A row's score does not depend on the rows it is asked with."""
-    assert Random(3).score(ROWS, Table())[7] == Random(3).score(np.array([7], np.int32), Table())[0]
+    assert Random(3).priority(ROWS, Table())[7] == Random(3).priority(np.array([7], np.int32), Table())[0]

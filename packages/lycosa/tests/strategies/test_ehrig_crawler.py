@@ -56,7 +56,7 @@ def test_a_redirect_inherits() -> None:
     teach(guide, table, "p", ("a", "reef"))
     step = table.absorb(Visit("a", "redirect", "redirect", 2, links=Links.to("b")))
     assert step is not None
-    assert [1.0] == guide.score(guide.learn(step, table), table).tolist()
+    assert [1.0] == guide.priority(guide.learn(step, table), table).tolist()
 
 
 def test_in_another_language_equal_words_count(monkeypatch: pytest.MonkeyPatch) -> None:

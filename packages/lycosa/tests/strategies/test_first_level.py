@@ -45,8 +45,8 @@ def test_sums_over_two_parents(kind: Any, expected: float) -> None:
     """v has a parent with beta 1/2 and alpha 1/8, and one with beta 1/4 and alpha 1."""
     table = crawled([(32, {"v": 8}), (16, {"v": 64})])
     v = np.array([table.row_of["v"]], np.int32)
-    assert [expected] == FirstLevel(kind, smooth=False).score(v, table).tolist()
-    assert [pytest.approx(np.log(1 + expected))] == FirstLevel(kind).score(v, table).tolist()
+    assert [expected] == FirstLevel(kind, smooth=False).priority(v, table).tolist()
+    assert [pytest.approx(np.log(1 + expected))] == FirstLevel(kind).priority(v, table).tolist()
 
 
 @pytest.mark.paper("gouriten-log")
@@ -56,8 +56,8 @@ def test_the_logarithm_keeps_the_ranking(pages: list[tuple[int, dict[str, int]]]
     """Smooth or not, rows are fetched in the same order, ties included."""
     table = crawled(pages)
     for kind in KINDS:
-        plain = FirstLevel(kind, smooth=False).score(rows(table), table)
-        smooth = FirstLevel(kind).score(rows(table), table)
+        plain = FirstLevel(kind, smooth=False).priority(rows(table), table)
+        smooth = FirstLevel(kind).priority(rows(table), table)
         assert np.argsort(-plain, kind="stable").tolist() == np.argsort(-smooth, kind="stable").tolist()
         assert len(set(plain.tolist())) == len(set(smooth.tolist()))
 

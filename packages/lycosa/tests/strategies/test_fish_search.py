@@ -15,7 +15,7 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0
     step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     rows: Rows = fish.learn(step, table)
-    return list(fish.score(rows, table).tolist())
+    return list(fish.priority(rows, table).tolist())
 
 
 @pytest.mark.paper("batsakis-fish-search")

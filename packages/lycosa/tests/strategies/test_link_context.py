@@ -13,7 +13,7 @@ def teach(guide: LinkContext, table: Table, node: str, beta: float, links: Links
     table.add_seed(node)
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
-    return list(guide.score(guide.learn(step, table), table).tolist())
+    return list(guide.priority(guide.learn(step, table), table).tolist())
 
 
 def around(urls: str, contexts: list[float], link_relevances: list[float] | None = None) -> Links:

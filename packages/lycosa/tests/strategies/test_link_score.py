@@ -22,7 +22,7 @@ def teach(
         links.facets = {"url": np.array([url], np.float32)}
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=links))
     assert step is not None
-    return float(guide.score(guide.learn(step, table), table)[0])
+    return float(guide.priority(guide.learn(step, table), table)[0])
 
 
 @pytest.mark.paper("personalized-link-score")
@@ -53,7 +53,7 @@ def test_a_redirect_adds_up() -> None:
     teach(guide, table, "q", 0.25, 0.5, 0.0, to="v")
     step = table.absorb(Visit("u", "redirect", "redirect", 1, links=Links.to("v")))
     assert step is not None
-    assert [0.125 + 0.5 + 2 + 0.75] == guide.score(guide.learn(step, table), table).tolist()
+    assert [0.125 + 0.5 + 2 + 0.75] == guide.priority(guide.learn(step, table), table).tolist()
 
 
 @pytest.mark.paper("personalized-url-optimisation")

@@ -17,7 +17,7 @@ def test_priorities_are_those_of_best_first() -> None:
     links.link_relevances = np.array([0.4], np.float32)
     step = table.absorb(Visit("a", "page", "ok", 1, relevance=0.8, links=links))
     assert step is not None
-    assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.score(many.learn(step, table), table).tolist()
+    assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.priority(many.learn(step, table), table).tolist()
 
 
 @pytest.mark.paper("batsakis-n-best-first")

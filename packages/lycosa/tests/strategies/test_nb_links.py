@@ -37,7 +37,7 @@ class ModelUpdate:
     def score(self, *nodes: str) -> list[float]:
         """The scores of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
-        return list(self.bayes.score(rows, self.table).tolist())
+        return list(self.bayes.priority(rows, self.table).tolist())
 
     def words(self, node: str) -> int:
         """How many words are kept of a node."""
@@ -69,14 +69,14 @@ def test_probabilities() -> None:
 
     coral: P = 3/13 and 1/9, train: 1/13 and 2/9, unheard of: left out; prior odds 4/6 : 2/6 = 2.
     """
-    assert [probability(2 * (3 / 13) / (1 / 9)), probability(2 * (1 / 13) / (2 / 9)), probability(2)] == taught().score(
+    assert [probability(2 * (3 / 13) / (1 / 9)), probability(2 * (1 / 13) / (2 / 9)), probability(2)] == taught().priority(
         "n", "m", "q"
     )
 
 
 def test_smoothing() -> None:
     """With 1/2 in place of 1: coral 2.5 / (6 + 3.5) against .5 / (2 + 3.5); the prior stays as it is."""
-    assert [probability(2 * (2.5 / 9.5) / (0.5 / 5.5))] == taught(smoothing=0.5).score("n")
+    assert [probability(2 * (2.5 / 9.5) / (0.5 / 5.5))] == taught(smoothing=0.5).priority("n")
 
 
 def test_each_word_counts_once() -> None:
@@ -102,7 +102,7 @@ def test_before_there_are_two_classes() -> None:
     links.link_relevances = np.array([0.25], np.float32)
     update.table.add_seed("a")
     update.visit(Visit("a", "page", "ok", 1, relevance=0.75, links=links))
-    assert [(0.75 + 0.25) / 2, 0.0] == update.score("n", "a")
+    assert [(0.75 + 0.25) / 2, 0.0] == update.priority("n", "a")
 
 
 def test_the_second_class_renews_all_scores() -> None:
@@ -132,7 +132,7 @@ def test_large_frontiers_are_renewed_less_often(monkeypatch: pytest.MonkeyPatch)
 
 def test_links_below_the_least() -> None:
     """P(relevant) of m is 2 * (9/26) = .69 to 1, that is .41: pruned at .5, as n and q are not."""
-    n, m, q = taught(least=0.5).score("n", "m", "q")
+    n, m, q = taught(least=0.5).priority("n", "m", "q")
     assert (True, PRUNED, True) == (n > 0.5, m, q > 0.5)
 
 
@@ -168,14 +168,14 @@ def test_words_are_few() -> None:
 def test_a_redirect_takes_the_words_along() -> None:
     """The target scores what its source did, and what it turns out to be is counted for those words."""
     update = taught()
-    before = update.score("n")
+    before = update.priority("n")
     update.visit(Visit("n", "redirect", "redirect", 9, links=Links.to("target")))
-    assert before == update.score("target")
+    assert before == update.priority("target")
     update.page("target", 0.0)
     # coral: 3 / 13 against 2 / 10, as n(irrelevant) is 3 now; 3 pages against 2
     update.page("late", 0.6, o="coral")
     # and now n(relevant) is 7 and V is 8, with the word `late`; 4 pages against 2
-    assert [probability((5 / 3) * (3 / 15) / (2 / 11))] == update.score("o")
+    assert [probability((5 / 3) * (3 / 15) / (2 / 11))] == update.priority("o")
 
 
 def test_certainty_does_not_overflow() -> None:
@@ -186,7 +186,7 @@ def test_certainty_does_not_overflow() -> None:
     update.page("g", 1.0)
     update.page("bad", 0.0, x="trains", y="trains")
     update.page("x", 0.0)
-    assert all(math.isfinite(score) and 0 <= score <= 1 for score in update.score("h", "y"))
+    assert all(math.isfinite(score) and 0 <= score <= 1 for score in update.priority("h", "y"))
 
 
 def test_a_crawl_learns_what_to_follow() -> None:

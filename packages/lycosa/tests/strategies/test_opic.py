@@ -28,7 +28,7 @@ def test_the_first_four_steps() -> None:
         step = table.absorb(Visit(node, "page", "ok", 1, relevance=0.9, links=Links.to(*links)))
         assert step is not None
         assert list(links) == [table.nodes[row] for row in opic.learn(step, table).tolist()]
-        scores = opic.score(np.arange(5, dtype=np.int32), table)
+        scores = opic.priority(np.arange(5, dtype=np.int32), table)
         assert pytest.approx([a, s, b, c, d]) == scores.tolist()
         assert (
             pytest.approx([x / 2 for x in (a, s, b, c, d)]) == opic.share(np.arange(5, dtype=np.int32), table).tolist()

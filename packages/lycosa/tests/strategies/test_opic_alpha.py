@@ -56,18 +56,18 @@ def test_four_steps_by_hand() -> None:
     assert pytest.approx([1.0, 1.75, c, d]) == H
     assert pytest.approx(2.75 + c + d) == G
     rows = np.arange(4, dtype=np.int32)
-    assert pytest.approx([1 + c, 1.75 + d / 2, c + d / 2, d]) == opic.score(rows, table).tolist()
-    assert pytest.approx(opic.score(rows, table) / (1 + 2.75 + c + d)) == opic.importance(rows, table)
+    assert pytest.approx([1 + c, 1.75 + d / 2, c + d / 2, d]) == opic.priority(rows, table).tolist()
+    assert pytest.approx(opic.priority(rows, table) / (1 + 2.75 + c + d)) == opic.importance(rows, table)
 
 
 def test_every_node_starts_with_1() -> None:
     """A seed, and a row of which nothing is known, score 1, before anything was learned and after."""
     opic, table = OpicAlpha(), Table()
     table.add_seed("a")
-    assert [1.0] == opic.score(np.array([0], np.int32), table).tolist()
+    assert [1.0] == opic.priority(np.array([0], np.int32), table).tolist()
     teach(opic, table, "a", b=0.5)
     late = table.add_seed("late")
-    assert [1.0] == opic.score(np.array([late], np.int32), table).tolist()
+    assert [1.0] == opic.priority(np.array([late], np.int32), table).tolist()
 
 
 def test_visits_that_fail() -> None:

@@ -92,11 +92,11 @@ def test_the_true_scores_are_all_it_knows() -> None:
     table = Table()
     oracle = Oracle({"a": 0.25, "known": 0.5})
     rows = np.array([table.add_seed(node) for node in ("a", "b")], np.int32)
-    assert [0.25, 0.0] == oracle.score(rows, table).tolist()
+    assert [0.25, 0.0] == oracle.priority(rows, table).tolist()
     for node, target, expected in (("a", "strange", 0.25), ("b", "known", 0.5)):
         step = table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))
         assert step is not None
-        assert [expected] == oracle.score(oracle.learn(step, table), table).tolist()
+        assert [expected] == oracle.priority(oracle.learn(step, table), table).tolist()
 
 
 # -- from a file ---------------------------------------------------------------------------------------------

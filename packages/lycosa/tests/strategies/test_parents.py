@@ -17,7 +17,7 @@ def told(merge: Merge, *said: float | list[float]) -> list[float]:
         step = table.absorb(Visit(f"parent {pick}", "page", "ok", pick, links=Links.to("a", "b")))
         assert step is not None
         rows = parents.update(step, table, np.array(value) if isinstance(value, list) else value)
-    return parents.score(rows, table).tolist()
+    return parents.priority(rows, table).tolist()
 
 
 @pytest.mark.parametrize(

@@ -88,5 +88,5 @@ def test_scores_are_places() -> None:
             table.add_seed(visit.node)
         step = table.absorb(visit)
         assert step is not None
-        scores.append(queue.score(queue.learn(step, table), table).tolist())
+        scores.append(queue.priority(queue.learn(step, table), table).tolist())
     assert [[-1, -2], [PRUNED], [-1], [-2, -3, -1]] == scores

@@ -44,7 +44,7 @@ def test_three_pages_by_hand() -> None:
     table = learned(made, ("a", 0.0, "bc"), ("b", 0.0, "c"), ("c", 1.0, "d"))
     assert [0, 1, 2] == table.in_degree[:3].tolist()
     assert [4 / 10.25, 0, 0, 0, -0.5 / 10.25] == pytest.approx(made.weights_.tolist(), abs=1e-12)
-    assert [(4 * 1 - 0.5) / 10.25] == pytest.approx(made.score(np.array([3], np.int32), table).tolist(), rel=1e-6)
+    assert [(4 * 1 - 0.5) / 10.25] == pytest.approx(made.priority(np.array([3], np.int32), table).tolist(), rel=1e-6)
 
 
 def test_seeds_teach_nothing() -> None:
@@ -63,7 +63,7 @@ def test_all_scores_are_0_at_first() -> None:
     table = Table()
     rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
     table.in_degree[1] = 7
-    assert [0.0, 0.0] == Regression().score(rows, table).tolist()
+    assert [0.0, 0.0] == Regression().priority(rows, table).tolist()
 
 
 def test_features_are_those_of_the_papers() -> None:
@@ -159,9 +159,9 @@ def test_the_frontier_takes_what_scores_best(level: str) -> None:
         nonlocal checked
         async for visit in made.run():
             rows: Rows = made.table.rows()
-            scores = guide.score(rows, made.table)
+            scores = guide.priority(rows, made.table)
             row = made.frontier.take(0.0)
-            assert (int(rows[scores.argmax()]), scores.max()) == (row, made.frontier.score[row])
+            assert (int(rows[scores.argmax()]), scores.max()) == (row, made.frontier.priority[row])
             made.frontier.untake(row)
             checked += visit.is_page
 

@@ -114,7 +114,7 @@ class Crawl:
     def score(self, *nodes: str) -> list[Any]:
         """What nodes are worth."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
-        return [pytest.approx(score) for score in self.estimator.score(rows, self.table).tolist()]
+        return [pytest.approx(score) for score in self.estimator.priority(rows, self.table).tolist()]
 
     def words(self, *words: str) -> Terms:
         """The words of a page, each once."""
@@ -128,7 +128,7 @@ def test_best_first_goes_by_what_the_page_is_now() -> None:
     crawl = Crawl(BestFirst(merge="sum"))
     crawl.page("a", 0.8, {"b": 0.4})
     assert ["c"] == crawl.page("a", 0.2, {"b": 0.9, "c": 1.0}, again=True)
-    assert [0.6, 0.6] == crawl.score("b", "c")
+    assert [0.6, 0.6] == crawl.priority("b", "c")
 
 
 def test_sums_over_parents_have_each_parent_once() -> None:
@@ -136,7 +136,7 @@ def test_sums_over_parents_have_each_parent_once() -> None:
     crawl = Crawl(FirstLevel("n", smooth=False))
     crawl.page("a", 0.8, {"b": 0.0})
     crawl.page("a", 0.5, {"b": 0.0, "c": 0.0}, again=True)
-    assert [0.8, 0.5] == crawl.score("b", "c")
+    assert [0.8, 0.5] == crawl.priority("b", "c")
 
 
 def test_siblings_hear_of_new_links() -> None:
@@ -145,9 +145,9 @@ def test_siblings_hear_of_new_links() -> None:
     crawl.page("d", 0.25, {})
     crawl.page("a", 0.8, {"b": 0.0, "e": 0.0})
     crawl.page("b", 0.5, {})
-    assert [0.5] == crawl.score("e")
+    assert [0.5] == crawl.priority("e")
     assert ["c", "d", "e"] == sorted(crawl.page("a", 0.1, {"b": 0.0, "c": 0.0, "d": 0.0}, again=True))
-    assert [0.5 + 0.25, 0.5 + 0.25] == crawl.score("c", "e")
+    assert [0.5 + 0.25, 0.5 + 0.25] == crawl.priority("c", "e")
 
 
 def test_a_regression_is_not_trained_twice() -> None:
@@ -165,7 +165,7 @@ def test_links_are_counted_as_the_page_has_them_now() -> None:
     crawl = Crawl(OutLinks())
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "d": 0.0, "c": 0.0}, again=True)
-    assert [2.0, 2.0, 3.0] == crawl.score("b", "c", "d")
+    assert [2.0, 2.0, 3.0] == crawl.priority("b", "c", "d")
 
 
 def test_fish_look_at_the_place_on_the_page() -> None:
@@ -174,7 +174,7 @@ def test_fish_look_at_the_place_on_the_page() -> None:
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0}, again=True)
     crawl.page("a", 0.0, {"d": 0.0, "b": 0.0}, again=True)
-    assert [0.5, 0.0, 0.5] == crawl.score("b", "c", "d")
+    assert [0.5, 0.0, 0.5] == crawl.priority("b", "c", "d")
 
 
 def test_a_page_that_left_the_topic_leads_nowhere() -> None:
@@ -184,7 +184,7 @@ def test_a_page_that_left_the_topic_leads_nowhere() -> None:
     crawl.page("x", 0.0, {"y": 0.0})
     crawl.page("a", 0.1, {"b": 0.0, "c": 0.0}, again=True)
     crawl.page("x", 0.9, {"z": 0.0}, again=True)
-    assert [-1.0, PRUNED, PRUNED, -2.0] == crawl.score("b", "y", "c", "z")
+    assert [-1.0, PRUNED, PRUNED, -2.0] == crawl.priority("b", "y", "c", "z")
 
 
 def test_a_share_of_pagerank_for_each_link() -> None:
@@ -193,7 +193,7 @@ def test_a_share_of_pagerank_for_each_link() -> None:
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     rank = float(crawl.estimator.base_ + crawl.estimator.gain_[0])
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0, "d": 0.0}, again=True)
-    assert [crawl.estimator.base_ + 0.85 * rank / 3] == crawl.score("d")
+    assert [crawl.estimator.base_ + 0.85 * rank / 3] == crawl.priority("d")
 
 
 def test_ranks_add_up_when_a_page_has_moved() -> None:
@@ -202,7 +202,7 @@ def test_ranks_add_up_when_a_page_has_moved() -> None:
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("b", 0.0, {"c": 0.0, "d": 0.0})
     crawl.move("b", "e")
-    assert pytest.approx(1.0, abs=1e-9) == sum(float(score.expected) for score in crawl.score("a", "b", "c", "d", "e"))
+    assert pytest.approx(1.0, abs=1e-9) == sum(float(score.expected) for score in crawl.priority("a", "b", "c", "d", "e"))
 
 
 def test_navigational_rank_at_a_revisit_is_that_of_the_graph() -> None:
@@ -212,13 +212,13 @@ def test_navigational_rank_at_a_revisit_is_that_of_the_graph() -> None:
     """
     crawl = Crawl(NavigationalRank(period=100))
     crawl.page("a", 0.8, {"b": 0.0})
-    assert [0.2] == crawl.score("b")
+    assert [0.2] == crawl.priority("b")
     crawl.page("a", 0.2, {"b": 0.0, "c": 0.0}, again=True)
-    assert [0.2, 0.025] == crawl.score("b", "c")
+    assert [0.2, 0.025] == crawl.priority("b", "c")
     whole = Crawl(NavigationalRank(period=1))
     whole.page("a", 0.8, {"b": 0.0})
     whole.page("a", 0.2, {"b": 0.0, "c": 0.0}, again=True)
-    assert [0.025, 0.025] == whole.score("b", "c")
+    assert [0.025, 0.025] == whole.priority("b", "c")
 
 
 def balanced(flow: CashFlow) -> bool:
@@ -231,9 +231,9 @@ def test_opic_gives_again_to_all_links() -> None:
     crawl = Crawl(Opic(period=0))
     crawl.page("a", 0.0, {"b": 0.0})
     crawl.page("b", 0.0, {"a": 0.0, "x": 0.0})
-    assert [0.5, 0.5] == crawl.score("a", "x")
+    assert [0.5, 0.5] == crawl.priority("a", "x")
     assert ["b", "c"] == crawl.page("a", 0.0, {"b": 0.0, "c": 0.0}, again=True)
-    assert [0.0, 0.25, 0.25, 0.5] == crawl.score("a", "b", "c", "x")
+    assert [0.0, 0.25, 0.25, 0.5] == crawl.priority("a", "b", "c", "x")
     assert pytest.approx(1.0) == crawl.estimator.total(crawl.table)
     assert balanced(crawl.estimator)
 
@@ -245,7 +245,7 @@ def test_cash_of_a_seed_that_moves_is_not_made_again() -> None:
     crawl.page("b", 0.0, {"a": 0.0})
     assert ["z"] == crawl.move("a", "z")
     assert [] == crawl.move("a", "z")  # once
-    assert [0.0, 1.0] == crawl.score("a", "z")
+    assert [0.0, 1.0] == crawl.priority("a", "z")
     assert crawl.table.is_seed[crawl.table.row_of["z"]]
     assert pytest.approx(1.0) == crawl.estimator.total(crawl.table)
     crawl.page("z", 0.0, {"b": 0.0, "c": 0.0})
@@ -261,7 +261,7 @@ def test_a_dead_end_that_has_links_at_last() -> None:
     assert 1.0 == crawl.estimator.pool_
     crawl.page("a", 0.0, {"c": 0.0}, again=True)
     crawl.page("b", 0.0, {"a": 0.0})
-    assert [1.0, 0.0] == crawl.score("a", "c")
+    assert [1.0, 0.0] == crawl.priority("a", "c")
     assert balanced(crawl.estimator)
 
 
@@ -273,10 +273,10 @@ def test_otie_revises_by_what_the_page_is_now() -> None:
     crawl = Crawl(Otie(period=0, scale="none"))
     crawl.page("a", 1.0, {"b": 1.0})
     crawl.page("b", 1.0, {"a": 1.0})
-    assert [1.85**2] == crawl.score("a")
+    assert [1.85**2] == crawl.priority("a")
     crawl.page("a", 0.0, {"b": 1.0, "c": 1.0}, again=True)
     left = 0.15 * 1.85**2
-    assert [0.0, left * 4 / 7, left * 3 / 7] == crawl.score("a", "b", "c")
+    assert [0.0, left * 4 / 7, left * 3 / 7] == crawl.priority("a", "b", "c")
     assert balanced(crawl.estimator)
 
 
@@ -308,10 +308,10 @@ def test_cash_with_history_is_one_node_when_a_page_moves() -> None:
     crawl = Crawl(OpicAlpha())
     crawl.page("a", 0.0, {"b": 0.0})  # b: 1 + 1
     crawl.page("b", 0.0, {"a": 0.0})  # a: 0 + 2
-    before = crawl.score("a")
+    before = crawl.priority("a")
     crawl.move("a", "z")
-    assert [3.0] == before == crawl.score("z")
-    assert [0.0] == crawl.score("a")
+    assert [3.0] == before == crawl.priority("z")
+    assert [0.0] == crawl.priority("a")
 
 
 def test_cash_with_history_is_given_to_all_links() -> None:
@@ -320,7 +320,7 @@ def test_cash_with_history_is_given_to_all_links() -> None:
     crawl.page("a", 0.0, {"b": 0.5})
     crawl.page("b", 0.0, {"a": 0.5})
     assert ["c", "b", "c"] == crawl.page("a", 0.0, {"b": 0.5, "c": 0.5}, again=True)
-    assert [1.0 + 2.0, 2.0, 1.0 + 2.0] == crawl.score("a", "b", "c")
+    assert [1.0 + 2.0, 2.0, 1.0 + 2.0] == crawl.priority("a", "b", "c")
 
 
 def test_a_bandit_is_not_paid_for_a_revisit() -> None:
@@ -356,7 +356,7 @@ def test_a_revisit_is_no_page_of_a_batch() -> None:
         step = table.absorb(visit)
         assert step is not None
         batched.learn(step, table, frontier)
-        ranked.append([node for node in "ef" if node in table.row_of and frontier.score[table.row_of[node]] > -np.inf])
+        ranked.append([node for node in "ef" if node in table.row_of and frontier.priority[table.row_of[node]] > -np.inf])
     assert [[], [], [], ["e", "f"]] == ranked
 
 
@@ -419,7 +419,7 @@ def test_naive_bayes_is_taught_once() -> None:
     crawl.move("coral", "coral 2")
     assert pages == crawl.estimator.pages_.tolist()
     assert np.array_equal(counts, crawl.estimator.counts_)
-    assert crawl.score("coral 2")[0].expected > crawl.score("reef")[0].expected
+    assert crawl.priority("coral 2")[0].expected > crawl.priority("reef")[0].expected
 
 
 def test_the_apprentice_is_taught_once() -> None:
@@ -448,7 +448,7 @@ def test_rules_are_refined_by_first_visits_only() -> None:
     counted = list(crawl.estimator.book_)
     crawl.page("b", 0.1, {"c": 0.0}, again=True, data={"classes": [["CH", 0.9]]})
     assert counted == list(crawl.estimator.book_)
-    assert [1.0] == crawl.score("c")  # CH -> PH
+    assert [1.0] == crawl.priority("c")  # CH -> PH
     crawl.page("c", 0.1, {}, data={"classes": [["PH", 0.9]]})
     assert 5 == next(rule.cases for rule in crawl.estimator.book_ if (rule.source, rule.to) == ("CH", "PH"))
 
@@ -459,7 +459,7 @@ def test_the_oracle_hands_on_what_moved() -> None:
     crawl.page("a", 0.5, {"b": 0.0})
     crawl.page("b", 0.25, {})
     crawl.move("b", "z")
-    assert [0.25] == crawl.score("z")
+    assert [0.25] == crawl.priority("z")
 
 
 def test_a_page_that_is_back_ends_where_it_is() -> None:

@@ -89,7 +89,7 @@ def learn(
     data = {"classes": [[name, 0.9]]} if name else {}
     step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*targets), data=data))
     assert step is not None
-    return [round(score, 9) for score in rules.score(rules.learn(step, table), table).tolist()]
+    return [round(score, 9) for score in rules.priority(rules.learn(step, table), table).tolist()]
 
 
 @pytest.mark.paper("rules-figure-4")
@@ -118,7 +118,7 @@ def test_several_targets_are_one_class() -> None:
     data = {"classes": [["C", 0.4], ["P1", 0.3], ["P2", 0.3]], "target": True}
     step = table.absorb(Visit("page", "page", "ok", 1, relevance=0.6, links=Links.to("link"), data=data))
     assert step is not None
-    assert [2 / 5] == rules.score(rules.learn(step, table), table).tolist()
+    assert [2 / 5] == rules.priority(rules.learn(step, table), table).tolist()
 
 
 @pytest.mark.paper("rules-refine")

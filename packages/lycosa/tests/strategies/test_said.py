@@ -50,7 +50,7 @@ def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> No
         with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
             for view in reasons.why(node).views:
                 assert view.explains
-                assert pytest.approx(view.score, abs=1e-6) == sum(view.terms.values())
+                assert pytest.approx(view.priority, abs=1e-6) == sum(view.terms.values())
     fetched = next(node for node in "bcd" if node not in waiting)
     with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
         told = reasons.why(fetched).fetched
@@ -66,7 +66,7 @@ def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, flo
         see(estimator, table, visit)
     terms = witness.terms(estimator, node)
     assert terms is not None
-    (score,) = estimator.score(np.array([table.row_of[node]], np.int32), table).tolist()
+    (score,) = estimator.priority(np.array([table.row_of[node]], np.int32), table).tolist()
     assert pytest.approx(score) == sum(terms.values())
     return terms
 

@@ -12,7 +12,7 @@ import pytest
 
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
-    other_scores_stay,
+    other_priorities_stay,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
@@ -80,7 +80,7 @@ class Crawl:
         return float(self.scent.terms(np.array([self.row(node)]), self.table)[term][0]) / WEIGHTS[term]
 
     def score(self, node: str) -> float:
-        return float(self.scent.score(np.array([self.row(node)]), self.table)[0])
+        return float(self.scent.priority(np.array([self.row(node)]), self.table)[0])
 
 
 def linked(*links: tuple[str, str, str], link_relevances: Sequence[float] = (), **facets: Sequence[float]) -> Links:
@@ -152,7 +152,7 @@ def test_the_score_of_a_link_by_hand() -> None:
         + 0.3 * m0 / s
         + 0.6 * curiosity
     )  # fmt: skip
-    assert close(expected) == crawl.score(SALMON)
+    assert close(expected) == crawl.priority(SALMON)
 
 
 def test_a_second_parent_adds_up() -> None:
@@ -295,7 +295,7 @@ def test_terms_sum_to_the_score() -> None:
         node = SEED if number == 0 else crawl.table.nodes[int(crawl.table.rows()[0])]
         rows = crawl.visit(node, number % 3 / 4, links, ("coral reef sea", "coral", "fish")[number % 3])
         summed = sum(crawl.scent.terms(rows, crawl.table).values())
-        assert pytest.approx(crawl.scent.score(rows, crawl.table), abs=1e-5) == summed
+        assert pytest.approx(crawl.scent.priority(rows, crawl.table), abs=1e-5) == summed
 
 
 # -- explain ------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ def test_a_row_that_is_not_known_yet_is_explained_by_nothing() -> None:
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     late = [crawl.table.add(f"http://late.test/{number}", 1) for number in range(1100)][-1]
     assert {0.0, ANY} == set(crawl.scent.explain(late, crawl.table).values())
-    assert [0.0] == crawl.scent.score(np.array([late]), crawl.table).tolist()
+    assert [0.0] == crawl.scent.priority(np.array([late]), crawl.table).tolist()
 
 
 # -- who hears of a page ---------------------------------------------------------------------------------------
@@ -375,12 +375,12 @@ def test_a_page_fetched_twice_has_one_outcome() -> None:
 def test_a_redirect_hands_on_score_and_words() -> None:
     """The target is worth what its source was; what it turns out to be, the words of the link to the source hear."""
     crawl = two_pages()
-    worth = crawl.score(TROUT)
+    worth = crawl.priority(TROUT)
     assert crawl.table.row_of.get(OTHER) is None
     rows = crawl.redirect(TROUT, OTHER)
     assert crawl.row(OTHER) in rows.tolist()
     assert crawl.row(TROUT) not in rows.tolist()
-    assert worth == crawl.score(OTHER)
+    assert worth == crawl.priority(OTHER)
     crawl.visit(OTHER, 0.7)
     assert [0.7, 1] == pytest.approx(crawl.scent.groups_[slot_of("cave")].tolist())
     heard = (0.6 * 0.7 + 0.36 * 0.3) / (0.6 + 0.36 + 0.7)
@@ -455,7 +455,7 @@ def test_the_best_rows_are_found_again_at_the_period(rows: int, period: int) -> 
     elite.fit(rows)
     due = []
     for _ in range(16 + period):
-        elite.score[rows - 1000] = 9.0
+        elite.priority[rows - 1000] = 9.0
         again = np.unique(elite.due(table))
         due.append(rows - 1000 in again.tolist())
         elite.note(again, np.where(again == rows - 1000, -5.0, -1.0), again[:0])
@@ -486,7 +486,7 @@ def test_a_change_that_nobody_notices_is_left_alone() -> None:
     elite.note(rows, np.array([1.0, 1.0, 1.0]), rows)
     changed = elite.note(rows, np.array([1.005, 1.02, 1.005]), np.array([2]))
     assert [1, 2] == changed.tolist()
-    assert [1.0, 1.02, 1.005] == pytest.approx(elite.score[:3].tolist())
+    assert [1.0, 1.02, 1.005] == pytest.approx(elite.priority[:3].tolist())
 
 
 def test_the_best_are_kept() -> None:
@@ -505,7 +505,7 @@ def test_bytes_of_a_row() -> None:
     trails, elite = Trails(), Elite()
     trails.fit(1)
     elite.fit(1)
-    columns = [*trails.columns().values(), elite.score, elite._until]
+    columns = [*trails.columns().values(), elite.priority, elite._until]
     assert 223 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 
@@ -546,7 +546,7 @@ def test_dead_links_teach() -> None:
         crawl.visit(f"http://a.test/wiki/{name}/", 0.1)
     assert risk(crawl, PICTURE) > 0.45
     assert risk(crawl, ARTICLE) < 0.2
-    assert crawl.score(PICTURE) < crawl.score(ARTICLE)
+    assert crawl.priority(PICTURE) < crawl.priority(ARTICLE)
 
 
 def test_a_score_is_multiplied_by_the_chance_of_a_page() -> None:
@@ -645,7 +645,7 @@ def test_stuffed_pages_are_worth_nothing() -> None:
 )
 def test_checks_pass(text: str, known: dict[str, Any]) -> None:
     """With the stems of examples, and with parts of it switched off: also that a replay is exact."""
-    for check in (other_scores_stay, a_crawl_can_be_resumed):
+    for check in (other_priorities_stay, a_crawl_can_be_resumed):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))
 
 
@@ -663,7 +663,7 @@ def test_without_vectors_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> No
         crawl.visit(SEED, 0.5, linked((SALMON, "coral reefs", "sea"), (TROUT, "trains", "sea")), "coral sea")
         crawl.visit(SALMON, 0.3, Links.to(OTHER), "coral")
         assert 0 == crawl.term("anchor meaning", TROUT)
-        scores.append([crawl.score(node) for node in (TROUT, OTHER)])
+        scores.append([crawl.priority(node) for node in (TROUT, OTHER)])
     assert scores[0] == scores[1]
 
 
@@ -672,7 +672,7 @@ def test_meaning_smells_what_words_do_not_say() -> None:
     crawl = Crawl(Scent(words="marine biology"))
     crawl.visit(SEED, 0.0, linked((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election")))
     assert crawl.term("anchor meaning", SALMON) > 0.2 > crawl.explain_links("anchor meaning", TROUT)
-    assert crawl.score(SALMON) > crawl.score(TROUT)
+    assert crawl.priority(SALMON) > crawl.priority(TROUT)
 
 
 # -- odd pages -------------------------------------------------------------------------------------------------
@@ -725,7 +725,7 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
             visit.retry_at = chance.choice((0.0, 0.0, 1.0)) if visit.outcome == "gone" else 0.0
         rows = crawl.absorb(visit)
         everything = np.arange(len(crawl.table))
-        assert np.isfinite(crawl.scent.score(everything, crawl.table)).all()
+        assert np.isfinite(crawl.scent.priority(everything, crawl.table)).all()
         assert all(np.isfinite(column).all() for column in crawl.scent.terms(rows, crawl.table).values())
     return crawl
 
@@ -747,7 +747,7 @@ def test_odd_pages_replay_exactly() -> None:
     """The same stream gives the same scores, to the last bit."""
     one, other = (odd_stream(3, Scent(words="coral reef")) for _ in range(2))
     rows = np.arange(len(one.table))
-    assert one.scent.score(rows, one.table).tobytes() == other.scent.score(rows, other.table).tobytes()
+    assert one.scent.priority(rows, one.table).tobytes() == other.scent.priority(rows, other.table).tobytes()
 
 
 def test_a_visit_without_rows_is_fine() -> None:

@@ -93,7 +93,7 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
     assert (scent.relevant_, scent.positives_, scent.pages_) == (known.relevant_, known.positives_, known.pages_)
     assert scent.scale_ == pytest.approx(known.scale_)
     rows = table.rows()
-    assert np.allclose(scent.score(rows, table), known.score(rows, table), atol=0.02)
+    assert np.allclose(scent.priority(rows, table), known.priority(rows, table), atol=0.02)
 
 
 def test_the_same_worth_changes_nothing() -> None:
@@ -133,7 +133,7 @@ def test_the_foremost_are_the_best_of_very_many() -> None:
     for number in range(FOREMOST + 100):
         table.add_seed(f"n{number}")
     elite.fit(len(table))
-    elite.score[: len(table)] = np.arange(len(table), dtype=np.float32)
+    elite.priority[: len(table)] = np.arange(len(table), dtype=np.float32)
     assert elite.foremost(table).tolist() == list(range(100, FOREMOST + 100))
 
 
@@ -181,7 +181,7 @@ def test_lessons_are_heard_live_and_replayed(batch: int) -> None:
     again.replay(log)
     one, other = (made.strategy.greedy if batch > 1 else made.strategy for made in (live, again))  # type: ignore[attr-defined]
     assert one.estimator.trails_.outcome.tobytes() == other.estimator.trails_.outcome.tobytes()
-    assert one.estimator.elite_.score.tobytes() == other.estimator.elite_.score.tobytes()
+    assert one.estimator.elite_.priority.tobytes() == other.estimator.elite_.priority.tobytes()
     relevances_now = live.topic.relevances_now()  # type: ignore[attr-defined]
     page = live.table.row_of["http://a.test/1"]
     assert one.estimator.trails_.outcome[page] > 0.5 * relevances_now[1] > 0.25
@@ -241,9 +241,9 @@ def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
         turns.append(scent.turn_)
         said = np.sum(list(scent.terms(rows, table).values()), axis=0)
         if scent.turn_ >= 0:
-            assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
+            assert rows[0] == scent.turn_ == rows[scent.priority(rows, table).argmax()]
             assert scent.explain(scent.turn_, table)["turn of the oldest"] == scent.lead_
-            assert said[0] == pytest.approx(scent.score(rows, table)[0], abs=0.01)
+            assert said[0] == pytest.approx(scent.priority(rows, table)[0], abs=0.01)
         else:
             assert not any(name.startswith("turn") for name in scent.explain(int(rows[0]), table))
     assert [-1, -1, -1, 4, -1, -1, -1] == turns
@@ -274,7 +274,7 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
         scent.learn(table.absorb(visit), table)
         if scent.turn_ >= 0:
             rows = table.rows()
-            assert scent.turn_ == rows[scent.score(rows, table).argmax()]
+            assert scent.turn_ == rows[scent.priority(rows, table).argmax()]
             told = scent.explain(scent.turn_, table)
             ordered = [abs(told[name]) for name in told if name != "any link"]
             assert told["turn by topic"] == scent.lead_

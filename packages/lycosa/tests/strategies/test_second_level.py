@@ -22,7 +22,7 @@ def sums(siblings: Siblings, table: Table, node: str) -> tuple[float, float, flo
 def first(table: Table, node: str) -> list[float]:
     """fl_deg, fl_n, fl_e and fl_ne of a node."""
     row = np.array([table.row_of[node]], np.int32)
-    return [float(FirstLevel(kind, smooth=False).score(row, table)[0]) for kind in ("deg", "n", "e", "ne")]
+    return [float(FirstLevel(kind, smooth=False).priority(row, table)[0]) for kind in ("deg", "n", "e", "ne")]
 
 
 @pytest.mark.paper("gouriten-sl-n", "gouriten-sl-e", "gouriten-sl-ne")
@@ -180,7 +180,7 @@ def test_the_estimator_scores_a_column() -> None:
     teach(estimator.siblings_, table, "p", 0, v=0.5, w=0.25)
     teach(estimator.siblings_, table, "w", 0.5)
     rows = np.array([table.row_of["v"], table.row_of["p"]], np.int32)
-    assert [pytest.approx(np.log(1 + 0.5 * 0.25)), 0.0] == estimator.score(rows, table).tolist()
+    assert [pytest.approx(np.log(1 + 0.5 * 0.25)), 0.0] == estimator.priority(rows, table).tolist()
     rough = SecondLevel("ne", smooth=False)
     rough.siblings_ = estimator.siblings_
-    assert [0.125, 0.0] == rough.score(rows, table).tolist()
+    assert [0.125, 0.0] == rough.priority(rows, table).tolist()

@@ -25,7 +25,7 @@ def teach(
     found.facets = {"context": np.array(contexts or [0.0] * len(links), np.float32)}
     step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=found))
     assert step is not None
-    return list(shark.score(shark.learn(step, table), table).round(6).tolist())
+    return list(shark.priority(shark.learn(step, table), table).round(6).tolist())
 
 
 @pytest.mark.paper("batsakis-shark-search")
@@ -50,7 +50,7 @@ def test_contexts_are_not_rounded_again() -> None:
     shark, table = SharkSearch(), seeded("a")
     teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
     expected = 0.5 * ((1 - 0.8) * float(np.float32(0.1)))
-    assert [pytest.approx(expected, rel=1e-15)] == shark.score(np.array([table.row_of["b"]], np.int32), table).tolist()
+    assert [pytest.approx(expected, rel=1e-15)] == shark.priority(np.array([table.row_of["b"]], np.int32), table).tolist()
 
 
 def test_other_weights() -> None:
@@ -98,7 +98,7 @@ def test_a_redirect_hands_on() -> None:
     assert [0.2] == teach(shark, table, "a", "b", 0.8)
     step = table.absorb(Visit("b", "redirect", "redirect", 1, links=Links.to("c")))
     assert step is not None
-    assert [pytest.approx(0.2)] == shark.score(shark.learn(step, table), table).tolist()
+    assert [pytest.approx(0.2)] == shark.priority(shark.learn(step, table), table).tolist()
     assert [0.1] == teach(shark, table, "c", "d")
 
 

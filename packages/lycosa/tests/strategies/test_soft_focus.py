@@ -10,8 +10,8 @@ import pytest
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
     a_page_visited_again,
-    a_redirect_hands_on_its_score,
-    other_scores_stay,
+    redirects_pass_on_priority,
+    other_priorities_stay,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.table import Table
@@ -124,5 +124,5 @@ def test_checks_pass() -> None:
             made.apprentice_ = Apprentice(least=1)
         return made
 
-    for check in (other_scores_stay, a_redirect_hands_on_its_score, a_crawl_can_be_resumed, a_page_visited_again):
+    for check in (other_priorities_stay, redirects_pass_on_priority, a_crawl_can_be_resumed, a_page_visited_again):
         assert check.__name__ == passed(check, make)

@@ -8,8 +8,8 @@ from browsed_pages import positives_only
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
     a_page_visited_again,
-    a_redirect_hands_on_its_score,
-    other_scores_stay,
+    redirects_pass_on_priority,
+    other_priorities_stay,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
@@ -158,5 +158,5 @@ def test_classes_that_make_no_strategy(name: str, told: str) -> None:
 def test_other_parameters_keep_the_promises(text: str) -> None:
     """What the checks show for each name holds also where other parameters take other ways."""
     known: dict[str, Any] = {"file": positives_only()}
-    for check in (other_scores_stay, a_redirect_hands_on_its_score, a_crawl_can_be_resumed, a_page_visited_again):
+    for check in (other_priorities_stay, redirects_pass_on_priority, a_crawl_can_be_resumed, a_page_visited_again):
         assert check.__name__ == passed(check, lambda: estimator(text, **known))

@@ -49,7 +49,7 @@ def taught() -> tuple[UrlDepth, Table]:
 def test_fewer_slashes_come_first() -> None:
     """Minus the number of slashes, also of rows that were never learned: the seed."""
     estimator, table = taught()
-    assert [-1.0, -2.0, -1.0, -2.0] == estimator.score(np.arange(4, dtype=np.int32), table).tolist()
+    assert [-1.0, -2.0, -1.0, -2.0] == estimator.priority(np.arange(4, dtype=np.int32), table).tolist()
 
 
 def test_learned_rows_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_learned_rows_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
     estimator, table = taught()
     read: list[str] = []
     monkeypatch.setattr(baselines, "slashes", lambda node: read.append(node) or 0)
-    estimator.score(np.arange(4, dtype=np.int32), table)
+    estimator.priority(np.arange(4, dtype=np.int32), table)
     assert ["http://a.org/"] == read
 
 
@@ -75,4 +75,4 @@ def test_the_target_of_a_redirect_takes_the_place_of_its_source(source: str, tar
     estimator, table = taught()
     step = table.absorb(Visit(source, "redirect", "redirect", 2, links=Links.to(target)))
     assert step is not None
-    assert [expected] == estimator.score(estimator.learn(step, table), table).tolist()
+    assert [expected] == estimator.priority(estimator.learn(step, table), table).tolist()

@@ -243,13 +243,13 @@ class EventFeed:
                     "seq": seq,
                     "url": visit.node,
                     "title": clean(visit.title)[:500],
-                    "score": visit.relevance_now,  # what it is worth now
+                    "relevance": visit.relevance_now,  # what it is worth now
                     "found": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
                     "label": label_of(self.labels, visit.node),
                     "at": visit.started,
                     "kind": visit.kind,
                     "outcome": visit.outcome,
-                    "why": asdict(why_of(view.origin(log, visit.node), visit.score)),
+                    "why": asdict(why_of(view.origin(log, visit.node), visit.priority)),
                 }
                 events.append(_event("visit", event, str(seq)))
         more = len(events) == BATCH
@@ -290,7 +290,7 @@ class GraphNode(BaseModel):
     id: str
     url: str
     title: str
-    score: float
+    relevance: float
     found: bool
     seed: bool
     host: str
@@ -394,7 +394,7 @@ def show_graph(
             id=str(page.number),
             url=page.node,
             title=page.title,
-            score=round(now.relevances_now.item(page.number), 6) if page.place >= 0 else 0.0,
+            relevance=round(now.relevances_now.item(page.number), 6) if page.place >= 0 else 0.0,
             found=now.found.item(page.number),
             seed=view.graph.is_seed(page.node),
             host=page.host,

@@ -33,7 +33,8 @@ class SearchResultOut(BaseModel):
     title: str
     snippet: str
     spans: list[tuple[int, int]]
-    score: float
+    relevance: float
+    match_score: float
     host: str
     language: str
     fetched: float
@@ -96,9 +97,9 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter
 
 def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]) -> SearchResultOut:
     page = cached.view.page(hit.url)
-    score = relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.score
+    relevance = relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.relevance
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
-    said = {"score": round(score, 6), "label": label_of(labels, hit.url)}
+    said = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
     return SearchResultOut(**hit.as_dict() | times | said)
 
 

@@ -152,12 +152,12 @@ export function mount(panel, context) {
   });
 
   function open(node, step) {
-    const known = { url: node.url, title: node.title, score: node.score, label: node.label, why: step };
+    const known = { url: node.url, title: node.title, relevance: node.relevance, label: node.label, why: step };
     for (const [id, mark] of marks) mark.classList.toggle("chosen", id === node.id);
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
+      el("p", { class: "row" }, [scoreBar(node.relevance, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
       step?.parent
         ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" via “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "link")} from a seed` : ""])
         : "",
@@ -183,7 +183,7 @@ export function mount(panel, context) {
       return svg("path", { class: parent.get(edge.target) === edge.source ? "edge" : "edge extra", d: `M${a.x} ${a.y}C${a.x + bend} ${a.y} ${b.x - bend} ${b.y} ${b.x} ${b.y}` });
     });
     marks = new Map();
-    const most = Math.max(0.01, ...nodes.map((node) => node.score ?? 0));
+    const most = Math.max(0.01, ...nodes.map((node) => node.relevance ?? 0));
     const siblings = (id) => (parent.has(id) ? children.get(parent.get(id)) : nodes.filter((node) => !parent.has(node.id)).map((node) => node.id));
     const go = (id) => {
       const mark = marks.get(id);
@@ -198,9 +198,9 @@ export function mount(panel, context) {
     };
     nodes.forEach((node, index) => {
       const at = places.get(node.id);
-      const radius = 5 + 7 * Math.max(0, Math.min(1, (node.score ?? 0) / most));
+      const radius = 5 + 7 * Math.max(0, Math.min(1, (node.relevance ?? 0) / most));
       const title = shown(node.title, letters) || shown(node.url.replace(/^https?:\/\//, ""), letters);
-      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.score ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
+      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.relevance ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
         node.seed ? svg("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius }) : svg("circle", { r: radius }),
         children.get(node.id).length ? svg("text", { x: -radius, y: -radius - 4 }, title) : svg("text", { x: radius + 5, y: 4 }, title));
       mark.addEventListener("click", () => moved || (go(node.id), open(node, stepTo(node.id))));
@@ -233,7 +233,7 @@ export function mount(panel, context) {
           const step = stepTo(node.id);
           return el("tr", {}, [
             el("th", { scope: "row" }, el("button", { class: "link", type: "button", onclick: () => read(context, { ...node, why: step }) }, el("bdi", { text: shown(node.title, 100) || shown(node.url, 100) }))),
-            el("td", { class: "number", text: node.score == null ? "–" : node.score.toFixed(2) }),
+            el("td", { class: "number", text: node.relevance == null ? "–" : node.relevance.toFixed(2) }),
             el("td", { class: "number", text: node.seed ? "seed" : String(node.depth ?? "") }),
             el("td", {}, el("bdi", { text: shown(step.parent_title, 80) || shown(step.parent, 80) })),
             el("td", {}, el("bdi", { text: shown(step.anchor, 80) })),

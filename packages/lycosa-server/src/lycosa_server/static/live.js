@@ -52,7 +52,7 @@ export function mount(panel, context) {
     const relevant = el("span", { class: "badge good", text: "relevant" });
     const made = el("li", { dataset: { url: visit.url } }, [
       el("div", { class: "feed-line" }, [
-        scoreBar(bad ? null : visit.score, context.threshold), // what was not read was not judged
+        scoreBar(bad ? null : visit.relevance, context.threshold), // what was not read was not judged
         el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),

@@ -113,7 +113,7 @@ export async function read(context, page, { compare = false } = {}) {
     const at = parts().indexOf(document.activeElement);
     facts.replaceChildren(
       el("p", { class: "address" }, [el("bdi", { text: shown(known.url, 300) })]),
-      el("p", { class: "row" }, [scoreBar(known.score, context.threshold), original(known.url)]),
+      el("p", { class: "row" }, [scoreBar(known.relevance, context.threshold), original(known.url)]),
       why(known.why),
       yesNo(context, known),
       known.fetched ? el("p", { class: "note", text: `Fetched ${when(known.fetched)}` }) : "",

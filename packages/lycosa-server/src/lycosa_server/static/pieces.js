@@ -83,9 +83,9 @@ export function why(reason, brief = false) {
   const parent = shown(reason.parent_title, 90) || shown(reason.parent, 90);
   const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];
   if (reason.anchor) parts.push(" via “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
-  const score = Number(reason.score);
-  if (score) {  // what the strategy made of it; each has a scale of its own
-    parts.push(`, chosen with score ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
+  const priority = Number(reason.priority);
+  if (priority) {  // what the strategy made of it; each has a scale of its own
+    parts.push(`, chosen with priority ${Math.abs(priority) < 0.01 ? priority.toPrecision(2) : priority.toFixed(2)}`);
   }
   return holder(parts);
 }

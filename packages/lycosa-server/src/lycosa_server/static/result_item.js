@@ -8,7 +8,7 @@ export function item(context, page, excerpt) {
   return el("li", { class: "result" }, [
     el("h3", {}, title),
     el("p", { class: "result-facts" }, [
-      page.score === null || page.score === undefined ? "" : scoreBar(page.score, context.threshold),
+      page.relevance === null || page.relevance === undefined ? "" : scoreBar(page.relevance, context.threshold),
       el("span", { text: shown(page.host, 80) || hostOf(page.url) }),
       page.language ? el("span", { text: shown(page.language, 16) }) : "",
       page.fetched ? ago(page.fetched) : "",

@@ -32,6 +32,6 @@ export async function search(context, q, { changed, ...filters }) {
   return {
     total: found.total,
     says: says.join(" "),
-    items: found.hits.map((hit) => item(context, { ...hit, score: null, ...(hit.relevance === undefined ? {} : { score: hit.relevance }) }, marked(hit.snippet, hit.spans))),
+    items: found.hits.map((hit) => item(context, hit, marked(hit.snippet, hit.spans))),
   };
 }

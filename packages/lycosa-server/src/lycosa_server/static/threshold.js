@@ -84,7 +84,7 @@ export function unsure(context) {
     if (pages === null) return;
     said.textContent = pages.length ? "The judge is least certain about these pages, so labelling them teaches it most." : "The judge is certain about every page.";
     list.replaceChildren(...pages.map((page) => el("li", {}, [
-      scoreBar(page.score, context.threshold),
+      scoreBar(page.relevance, context.threshold),
       el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),
       yesNo(context, page),
     ])));

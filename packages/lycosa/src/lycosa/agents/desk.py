@@ -161,7 +161,7 @@ class Desk:
                 "url": _address(hit.url),
                 "title": short(hit.title),
                 "passage": short(hit.snippet.text, 500),
-                "score": round(hit.score, 3),
+                "relevance": round(hit.relevance, 3),
                 "fetched": hit.fetched.isoformat(timespec="seconds"),
             }
             for hit in results
@@ -184,7 +184,7 @@ class Desk:
         facts: Answer = {"state": told.state, "links_to_it": told.parent_count}
         words: Answer = {"note": short(told.note)}
         if told.fetched is not None:
-            facts |= {"score": round(told.fetched.relevance, 3), "relevant": told.fetched.found}
+            facts |= {"relevance": round(told.fetched.relevance, 3), "relevant": told.fetched.found}
             words |= {"judged_by": _largest(told.fetched.judged), "fetched_for": _largest(told.fetched.terms)}
         elif told.view is not None:
             facts |= {"rank": told.view.rank, "of": told.view.waiting}
@@ -334,7 +334,7 @@ class Desk:
             "ending": figures.ending,
         }
         pages = [
-            {"url": _address(visit.node), "title": short(visit.title), "score": round(visit.relevance_now, 3)}
+            {"url": _address(visit.node), "title": short(visit.title), "relevance": round(visit.relevance_now, 3)}
             for visit in shown
         ]
         return {**told, **untrusted({"best": pages})}

@@ -34,35 +34,35 @@ def _all(table: Table) -> Rows:
     return np.arange(len(table), dtype=np.int32)
 
 
-def scores_have_one_number_per_row(make: MakeEstimator) -> None:
+def priorities_have_one_number_per_row(make: MakeEstimator) -> None:
     """score(rows) is an array with one float per row, also for no rows and before anything is learned."""
     estimator, table = make(), Table()
     table.add_seed(START)
     none = np.zeros(0, np.int32)
     for rows, what in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
-        _right_shape(estimator.score(rows, table), len(rows), what)
+        _right_shape(estimator.priority(rows, table), len(rows), what)
     estimator, table = _taught(make)
     for rows, what in ((_all(table), "all rows"), (_all(table)[::-3], "some rows, last first"), (none, "no rows")):
-        _right_shape(estimator.score(rows, table), len(rows), what)
+        _right_shape(estimator.priority(rows, table), len(rows), what)
 
 
-def _right_shape(scores: object, rows: int, what: str) -> None:
+def _right_shape(priorities: object, rows: int, what: str) -> None:
     want(
-        isinstance(scores, np.ndarray) and scores.shape == (rows,) and np.issubdtype(scores.dtype, np.floating),
-        f"score() gave {shape(scores)} for {what} ({rows} of them): return one float per row, as a numpy array",
+        isinstance(priorities, np.ndarray) and priorities.shape == (rows,) and np.issubdtype(priorities.dtype, np.floating),
+        f"score() gave {shape(priorities)} for {what} ({rows} of them): return one float per row, as a numpy array",
     )
 
 
-def scores_are_finite(make: MakeEstimator) -> None:
+def priorities_are_finite(make: MakeEstimator) -> None:
     """No score is ever NaN or infinite: such a row would never be picked, or before the seeds."""
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
-        scores = estimator.score(_all(table), table)
-        bad = np.flatnonzero(~np.isfinite(scores))
+        priorities = estimator.priority(_all(table), table)
+        bad = np.flatnonzero(~np.isfinite(priorities))
         want(
             not len(bad),
-            f"row {bad[:1]} scores {scores[bad[:1]]} after pick {step.visit.pick}: guard against dividing by 0",
+            f"row {bad[:1]} scores {priorities[bad[:1]]} after pick {step.visit.pick}: guard against dividing by 0",
         )
 
 
@@ -73,9 +73,9 @@ def scoring_is_pure(make: MakeEstimator) -> None:
     columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.link_relevance_sum, table.relevance_sum]
     before = [column.copy() for column in columns]
     known = state(estimator)
-    first = np.array(estimator.score(rows, table))
-    turned = np.array(estimator.score(rows[::-1], table))[::-1]
-    again = np.array(estimator.score(rows, table))
+    first = np.array(estimator.priority(rows, table))
+    turned = np.array(estimator.priority(rows[::-1], table))[::-1]
+    again = np.array(estimator.priority(rows, table))
     want(
         np.array_equal(first, again),
         "the same rows scored differently the second time: draw chance from (seed, row), change state in learn() only",
@@ -117,7 +117,7 @@ def new_links_are_returned(make: MakeEstimator) -> None:
         )
 
 
-def other_scores_stay(make: MakeEstimator) -> None:
+def other_priorities_stay(make: MakeEstimator) -> None:
     """An open row that learn() does not return keeps its score, unless that is weights times features (pool.Linear)."""
     estimator, table = make(), Table()
     if getattr(estimator, "sweeping", False) and is_linear(estimator):  # the frontier multiplies by itself
@@ -125,7 +125,7 @@ def other_scores_stay(make: MakeEstimator) -> None:
     before = np.zeros(0)
     for step in steps(table):
         rows = np.asarray(estimator.learn(step, table))
-        after = np.array(estimator.score(_all(table), table), np.float64)
+        after = np.array(estimator.priority(_all(table), table), np.float64)
         changed = np.flatnonzero(before != after[: len(before)])
         lost = sorted(set(changed[table.state[changed] == OPEN].tolist()) - set(rows.tolist()) - {step.row})
         want(
@@ -137,12 +137,12 @@ def other_scores_stay(make: MakeEstimator) -> None:
         before = after
 
 
-def fresh_ones_score_alike(make: MakeEstimator) -> None:
+def new_rows_rank_alike(make: MakeEstimator) -> None:
     """Two fresh estimators that learned the same visits give the same scores: chance is seeded."""
     (one, table), (other, _) = _taught(make), _taught(make)
     rows = _all(table)
     want(
-        np.array_equal(one.score(rows, table), other.score(rows, table)),
+        np.array_equal(one.priority(rows, table), other.priority(rows, table)),
         "two of them, fed alike, score differently: take a seed as an argument, and draw from (seed, row or pick)",
     )
 
@@ -152,18 +152,18 @@ def a_crawl_can_be_resumed(make: MakeEstimator) -> None:
     resumes_alike(lambda: Greedy(make()), 150, "let learn() depend on its arguments and earlier learn() calls only")
 
 
-def a_redirect_hands_on_its_score(make: MakeEstimator) -> None:
+def redirects_pass_on_priority(make: MakeEstimator) -> None:
     """A redirect's target is worth what its source was (unless a score is drawn for the row number alone)."""
     estimator, table = _taught(make)
     row = int(table.rows()[0])
     source = np.array([row], np.int32)
-    worth = float(estimator.score(source, table)[0])
+    worth = float(estimator.priority(source, table)[0])
     step = table.absorb(Visit(table.nodes[row], "redirect", "redirect", 99, links=Links.to("target")))
     assert step is not None
     returned = np.asarray(estimator.learn(step, table)).tolist()
     target = int(step.children[0])
     want(target in returned, "learn() did not return the target of a redirect: return step.children")
-    got = float(estimator.score(step.children, table)[0])
+    got = float(estimator.priority(step.children, table)[0])
     want(
         math.isclose(worth, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, worth),
         f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.outcome is "
@@ -176,7 +176,7 @@ def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
     table = Table()
     for number in range(row + 1):
         table.add(f"node {number}", depth=number % 3)
-    return float(make().score(np.array([row], np.int32), table)[0]) == worth
+    return float(make().priority(np.array([row], np.int32), table)[0]) == worth
 
 
 def a_page_visited_again(make: MakeEstimator) -> None:
@@ -184,7 +184,7 @@ def a_page_visited_again(make: MakeEstimator) -> None:
     (estimator, table), (other, twin) = _taught(make), _taught(make)
     linear = getattr(estimator, "sweeping", False) and is_linear(estimator)
     for visit in revisits(table):
-        before = np.array(estimator.score(_all(table), table), np.float64)
+        before = np.array(estimator.priority(_all(table), table), np.float64)
         step, same = table.absorb(visit), twin.absorb(visit)
         if step is None or same is None:  # it brings nothing: no estimator is shown it, and no score can change
             continue
@@ -194,7 +194,7 @@ def a_page_visited_again(make: MakeEstimator) -> None:
         waiting = step.children[(table.state[step.children] == OPEN) & (step.children >= len(before))]  # not ranked yet
         missing = [table.nodes[row] for row in waiting.tolist() if row not in returned]
         want(not missing, f"after {what}, learn() did not return its new link {missing[:1]}: return step.children")
-        after = np.array(estimator.score(_all(table), table), np.float64)
+        after = np.array(estimator.priority(_all(table), table), np.float64)
         bad = np.flatnonzero(~np.isfinite(after))
         want(not len(bad), f"row {bad[:1]} scores {after[bad[:1]]} after {what}: guard against dividing by 0")
         changed = np.flatnonzero(before != after[: len(before)])
@@ -205,7 +205,7 @@ def a_page_visited_again(make: MakeEstimator) -> None:
             "row whose score may have changed",
         )
         want(
-            np.array_equal(after, other.score(_all(twin), twin)),
+            np.array_equal(after, other.priority(_all(twin), twin)),
             f"two of them, fed alike, score differently after {what}: draw chance from (seed, row or pick)",
         )
 
@@ -241,9 +241,9 @@ def _learn(make: MakeEstimator, visit: Visit) -> None:
     step = table.absorb(visit)
     assert step is not None
     estimator.learn(step, table)
-    scores = estimator.score(_all(table), table)
-    _right_shape(scores, len(table), f"a page with {len(visit.links)} links")
-    want(np.isfinite(scores).all(), f"a score is not finite after a page with {len(visit.links)} links")
+    priorities = estimator.priority(_all(table), table)
+    _right_shape(priorities, len(table), f"a page with {len(visit.links)} links")
+    want(np.isfinite(priorities).all(), f"a score is not finite after a page with {len(visit.links)} links")
 
 
 def memory_is_bounded(make: MakeEstimator) -> None:
@@ -265,15 +265,15 @@ def memory_is_bounded(make: MakeEstimator) -> None:
 
 
 ESTIMATOR_CHECKS = (
-    scores_have_one_number_per_row,
-    scores_are_finite,
+    priorities_have_one_number_per_row,
+    priorities_are_finite,
     scoring_is_pure,
     learned_rows_are_in_the_table,
     new_links_are_returned,
-    other_scores_stay,
-    fresh_ones_score_alike,
+    other_priorities_stay,
+    new_rows_rank_alike,
     a_crawl_can_be_resumed,
-    a_redirect_hands_on_its_score,
+    redirects_pass_on_priority,
     a_page_visited_again,
     a_crawl_with_revisits_can_be_resumed,
     a_page_without_any_links,

@@ -31,7 +31,7 @@ def _frontier(strategy: Strategy, table: Table) -> Frontier:
 def _pruned(frontier: Frontier, row: int) -> bool:
     """Whether every ranking of the row says that it is not to be fetched."""
     rankings = getattr(frontier, "arms", [frontier])
-    return all(row < len(one.score) and -math.inf < one.score[row] <= PRUNED for one in rankings)  # -inf: not ranked
+    return all(row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings)  # -inf: not ranked
 
 
 def it_says_what_it_wants(make: MakeStrategy) -> None:
@@ -106,7 +106,7 @@ def fresh_ones_pick_alike(make: MakeStrategy) -> None:
     differ = [
         (a.pick, a.node, b.node)
         for a, b in zip(one, other, strict=True)
-        if (a.node, a.arm, a.score) != (b.node, b.arm, b.score)
+        if (a.node, a.arm, a.priority) != (b.node, b.arm, b.priority)
     ]
     want(not differ, f"two crawls of the same graph differ, first {differ[:1]}: draw from (seed, pick number)")
 

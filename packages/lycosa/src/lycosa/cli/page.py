@@ -68,7 +68,7 @@ def page(
                 **asdict(origin),
                 "strategy": first.arm or collection.options.strategy,
                 "pick": first.pick,
-                "score": round(first.score, 4) if math.isfinite(first.score) else None,  # a seed's score is infinite
+                "priority": round(first.priority, 4) if math.isfinite(first.priority) else None,  # a seed's score is infinite
             },
             "text": re.sub(r"\n\s*\n", "\n\n", clean(document.said)),
             "trouble": trouble,
@@ -186,7 +186,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
         "language": clean(visit.language),
         "fetched": timestamp(visit.started),
         "address": visit.address,
-        "score": round(visit.relevance_now, 4),
+        "relevance": round(visit.relevance_now, 4),
         "same_as": visit.same_as,
         "canonical": clean(str(visit.data.get("canonical", ""))),
         "flags": visit.flags,
@@ -239,7 +239,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
         "pages": facts["pages"],
         "language": facts["language"],
         "fetched": f"{facts['fetched']} UTC" + (f" from {facts['address']}" if facts["address"] else ""),
-        "score": f"{facts['score']:.2f} (relevant: {at_least(threshold)})" if found else "",
+        "score": f"{facts['relevance']:.2f} (relevant: {at_least(threshold)})" if found else "",
         "copy of": facts["same_as"],
         "canonical": facts["canonical"],
         "remarks": ", ".join(facts["flags"]),
@@ -278,7 +278,7 @@ def _why(why: dict[str, Any]) -> Part:
         return "it is a seed"
     if not why["kind"]:
         return "the log does not record what led here"
-    score = f"with a score of {why['score']:.3g}, by {why['strategy']}" if why["score"] is not None else ""
+    score = f"with a priority of {why['priority']:.3g}, by {why['strategy']}" if why["priority"] is not None else ""
     return {
         "redirected from" if why["kind"] == "redirect" else "linked from": why["parent"],
         "whose title is": squeezed(why["parent_title"]),

@@ -93,7 +93,7 @@ def _hit(hit: Hit) -> Iterator[Part]:
     yield ""
     yield LabelledText(Text(f"{hit.rank:>2}. "), Text(squeezed(hit.title) or hit.url, "bold"))
     yield LabelledText("    ", Text(hit.url, "cyan"))
-    facts = [f"score {hit.score:.2f}", f"{hit.fetched:%Y-%m-%d}", hit.language]
+    facts = [f"relevance {hit.relevance:.2f}", f"{hit.fetched:%Y-%m-%d}", hit.language]
     facts += [f"changed {hit.changed:%Y-%m-%d}"] if hit.changed else []
     yield LabelledText("    ", Text(", ".join(filter(None, facts)), "dim"))
     if hit.since is not None:

@@ -56,7 +56,7 @@ def _parts(summary: Summary, options: Options, directory: Path) -> Iterator[Part
         yield from _curve(summary)
     yield from [Text("best pages", "bold")] if summary.best else []
     for best in summary.best:
-        yield from page_lines(best["score"], best["title"], best["url"])
+        yield from page_lines(best["relevance"], best["title"], best["url"])
     unsure = f"least certain pages: label them with 'lycosa label {name}'"
     yield from [Text(unsure, "bold")] if summary.unsure else []
     for page in summary.unsure:

@@ -62,7 +62,7 @@ def _next(reasons: Reasons, best: list[Why]) -> Iterator[Part]:
         yield Text(f"{NO_REASONS}: only scores", "dim")
     for place, why in enumerate(best, 1):
         if why.view is not None:
-            yield LabelledText(f"{place:>3}  {format_score(why.view.score):>5}  ", Text(why.node, "cyan"))
+            yield LabelledText(f"{place:>3}  {format_priority(why.view.priority):>5}  ", Text(why.node, "cyan"))
             yield from [LabelledText(" " * 12, Text(_largest(why.view.terms), "dim"))] if explains else []
     budget, pages = reasons.engine.picker.budget.pages, reasons.engine.tally.pages
     if budget and pages >= budget:
@@ -76,13 +76,13 @@ def _largest(terms: dict[str, float]) -> str:
     >>> _largest({"anchor words": .31, "siblings": .224, "depth": -.05, "host": .01})
     'anchor words .31, siblings .22, depth -.05'
     """
-    return ", ".join(f"{name} {format_score(value)}" for name, value in list(terms.items())[:3])
+    return ", ".join(f"{name} {format_priority(value)}" for name, value in list(terms.items())[:3])
 
 
-def format_score(value: float) -> str:
+def format_priority(value: float) -> str:
     """Return a score with two digits that say something, and no more zeros than it needs.
 
-    >>> format_score(.314), format_score(-.05), format_score(1.5), format_score(.0004), format_score(math.inf), format_score(math.nan)
+    >>> format_priority(.314), format_priority(-.05), format_priority(1.5), format_priority(.0004), format_priority(math.inf), format_priority(math.nan)
     ('.31', '-.05', '1.50', '4e-04', 'first', '-')
     """
     if not math.isfinite(value):
@@ -109,8 +109,8 @@ def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
         kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
         text = squeezed(parent.title) or kind or "a page without a title"
         if anchor := squeezed(parent.anchor):
-            text += f': "{anchor}"' + (f" ({format_score(parent.alpha)})" if parent.alpha else "")
-        yield LabelledText(Text(f"{'' if kind else format_score(parent.relevance):>5}  ", "bold"), text)
+            text += f': "{anchor}"' + (f" ({format_priority(parent.alpha)})" if parent.alpha else "")
+        yield LabelledText(Text(f"{'' if kind else format_priority(parent.relevance):>5}  ", "bold"), text)
         yield LabelledText(" " * 7, Text(parent.node, "dim"))
     if len(why.way) > 1:
         yield from heading("path from a seed")
@@ -123,8 +123,8 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield why.note
         return
     if why.state in ("waits", "held") and len(why.views) == 1:
-        score = "" if math.isinf(view.score) else f", with a score of {format_score(view.score)}"
-        yield f"waits as number {view.rank:,} of {view.waiting:,}{score}"
+        priority = "" if math.isinf(view.priority) else f", with a score of {format_priority(view.priority)}"
+        yield f"waits as number {view.rank:,} of {view.waiting:,}{priority}"
     elif why.state in ("waits", "held"):
         yield f"waits; each arm of {len(why.views)} has its own order"
     if why.note:
@@ -133,20 +133,20 @@ def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
         yield Text("the crawl is running, so this may change at any time", "dim")
     if len(why.views) > 1:
         yield from _arms(why)
-    elif not math.isinf(view.score):
+    elif not math.isinf(view.priority):
         yield from heading("why")
         if not view.explains:
             yield Text(f"{NO_REASONS}: its score and its place are all that is known", "dim")
             return
         yield from _bars(view.terms)
         total = sum(view.terms.values())
-        if _differ(total, view.score):
-            now = f"with what is known now, it would be {format_score(total)}: it is ranked again when it gets near the top"
+        if _differ(total, view.priority):
+            now = f"with what is known now, it would be {format_priority(total)}: it is ranked again when it gets near the top"
             yield Text(now, "dim")
 
 
-def _differ(total: float, score: float) -> bool:
-    return math.isfinite(score) and abs(total - score) > 0.005 + 0.01 * abs(score)
+def _differ(total: float, priority: float) -> bool:
+    return math.isfinite(priority) and abs(total - priority) > 0.005 + 0.01 * abs(priority)
 
 
 def _arms(why: Why) -> Iterator[Part]:
@@ -154,8 +154,8 @@ def _arms(why: Why) -> Iterator[Part]:
     width = max(len(view.arm) for view in why.views)
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
-        mean = "" if math.isnan(view.reward) else f", mean of its pages {format_score(view.reward)}"
-        yield LabelledText(Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_score(view.score)}{mean}")
+        mean = "" if math.isnan(view.reward) else f", mean of its pages {format_priority(view.reward)}"
+        yield LabelledText(Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_priority(view.priority)}{mean}")
         if view.terms:
             yield from _bars(view.terms)
     if not any(view.explains for view in why.views):
@@ -174,7 +174,7 @@ def _bars(terms: dict[str, float]) -> Iterator[Part]:
     for name, value in terms.items():
         line = Text(f"  {name[:width]:<{width}}  ")
         line.append(bar(abs(value) / largest, room), "green" if value > 0 else "red")
-        yield line.append(f" {format_score(value):>5}")
+        yield line.append(f" {format_priority(value):>5}")
 
 
 def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
@@ -183,14 +183,14 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     if fetched.is_page:
         of = f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (needs {at_least(threshold)})"
         then = (
-            f"; {format_score(fetched.logged)} when it was fetched"
+            f"; {format_priority(fetched.logged)} when it was fetched"
             if abs(fetched.logged - fetched.relevance) > 0.005
             else ""
         )
-        came = f"{format_score(fetched.relevance)}, {of}{then}"
+        came = f"{format_priority(fetched.relevance)}, {of}{then}"
     yield {
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
-        "expected": "nothing: a seed comes first" if first else f"{format_score(fetched.expected)}, by {fetched.arm}",
+        "expected": "nothing: a seed comes first" if first else f"{format_priority(fetched.expected)}, by {fetched.arm}",
         "turned out": came,
         "copy of": fetched.same_as,
     }
@@ -206,7 +206,7 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
     elif fetched.terms:
         yield from _bars(fetched.terms)
         if _differ(fetched.reckoned, fetched.expected):
-            yield Text(f"recomputed from the log, where it adds up to {format_score(fetched.reckoned)}", "dim")
+            yield Text(f"recomputed from the log, where it adds up to {format_priority(fetched.reckoned)}", "dim")
     else:
         yield Text(f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
 
@@ -217,7 +217,7 @@ def _way(way: list[Stop]) -> Iterator[Part]:
         if anchor and anchor != text:
             text = f'{text}, by "{anchor}"' if text else f'"{anchor}"'
         last = place == len(way) - 1
-        score = format_score(stop.relevance) if stop.title or stop.relevance else ""
-        yield LabelledText(Text(f"{score:>5}  ", "bold"), f"{text}: this link" if last and text else text or "-")
+        priority = format_priority(stop.relevance) if stop.title or stop.relevance else ""
+        yield LabelledText(Text(f"{priority:>5}  ", "bold"), f"{text}: this link" if last and text else text or "-")
         if not last:
             yield LabelledText(" " * 7, Text(stop.node, "dim"))

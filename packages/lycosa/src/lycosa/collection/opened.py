@@ -33,7 +33,7 @@ class CollectedPage:
     url: str
     title: str
     text: str  # the main part, without menus, footers and comments
-    score: float  # relevance by the judge's current score
+    relevance: float  # relevance by the judge's current score
     relevant: bool  # the score reaches the threshold
     language: str
     fetched: datetime | None  # None where a space of your own does not say when

@@ -51,8 +51,8 @@ class Hit:
     url: str
     title: str
     snippet: Snippet
-    score: float  # of the page, by the judge
-    relevance: float  # for the query: BM25
+    relevance: float  # by the judge as it is now
+    match_score: float  # how well it matches the query: BM25
     host: str
     language: str
     fetched: datetime
@@ -69,8 +69,8 @@ class Hit:
             "title": self.title,
             "snippet": self.snippet.text,
             "spans": [list(span) for span in self.snippet.spans],
-            "score": round(self.score, 4),
             "relevance": round(self.relevance, 4),
+            "match_score": round(self.match_score, 4),
             "host": self.host,
             "language": self.language,
             "fetched": self.fetched.isoformat(timespec="seconds"),

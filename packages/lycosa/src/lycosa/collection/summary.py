@@ -153,7 +153,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
             summary.held, summary.groups = 0, []
         _count(collection, summary)
         summary.best = [
-            {"url": visit.node, "score": round(visit.relevance_now, 4), "title": visit.title}
+            {"url": visit.node, "relevance": round(visit.relevance_now, 4), "title": visit.title}
             for _, visit in best_of(collection, best)
         ]
     return summary

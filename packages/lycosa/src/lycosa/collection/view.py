@@ -377,7 +377,7 @@ class CrawlView:
             self.titles.append("")
         self._recount += self._recount == number
         columns["first"][number], columns["kind"][number] = seq, kind
-        columns["pick"][number], columns["ended"][number] = visit.score, visit.ended
+        columns["pick"][number], columns["ended"][number] = visit.priority, visit.ended
         columns["first_relevance"][number], columns["first_copy"][number] = visit.relevance_now, bool(visit.same_as)
         columns["crawled"][number] = visit.is_page
         host = self.tally.host(visit.node)

@@ -65,7 +65,7 @@ class Assessor:
             outcome=page.outcome,
             pick=task.pick or self.tally.picks,
             arm=task.arm,
-            score=task.score,
+            priority=task.priority,
             attempt=task.attempt,
             retry_at=page.retry_at,
             hops=task.hops,

@@ -224,7 +224,7 @@ class Engine:
         began = self.steps.now()
         task = self.picker.next(self.clock())  # 1. pick
         if task is not None:
-            self.steps.done("pick", task.node, began, score=task.score)
+            self.steps.done("pick", task.node, began, priority=task.priority)
         return task
 
     def _start_prerequisite(self, prerequisite: Task, task: Task) -> None:

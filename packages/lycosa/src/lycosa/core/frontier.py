@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores
+from lycosa.core.types import Rows, Priorities
 
 READY, WAITING, PARKED, IDLE = range(4)
 # Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched.
@@ -106,7 +106,7 @@ class Frontier:
         self._worth_waiting = min(WORTH_WAITING, patience)
         self.choosy = choosy  # share of the best resting queue's score that a row must have
         self.order = order
-        self.score = np.full(1024, -math.inf)
+        self.priority = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
         self.taken: dict[int, bool] = {}  # rows in flight, and whether each was free when it was picked
         self.queues: list[HostQueue] = []
@@ -121,26 +121,26 @@ class Frontier:
         self._resting: list[tuple[float, int]] = []
         self._nearly: list[tuple[float, int]] = []  # waiting queues that may become ones to wait for
 
-    def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
+    def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores. Seeds come before everything, whatever their score."""
         self._fit()
-        scores = self._seeds_first(rows, scores)
-        before = self.score[rows]
-        self.score[rows] = scores
+        priorities = self._seeds_first(rows, priorities)
+        before = self.priority[rows]
+        self.priority[rows] = priorities
         # Only a row that got better needs a new entry: one that got worse still has an entry above it.
-        better = (scores > before).nonzero()[0]
+        better = (priorities > before).nonzero()[0]
         if len(better):
             self._push_all(rows[better] if len(better) < len(rows) else rows)
 
-    def _seeds_first(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Scores:
-        finite = np.isfinite(scores)
+    def _seeds_first(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Priorities:
+        finite = np.isfinite(priorities)
         if np.count_nonzero(finite) < len(rows):  # no number, or none that can be compared: last, but not lost
-            scores = np.where(finite, scores, LAST)
+            priorities = np.where(finite, priorities, LAST)
         is_seed = self.table.is_seed[rows]
         if np.count_nonzero(is_seed):
-            scores = np.where(is_seed, math.inf, scores)
+            priorities = np.where(is_seed, math.inf, priorities)
             self.level[rows[is_seed]] = FREE
-        return scores.astype(np.float64, copy=False)
+        return priorities.astype(np.float64, copy=False)
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
         """Hold rows back, or let them go. Seeds are never held."""
@@ -152,7 +152,7 @@ class Frontier:
         levels = np.where(self.table.is_seed[rows], FREE, levels)
         self.level[rows] = levels
         freed = rows[levels < before]
-        self._push_all(freed[self.score[freed] > -math.inf])
+        self._push_all(freed[self.priority[freed] > -math.inf])
 
     def _push_all(self, rows: Rows) -> None:
         """New entries for those of the rows that may be fetched."""
@@ -162,11 +162,11 @@ class Frontier:
         queues = self.queues
         self.queue(len(table.hosts) - 1)  # so that all of them are there
         places = rows if self.order is None else self.order(rows)
-        columns = (places, table.state[rows], self.level[rows], self.score[rows], table.host[rows])
-        for place, state, level, score, number in zip(*(column.tolist() for column in columns), strict=True):
-            if state != OPEN or level == SHUT or score <= PRUNED or place & _ROW in taken:
+        columns = (places, table.state[rows], self.level[rows], self.priority[rows], table.host[rows])
+        for place, state, level, priority, number in zip(*(column.tolist() for column in columns), strict=True):
+            if state != OPEN or level == SHUT or priority <= PRUNED or place & _ROW in taken:
                 continue
-            entry, queue = (level, -score, place), queues[number]
+            entry, queue = (level, -priority, place), queues[number]
             if queue.floor is not None and entry > queue.floor:
                 self._append(queue, place & _ROW)
                 continue
@@ -199,11 +199,11 @@ class Frontier:
         """The best of the other rows are the heap from now on: whether there are any. What is in flight comes back."""
         assert queue.tail is not None
         rows = np.unique(np.frombuffer(queue.tail, np.int32))
-        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.score[rows] > PRUNED)]
+        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.priority[rows] > PRUNED)]
         if self.taken:
             rows = rows[~np.isin(rows, list(self.taken))]
         places = rows if self.order is None else self.order(rows)
-        order = np.lexsort((places, -self.score[rows], self.level[rows]))
+        order = np.lexsort((places, -self.priority[rows], self.level[rows]))
         self._stand(queue, rows[order], places[order])
         return bool(queue.heap)
 
@@ -211,8 +211,8 @@ class Frontier:
         """The queue has these rows, in this order."""
         queue.most = max(2 * HEAP, len(rows) // _SHARE)
         first = len(rows) if len(rows) <= queue.most else queue.most // 2
-        levels, scores = self.level[rows[:first]].tolist(), np.negative(self.score[rows[:first]]).tolist()
-        queue.heap[:] = zip(levels, scores, places[:first].tolist(), strict=True)  # what is sorted is a heap
+        levels, priorities = self.level[rows[:first]].tolist(), np.negative(self.priority[rows[:first]]).tolist()
+        queue.heap[:] = zip(levels, priorities, places[:first].tolist(), strict=True)  # what is sorted is a heap
         queue.floor = queue.tail = None
         if first < len(rows):
             queue.floor, queue.tail = queue.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
@@ -225,19 +225,19 @@ class Frontier:
 
     def _fit(self) -> None:
         n = len(self.table)
-        if n > len(self.score):
-            self.score, self.level = fit(self.score, n, -math.inf), fit(self.level, n, FREE)
+        if n > len(self.priority):
+            self.priority, self.level = fit(self.priority, n, -math.inf), fit(self.level, n, FREE)
 
     def state(self) -> State:
         """Scores, levels, and the pages of each queue; heaps are made again, and what is in flight is none of it."""
         if type(self) is not Frontier:
             raise StateMismatch("only heaps can be made again from scores")
-        return {"score": self.score, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
+        return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
 
     def restore(self, state: State) -> None:
         """Rank the rows of the table as a state says; nothing is in flight or waits."""
-        self.score, self.level = state["score"], state["level"]
-        if len(self.level) != len(self.score) or self.score.dtype != np.float64 or self.level.dtype != np.uint8:
+        self.priority, self.level = state["score"], state["level"]
+        if len(self.level) != len(self.priority) or self.priority.dtype != np.float64 or self.level.dtype != np.uint8:
             raise StateMismatch("scores and levels do not fit")
         self._holding = bool(self.level.any())
         for number, pages in enumerate(state["pages"].tolist()):
@@ -251,10 +251,10 @@ class Frontier:
     def _fill(self) -> None:
         """Give all queues their rows, but for those in flight."""
         n, table = len(self.table), self.table
-        score, level = self.score[:n], self.level[:n]
-        rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (score > PRUNED) & (score > -math.inf))
+        priority, level = self.priority[:n], self.level[:n]
+        rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (priority > PRUNED) & (priority > -math.inf))
         places = rows if self.order is None else self.order(rows)
-        keys = [-score[rows], table.host[rows]]
+        keys = [-priority[rows], table.host[rows]]
         keys = keys if self.order is None else [places, *keys]
         order = np.arange(len(rows))
         for key in [*keys[:-1], level[rows], keys[-1]] if self._holding else keys:
@@ -278,8 +278,8 @@ class Frontier:
             return
         first, last = queues[0][1], queues[-1][2]
         some = rows[first:last]
-        levels, scores = self.level[some].tolist(), np.negative(self.score[some]).tolist()
-        entries = list(zip(levels, scores, places[first:last].tolist(), strict=True))
+        levels, priorities = self.level[some].tolist(), np.negative(self.priority[some]).tolist()
+        entries = list(zip(levels, priorities, places[first:last].tolist(), strict=True))
         for number, begin, end in queues:
             queue = self.queue(number)
             queue.heap[:], queue.floor, queue.tail, queue.most = entries[begin - first : end - first], None, None, 2 * HEAP
@@ -297,8 +297,8 @@ class Frontier:
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         """Rows are put aside, whether they are in flight or not. `rebuild` has to follow."""
-        known: dict[str, NDArray[Any]] = {"score": self.score[rows]}
-        self.score[rows], self.level[rows] = -math.inf, FREE
+        known: dict[str, NDArray[Any]] = {"score": self.priority[rows]}
+        self.priority[rows], self.level[rows] = -math.inf, FREE
         for row in self.taken.keys() & set(rows.tolist()) if self.taken else ():
             self._away[table.name(row)] = self.taken.pop(row)
         return known
@@ -381,9 +381,9 @@ class Frontier:
     def _worth(self, level: int, least: float) -> Rows:
         n = len(self.table)
         self._fit()
-        score = self.score[:n]
+        priority = self.priority[:n]
         rows = np.flatnonzero(
-            (score >= least) & (score > PRUNED) & (self.level[:n] == level) & (self.table.state[:n] == OPEN)
+            (priority >= least) & (priority > PRUNED) & (self.level[:n] == level) & (self.table.state[:n] == OPEN)
         ).astype(np.int32)
         return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
 
@@ -396,13 +396,13 @@ class Frontier:
         if self._witness < 0 or not self._is_left(np.array([self._witness])).any():
             rows = np.arange(len(self.table))
             rows = rows[self._is_left(rows)]
-            self._witness = int(rows[self.score[rows].argmin()]) if len(rows) else -1  # the worst stays longest
+            self._witness = int(rows[self.priority[rows].argmin()]) if len(rows) else -1  # the worst stays longest
         return self._witness >= 0
 
     def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         self._fit()
         left: NDArray[np.bool_] = (
-            (self.table.state[rows] == OPEN) & (self.level[rows] == FREE) & (self.score[rows] > PRUNED)
+            (self.table.state[rows] == OPEN) & (self.level[rows] == FREE) & (self.priority[rows] > PRUNED)
         )
         if self.host_budget and left.any():
             pages = np.array([self.queue(number).pages for number in range(len(self.table.hosts))])
@@ -413,9 +413,9 @@ class Frontier:
         """How many open rows their estimator wants not fetched, and that never were. Looks at every row."""
         n = len(self.table)
         self._fit()
-        score = self.score[:n]
+        priority = self.priority[:n]
         never = (self.table.state[:n] == OPEN) & (self.table.attempts[:n] == 0)
-        return int(np.count_nonzero(never & (score <= PRUNED) & (score > -math.inf)))
+        return int(np.count_nonzero(never & (priority <= PRUNED) & (priority > -math.inf)))
 
     def _end_rests(self, now: float) -> None:
         """Lanes whose time has come may be used again."""
@@ -551,12 +551,12 @@ class Frontier:
     def _behind(self, queue: HostQueue, n: int) -> list[tuple[int, float]]:
         """Level and negative score of some of a queue's rows, the best ones after the first."""
         rows = dict.fromkeys(entry[2] & _ROW for entry in queue.heap)
-        known = ((row, self.level.item(row), self.score.item(row)) for row in rows)
+        known = ((row, self.level.item(row), self.priority.item(row)) for row in rows)
         state, taken = self.table.state, self.taken
         true = [
-            (level, -score)
-            for row, level, score in known
-            if level != SHUT and score > PRUNED and state.item(row) == OPEN and row not in taken
+            (level, -priority)
+            for row, level, priority in known
+            if level != SHUT and priority > PRUNED and state.item(row) == OPEN and row not in taken
         ]
         return nsmallest(n + 1, true)[1:]
 
@@ -609,16 +609,16 @@ class Frontier:
 
     def _top(self, queue: HostQueue) -> Entry | None:
         """The queue's best entry that is true: open, not taken, not shut, and with its present level and score."""
-        heap, state, levels, scores = queue.heap, self.table.state, self.level, self.score
+        heap, state, levels, priorities = queue.heap, self.table.state, self.level, self.priority
         while heap or (queue.tail is not None and self._refill(queue)):
             entry = heap[0]
             row = entry[2] & _ROW
             level = levels.item(row)
-            score = scores.item(row)
-            if state.item(row) != OPEN or row in self.taken or level == SHUT or score <= PRUNED:
+            priority = priorities.item(row)
+            if state.item(row) != OPEN or row in self.taken or level == SHUT or priority <= PRUNED:
                 heappop(heap)
                 continue
-            true = (level, -score, entry[2])
+            true = (level, -priority, entry[2])
             if entry == true:
                 return entry
             if entry < true:

@@ -98,7 +98,7 @@ class Picker:
         if not self.scheduler.explores:
             return None
         number = self.tally.picks + 1
-        row, arm, score = self.strategy.pick(number, self.frontier, now)
+        row, arm, priority = self.strategy.pick(number, self.frontier, now)
         if row < 0:
             return None
         table = self.table
@@ -108,7 +108,7 @@ class Picker:
             row=row,
             pick=number,
             arm=arm,
-            score=score,
+            priority=priority,
             attempt=int(table.attempts[row]) + 1,
             hops=int(table.hops[row]),
         )

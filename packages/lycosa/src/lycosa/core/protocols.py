@@ -37,7 +37,7 @@ from lycosa.core.types import (
     Pick,
     Place,
     Rows,
-    Scores,
+    Priorities,
     Seed,
     Step,
     Task,
@@ -208,7 +208,7 @@ class Estimator(Protocol):
     def learn(self, step: Step, table: Table) -> Rows:
         """See a visit; return the rows whose score may have changed."""
 
-    def score(self, rows: Rows, table: Table) -> Scores | NDArray[np.float32]:
+    def priority(self, rows: Rows, table: Table) -> Priorities | NDArray[np.float32]:
         """Score rows; no side effects."""
 
 

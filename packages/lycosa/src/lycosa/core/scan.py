@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, HostQueue, Order, Ready
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores
+from lycosa.core.types import Rows, Priorities
 
 NOWHERE, ASIDE, FIRST, FREELY, BEHIND = range(5)  # pools: none; in flight, shut or pruned; seeds; free; held
 _MOST = float(np.finfo(np.float32).max)
@@ -27,7 +27,7 @@ _MOST = float(np.finfo(np.float32).max)
 class ScanFrontier(Frontier):
     """Same rules as Frontier: free rows first, queues that rest, budgets; only `choosy` is not for this one.
 
-    For a linear estimator say `describe(rows, features)` in place of `rank(rows, scores)`, and `weigh(weights,
+    For a linear estimator say `describe(rows, features)` in place of `rank(rows, priorities)`, and `weigh(weights,
     intercept)` after each step.
 
     With a million rows and four features a step (learn, describe, take) takes about 1 ms, more where hundreds of
@@ -66,16 +66,16 @@ class ScanFrontier(Frontier):
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
-    def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
+    def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores."""
         self._fit()
-        self.score[rows] = scores = self._seeds_first(rows, scores)
-        self._put(rows, np.clip(scores, -_MOST, _MOST).astype(np.float32)[np.newaxis])
+        self.priority[rows] = priorities = self._seeds_first(rows, priorities)
+        self._put(rows, np.clip(priorities, -_MOST, _MOST).astype(np.float32)[np.newaxis])
 
     def describe(self, rows: Rows, features: Features) -> None:
         """Give rows of a linear estimator their (new) features."""
         self._fit()
-        self.score[rows] = self._seeds_first(rows, np.zeros(len(rows)))  # the score proper is known when one is taken
+        self.priority[rows] = self._seeds_first(rows, np.zeros(len(rows)))  # the score proper is known when one is taken
         self._put(rows, features)
 
     def weigh(self, weights: NDArray[np.float32], intercept: float = 0.0) -> None:
@@ -123,8 +123,8 @@ class ScanFrontier(Frontier):
 
     def take_this(self, row: int, now: float) -> None:
         """Take a given row, one of `candidates`, whatever its score."""
-        if self.linear and self.score[row] < math.inf:
-            self.score[row] = self._exact(np.array([row], np.int32))[0]
+        if self.linear and self.priority[row] < math.inf:
+            self.priority[row] = self._exact(np.array([row], np.int32))[0]
         super().take_this(row, now)
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
@@ -132,8 +132,8 @@ class ScanFrontier(Frontier):
         rows = self._worth(FREE, -math.inf)
         if not len(rows):
             return [LAST] * min(n, len(self._worth(HELD, -math.inf)))
-        scores: list[float] = np.sort(self._exact(rows) if self.linear else self.score[rows])[::-1][:n].tolist()
-        return scores
+        priorities: list[float] = np.sort(self._exact(rows) if self.linear else self.priority[rows])[::-1][:n].tolist()
+        return priorities
 
     def head(self, n: int) -> list[str]:
         """Names of some queues that are about to be picked."""
@@ -166,16 +166,16 @@ class ScanFrontier(Frontier):
             rows = rows[~rests[self.table.host[rows]]]
         if not len(rows):
             return -1
-        scores = self._exact(rows)
-        equal = rows[scores == scores.max()]
+        priorities = self._exact(rows)
+        equal = rows[priorities == priorities.max()]
         return int(equal[equal.argmin() if self.order is None else self.order(equal).argmin()])
 
-    def _exact(self, rows: Rows) -> Scores:
+    def _exact(self, rows: Rows) -> Priorities:
         """Scores of rows of one pool, in double precision."""
         pool = self.pools[self._where[rows[0]]] if len(rows) else self.pools[FREELY]
         if not self.linear or pool is self.pools[FIRST]:
-            return self.score[rows]
-        return linear_scores(pool.matrix.take(self._slot[rows], axis=1), self.weights, self.intercept)
+            return self.priority[rows]
+        return linear_priorities(pool.matrix.take(self._slot[rows], axis=1), self.weights, self.intercept)
 
     def _worth(self, level: int, least: float) -> Rows:
         self._forget_closed()
@@ -198,8 +198,8 @@ class ScanFrontier(Frontier):
                 old = rows if everywhere else rows[here]
                 self.pools[which].put(self._slot[old], features if everywhere else features[:, here])
                 if which in (FREELY, BEHIND):  # they stay, unless they became seeds or are pruned
-                    score = self.score[old]
-                    old = old[(score <= PRUNED) | (score == math.inf)]
+                    priority = self.priority[old]
+                    old = old[(priority <= PRUNED) | (priority == math.inf)]
                 if len(old):
                     self._move(old)
         new = (where == NOWHERE).nonzero()[0]
@@ -212,10 +212,10 @@ class ScanFrontier(Frontier):
 
     def _pool_of(self, rows: Rows) -> NDArray[np.uint8]:
         """Which pool each row belongs to."""
-        level, score = self.level[rows], self.score[rows]
+        level, priority = self.level[rows], self.priority[rows]
         pool = np.where(level == HELD, np.uint8(BEHIND), np.uint8(FREELY))
-        pool[score == math.inf] = FIRST
-        pool[(level == SHUT) | (score <= PRUNED) | self._lent[rows]] = ASIDE
+        pool[priority == math.inf] = FIRST
+        pool[(level == SHUT) | (priority <= PRUNED) | self._lent[rows]] = ASIDE
         pool[self.table.state[rows] != OPEN] = NOWHERE
         return pool
 
@@ -327,11 +327,11 @@ def is_linear(estimator: object) -> TypeGuard[Linear]:
     return isinstance(estimator, Linear)
 
 
-def linear_scores(features: Features, weights: NDArray[np.float32], intercept: float) -> Scores:
+def linear_priorities(features: Features, weights: NDArray[np.float32], intercept: float) -> Priorities:
     """Weights times features, plus intercept: in double precision and feature by feature, so that a row's score does
     not depend on the rows around it, and rows with the same features have the same score.
 
-    >>> linear_scores(np.array([[1, 2], [0, 4]], np.float32), np.array([.5, .25], np.float32), 1.0).tolist()
+    >>> linear_priorities(np.array([[1, 2], [0, 4]], np.float32), np.array([.5, .25], np.float32), 1.0).tolist()
     [1.5, 3.0]
     """
     total = np.full(features.shape[1], 0.0)

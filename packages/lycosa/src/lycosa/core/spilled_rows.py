@@ -39,7 +39,7 @@ from lycosa.core.table import OPEN
 if TYPE_CHECKING:
     from lycosa.core.protocols import TrapFilter
     from lycosa.core.table import SpilledTable, Table
-    from lycosa.core.types import Rows, Scores
+    from lycosa.core.types import Rows, Priorities
 
 Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
 # Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl
@@ -71,7 +71,7 @@ class Spillable(Protocol):
 class Rescorable(Protocol):
     """One whose scores change by what it learns elsewhere."""
 
-    def renew(self, known: Record, aside: SpilledTable, table: Table) -> Scores:
+    def renew(self, known: Record, aside: SpilledTable, table: Table) -> Priorities:
         """What rows that are put aside are worth by now. What is known of them is brought up to date."""
         ...
 
@@ -153,10 +153,10 @@ class SpilledRows:
     def _rank(self) -> None:
         """What came back and was not ranked since is worth what it was worth last."""
         back, self._back = self._back, {}
-        rows, scores = np.fromiter(back, np.int32, len(back)), np.fromiter(back.values(), np.float64, len(back))
-        left = (self.table.state[rows] == OPEN) & (self.frontier.score[rows] == -math.inf) & (scores > -math.inf)
+        rows, priorities = np.fromiter(back, np.int32, len(back)), np.fromiter(back.values(), np.float64, len(back))
+        left = (self.table.state[rows] == OPEN) & (self.frontier.priority[rows] == -math.inf) & (priorities > -math.inf)
         if left.any():
-            self.frontier.rank(rows[left], scores[left])
+            self.frontier.rank(rows[left], priorities[left])
 
     def wanting(self) -> bool:
         """Whether a cold row could be fetched, were it hot."""
@@ -198,7 +198,7 @@ class SpilledRows:
             self._free(records, some)
             self._fetch(records, names)
         rows = np.fromiter(self._back, np.int32, len(self._back))
-        self.frontier.score[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
+        self.frontier.priority[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
         self._back = {}
         self.frontier.rebuild()
 
@@ -223,9 +223,9 @@ class SpilledRows:
             some = records[begin : begin + RECORDS]
             known, aside = self._of_part("estimator", some), self.table.aside(self._of_part("table", some))
             assert self._renews is not None
-            renewed, scores = self._renews.renew(known, aside, self.table), some["frontier score"]
+            renewed, priorities = self._renews.renew(known, aside, self.table), some["frontier score"]
             # What was never scored, or pruned, is told by its score.
-            scores[:] = np.where(scores > PRUNED, np.maximum(renewed, _LEAST), scores)
+            priorities[:] = np.where(priorities > PRUNED, np.maximum(renewed, _LEAST), priorities)
         return records["frontier score"]
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -246,8 +246,8 @@ class SpilledRows:
 
     def _hot_worth(self, rows: Rows) -> NDArray[np.float32]:
         """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
-        score = self.frontier.score[rows]
-        worth = np.where(score > PRUNED, np.maximum(score, _LEAST), -math.inf).astype(np.float32)
+        priority = self.frontier.priority[rows]
+        worth = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
         return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
 
     def _cold_worth(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -259,13 +259,13 @@ class SpilledRows:
         return self._worth(self._score[places], level, self._host_key[places])
 
     def _worth(
-        self, score: NDArray[np.float32], level: NDArray[np.uint8], host_key: NDArray[np.int32]
+        self, priority: NDArray[np.float32], level: NDArray[np.uint8], host_key: NDArray[np.int32]
     ) -> NDArray[np.float32]:
-        score[level != FREE] -= 1e9  # they come behind all free ones
-        score[level == SHUT] = -math.inf
+        priority[level != FREE] -= 1e9  # they come behind all free ones
+        priority[level == SHUT] = -math.inf
         if self.frontier.host_budget:
-            score[self.frontier.pages()[host_key] >= self.frontier.host_budget] = -math.inf
-        return score
+            priority[self.frontier.pages()[host_key] >= self.frontier.host_budget] = -math.inf
+        return priority
 
     def _best(
         self, hot: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
@@ -312,10 +312,10 @@ class SpilledRows:
             known |= {f"{part_name} {name}": column for name, column in part.leave(rows, table).items()}
         places = self._take(len(rows))
         self._keep(places, names, known)
-        scores = known["frontier score"]
+        priorities = known["frontier score"]
         self._kind[places], self._host_key[places], self._tag[places], self._held[places] = ROW, host_keys, tags, held
         self._age[places] = known["table age"]
-        self._score[places] = np.where(scores > PRUNED, np.maximum(scores, _LEAST), -math.inf)
+        self._score[places] = np.where(priorities > PRUNED, np.maximum(priorities, _LEAST), -math.inf)
         self.count += len(rows)
         table.put_aside(rows, names, (-2 - places).astype(np.int32))
 

@@ -21,7 +21,7 @@ from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import Linear, ScanFrontier, is_linear
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import OPEN
-from lycosa.core.types import Pick, Rows, Scores, Step
+from lycosa.core.types import Pick, Rows, Priorities, Step
 
 if TYPE_CHECKING:
     from lycosa.core.table import Table
@@ -84,7 +84,7 @@ class Greedy:
         if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
             frontier.describe(rows, self._linear.features(rows, table))
         else:
-            frontier.rank(rows, self.estimator.score(rows, table))
+            frontier.rank(rows, self.estimator.priority(rows, table))
 
     def refresh(self, rows: Rows, table: Table, frontier: Frontier) -> None:
         """Tell the frontier what rows that have changed are worth; all others, too, if scores come by weights."""
@@ -95,7 +95,7 @@ class Greedy:
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """The best row, if any is ready."""
         row = frontier.take(now)
-        return Pick(row, self.name, float(frontier.score[row]) if row >= 0 else 0.0)
+        return Pick(row, self.name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
     def instead(self, best: Pick, least: float, choose: Callable[[Rows], int], frontier: Frontier, now: float) -> Pick:
         """Another of the rows that could be taken now in place of the best: one that scores so much at least."""
@@ -103,7 +103,7 @@ class Greedy:
         rows = frontier.candidates(int(frontier.level[best.row]), least, now)
         row = choose(rows) if len(rows) else best.row
         frontier.take_this(row, now)
-        return Pick(row, self.name, float(frontier.score[row]))
+        return Pick(row, self.name, float(frontier.priority[row]))
 
 
 class Altered(Greedy):
@@ -136,9 +136,9 @@ class Altered(Greedy):
         """The best row or, now and then, another good one."""
         best = super().pick(number, frontier, now)
         explore, which = np.random.default_rng((self.seed % 2**64, number)).random(2).tolist()
-        if best.row < 0 or explore < self.q or best.score == math.inf:
+        if best.row < 0 or explore < self.q or best.priority == math.inf:
             return best
-        least = best.score - (1.0 - self.zeta) * abs(best.score)
+        least = best.priority - (1.0 - self.zeta) * abs(best.priority)
         return self.instead(best, least, lambda rows: int(rows[int(which * len(rows))]), frontier, now)
 
 
@@ -163,7 +163,7 @@ class Drawn(Greedy):
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """What the estimator chooses, if any row is ready."""
         best = super().pick(number, frontier, now)
-        if best.row < 0 or best.score == math.inf:
+        if best.row < 0 or best.priority == math.inf:
             return best
         return self.instead(best, -math.inf, lambda rows: self._choose(rows, number, frontier.table), frontier, now)
 
@@ -240,7 +240,7 @@ class Batched:
     def _draw(self, table: Table, frontier: Frontier) -> None:
         """Rank what has no rank yet by chance, keyed by the row: its true rank comes with the end of the batch."""
         rows = self._rows()
-        new = rows[fit(frontier.score, len(table), -math.inf)[rows] == -math.inf]
+        new = rows[fit(frontier.priority, len(table), -math.inf)[rows] == -math.inf]
         frontier.rank(new, (shuffled(self.greedy.seed)(new) >> 32) / 2.0**31)
 
     def _rows(self) -> Rows:
@@ -355,7 +355,7 @@ class Frontiers(Frontier):
     """Frontiers over one table, each ranked by itself (`arms[i].rank`); `turn` says which is asked next.
 
     A row taken from one is lent by all, one held back is held back in all, and a queue's pages and visits under way
-    count for all. `score` and `level` are those of the frontier asked last, and so is `next_ready`: the others have
+    count for all. `priority` and `level` are those of the frontier asked last, and so is `next_ready`: the others have
     not looked at their waiting queues since they were asked, and would tell a time that is long past.
 
     >>> from lycosa.core.table import Table
@@ -378,13 +378,13 @@ class Frontiers(Frontier):
         """Let this one answer from now on."""
         self._turn = arm
         self.taken, self.queues = self.arms[arm].taken, self.arms[arm].queues
-        self.score, self.level = self.arms[arm].score, self.arms[arm].level
+        self.priority, self.level = self.arms[arm].priority, self.arms[arm].level
         return self
 
-    def rank(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
+    def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows the same score in all of them."""
         for arm in self.arms:
-            arm.rank(rows, scores)
+            arm.rank(rows, priorities)
         self.turn(self._turn)  # their columns may have grown
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
@@ -487,7 +487,7 @@ class Spread:
         self._rows: list[array[int]] = []  # of each host; some may be fetched by now
 
     def __getattr__(self, name: str) -> Any:
-        """What the estimator has beside `learn` and `score`. Its reasons add up to less."""
+        """What the estimator has beside `learn` and `priority`. Its reasons add up to less."""
         if name == "estimator":  # not made yet: a copy, say
             raise AttributeError(name)
         found = getattr(self.estimator, name)
@@ -506,16 +506,16 @@ class Spread:
         self._rows[host] = array("i", of_host.tobytes())
         return np.union1d(rows, of_host).astype(np.int32)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """What the estimator says, and what is left of it."""
         self._meet(table)
-        scores = self.estimator.score(rows, table).astype(np.float64)
+        priorities = self.estimator.priority(rows, table).astype(np.float64)
         left = (1.0 + self._pages[self._host[rows]]) ** -self.spread
-        return scores - (1.0 - left) * np.abs(scores)
+        return priorities - (1.0 - left) * np.abs(priorities)
 
     def _explain(self, row: int, table: Table) -> dict[str, float]:
         rows = np.array([row], np.int32)
-        lost = self.score(rows, table)[0] - float(self.estimator.score(rows, table)[0])
+        lost = self.priority(rows, table)[0] - float(self.estimator.priority(rows, table)[0])
         terms: dict[str, float] = self.estimator.explain(row, table)  # type: ignore[attr-defined]  # see __getattr__
         return {"spread": lost, **terms}
 

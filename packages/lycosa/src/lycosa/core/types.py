@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Row numbers of the frontier's table. Columns of them are int32; those of a step are intp, which index faster
 Rows: TypeAlias = NDArray[np.integer[Any]]
 
-Scores: TypeAlias = NDArray[np.float64]
+Priorities: TypeAlias = NDArray[np.float64]
 
 Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "search", "policy", "requisite"]
 
@@ -200,7 +200,7 @@ class Task:
     row: int = -1
     pick: int = 0
     arm: str = ""
-    score: float = 0.0
+    priority: float = 0.0
     attempt: int = 1
     hops: int = 0
     origin: str = ""
@@ -218,7 +218,7 @@ class Pick(NamedTuple):
 
     row: int
     arm: str = ""
-    score: float = 0.0
+    priority: float = 0.0
 
 
 @dataclass(slots=True)
@@ -280,7 +280,7 @@ class Visit:
     outcome: Outcome
     pick: int
     arm: str = ""
-    score: float = 0.0
+    priority: float = 0.0
     attempt: int = 1
     retry_at: float = 0.0
     hops: int = 0

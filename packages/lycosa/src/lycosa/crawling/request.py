@@ -102,7 +102,7 @@ class CrawlRequest:
 
     def _check_own(self) -> None:
         """Whether the user's own objects are what they have to be."""
-        decides = "pick" if hasattr(self.strategy, "pick") else "score"  # a strategy, or an estimator
+        decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
         for part, needs in ((self.topic, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")

@@ -292,9 +292,9 @@ class Reasons:
         if all(each.spent[row] for each in self.rankings):
             many = ranking.frontier.host_budget
             return "host budget", f"it is not fetched: its host has given the {many:,} pages that --host-budget allows"
-        if all(-math.inf < each.score[row] <= PRUNED for each in self.rankings):
+        if all(-math.inf < each.priority[row] <= PRUNED for each in self.rankings):
             return "pruned", "it is not fetched: the strategy prunes it, as no page that leads to it is good enough"
-        if all(each.score[row] == -math.inf for each in self.rankings):
+        if all(each.priority[row] == -math.inf for each in self.rankings):
             return (
                 "unranked",
                 "it was found since the strategy last ranked what waits, and gets its place with the rest",
@@ -379,7 +379,7 @@ class Reasons:
             clean(visit.complaint),
             visit.pick,
             visit.arm or self.collection.options.strategy,
-            visit.score,
+            visit.priority,
             visit.relevance_now,
             visit.is_relevant(self.collection.threshold),
             visit.same_as,
@@ -445,7 +445,7 @@ class Reasons:
                 if known is not None:
                     found.append(known)
 
-        if not math.isfinite(visit.score):
+        if not math.isfinite(visit.priority):
             return {}, math.nan
         if "engine" in self.__dict__:  # folded already, without a look at this visit
             self._witness = None
@@ -454,8 +454,8 @@ class Reasons:
         self.__dict__["engine"] = recall(self._request, watch, self._witness, seq - IN_FLIGHT - 1)
         if not found:
             return {}, math.nan
-        score, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.score))
-        return terms, score
+        priority, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.priority))
+        return terms, priority
 
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
@@ -501,11 +501,11 @@ def _upcoming(why: Why, largest: float) -> Upcoming:
     assert why.view is not None
     parent = why.parents[0] if why.parents else None
     terms = [(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
-    if math.isinf(why.view.score):  # a seed: no term has a say
+    if math.isinf(why.view.priority):  # a seed: no term has a say
         terms = []
     return Upcoming(
         why.node,
-        why.view.score,
+        why.view.priority,
         terms[:TERMS],
         max(0, len(terms) - TERMS),
         parent.node if parent else "",

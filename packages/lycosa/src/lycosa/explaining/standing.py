@@ -19,7 +19,7 @@ from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class View:
 
     arm: str
     """Its name."""
-    score: float
+    priority: float
     """What it is ranked by: infinite for a seed, not a number where it has none (yet)."""
     rank: int = 0
     """Its place among the links that wait; 0 if it does not wait."""
@@ -54,14 +54,14 @@ class Ranking:
     witness: Witness | None
 
     @cached_property
-    def score(self) -> Scores:
+    def priority(self) -> Priorities:
         """The score that each row is ranked by; minus infinity for one that has none."""
         n = len(self.table)
-        score = fit(self.frontier.score, n, -math.inf)[:n].copy()
+        priority = fit(self.frontier.priority, n, -math.inf)[:n].copy()
         if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:  # it multiplies them out when it takes one
-            rows = np.flatnonzero((score > PRUNED) & (score < math.inf))
-            score[rows] = getattr(self.estimator, "score")(rows, self.table)  # noqa: B009 - anything may be a guide
-        return score
+            rows = np.flatnonzero((priority > PRUNED) & (priority < math.inf))
+            priority[rows] = getattr(self.estimator, "priority")(rows, self.table)  # noqa: B009 - anything may be a guide
+        return priority
 
     @cached_property
     def level(self) -> NDArray[np.uint8]:
@@ -78,9 +78,9 @@ class Ranking:
     def waiting(self) -> Rows:
         """The rows that may be fetched, the next one first. When their hosts are ready is not asked."""
         state = self.table.state[: len(self.table)]
-        rows = np.flatnonzero((state == OPEN) & (self.level != SHUT) & (self.score > PRUNED) & ~self.spent)
+        rows = np.flatnonzero((state == OPEN) & (self.level != SHUT) & (self.priority > PRUNED) & ~self.spent)
         places = rows if self.frontier.order is None else self.frontier.order(rows)
-        found: Rows = rows[np.lexsort((places, -self.score[rows], self.level[rows]))]
+        found: Rows = rows[np.lexsort((places, -self.priority[rows], self.level[rows]))]
         return found
 
     @cached_property
@@ -90,8 +90,8 @@ class Ranking:
         return places
 
     def view(self, row: int) -> View:
-        score, rank = float(self.score[row]), int(self._place[row])
-        told = score if score > LAST else math.nan
+        priority, rank = float(self.priority[row]), int(self._place[row])
+        told = priority if priority > LAST else math.nan
         terms, explains = explained(self.estimator, row, self.table, self.witness)
         return View(self.name, told, rank, len(self.waiting), terms, explains, self.reward)
 
@@ -143,11 +143,11 @@ def foresight(
     """
     row, ranked = engine.table.row_of.get(node, -1), rankings(engine)
     chosen = next((ranking for ranking in ranked if ranking.name == arm), ranked[0])
-    score = getattr(chosen.estimator, "score", None)
-    if row < 0 or score is None:
+    priority = getattr(chosen.estimator, "priority", None)
+    if row < 0 or priority is None:
         return None
     terms, explains = explained(chosen.estimator, row, engine.table, witness)
-    return (float(score(np.array([row], np.int32), engine.table)[0]), terms) if explains else None
+    return (float(priority(np.array([row], np.int32), engine.table)[0]), terms) if explains else None
 
 
 # -- what each page added ----------------------------------------------------------------------------------
@@ -194,16 +194,16 @@ class Witness:
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def _hear(self, estimator: Any, step: Step, table: Table, row: int) -> None:
-        score = float(estimator.score(np.array([row], np.int32), table)[0])
-        score = score if PRUNED < score < math.inf else 0.0
+        priority = float(estimator.priority(np.array([row], np.int32), table)[0])
+        priority = priority if PRUNED < priority < math.inf else 0.0
         terms = self._terms.setdefault((id(estimator), table.nodes[row]), {})
-        change = score - math.fsum(terms.values())
-        if abs(change) <= 1e-12 * abs(score):
+        change = priority - math.fsum(terms.values())
+        if abs(change) <= 1e-12 * abs(priority):
             return
         at = np.flatnonzero(step.children == row)
         speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "said")
         parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if speaks else {}
-        if parts and math.isclose(math.fsum(parts.values()), score, rel_tol=1e-6):
+        if parts and math.isclose(math.fsum(parts.values()), priority, rel_tol=1e-6):
             terms.clear()
             terms.update(parts)
             return

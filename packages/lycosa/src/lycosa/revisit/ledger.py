@@ -334,7 +334,7 @@ def facts(item: Told) -> dict[str, Any]:
         "title": plain(item.title),
         "at": stamp(item.at),
         "follows": stamp(item.follows) if item.follows else None,
-        "score": round(item.relevance, 4),
+        "relevance": round(item.relevance, 4),
         "score_before": round(item.was, 4),
         "moved_to": plain(change.target, 10_000) or None,
         "says": reasons(change),

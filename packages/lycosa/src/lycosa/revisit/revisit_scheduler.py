@@ -114,7 +114,7 @@ class RevisitScheduler(protocols.VisitScheduler):
             page.row,
             pick=number,
             arm=BEHAVIOURS[page.behaviour],
-            score=float(self.histories.weight[page.number]),
+            priority=float(self.histories.weight[page.number]),
             attempt=page.attempt + 1,
             follows=page.follows,
             conditions=conditions,

@@ -368,5 +368,5 @@ def _make(name: str, given: dict[str, str], known: dict[str, Any]) -> Any:
     made = STRATEGIES.make(name, given, **known)
     if name not in STRATEGIES:
         strategy_parts = ("learn", "frontier", "admit", "wants", "proportional")
-        check_parts(made, strategy_parts if hasattr(made, "pick") else ("learn", "score"), name)
+        check_parts(made, strategy_parts if hasattr(made, "pick") else ("learn", "priority"), name)
     return made

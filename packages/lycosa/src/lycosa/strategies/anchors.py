@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.text import nearness
 from lycosa.text.background import Idf, Rarity
@@ -59,7 +59,7 @@ class OntologyStrategy(PriorityFromParents):
         self.vocabulary_.follow(table.stems)  # includes words of probes, which strategies are not shown
         self.vocabulary_.learn(step.visit)
 
-    def update(self, step: Step, table: Table, anchors: Scores, page: float | None = None) -> Rows:
+    def update(self, step: Step, table: Table, anchors: Priorities, page: float | None = None) -> Rows:
         """Merge the anchor scores of a page, averaged with the page's own score if given, into the priorities of its
         links.
 
@@ -94,7 +94,7 @@ class EhrigStrategy(OntologyStrategy):
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", anchors=["Reefs and atolls", "Home"]))
     >>> best = EhrigStrategy(words="reef", ontology=reefs)
-    >>> best.score(best.learn(table.absorb(visit), table), table).tolist()              # .5^0 + .5^1
+    >>> best.priority(best.learn(table.absorb(visit), table), table).tolist()              # .5^0 + .5^1
     [1.5, 0.0]
     """
 
@@ -134,7 +134,7 @@ class SsrmStrategy(OntologyStrategy):
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", anchors=["Atolls", "Home"]))
     >>> best = SsrmStrategy(words="reef", ontology=reefs)
-    >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # exp(-.2 * 1) * tanh(.6 * 1)
+    >>> best.priority(best.learn(table.absorb(visit), table), table).round(3).tolist()     # exp(-.2 * 1) * tanh(.6 * 1)
     [0.44, 0.0]
     """
 
@@ -181,7 +181,7 @@ class SynsetExpansionStrategy(OntologyStrategy):
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=links, terms=terms)
     >>> best = SynsetExpansionStrategy(words="car", ontology=cars)
-    >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (1 / sqrt(2) + 1 or 0) / 2
+    >>> best.priority(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (1 / sqrt(2) + 1 or 0) / 2
     [0.854, 0.354]
     """
 

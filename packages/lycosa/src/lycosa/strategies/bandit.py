@@ -229,7 +229,7 @@ class Bandit:
         """Return the top row of the arm the policy chooses."""
         assert isinstance(frontier, Frontiers)
         arm, row = frontier.first(self.order(number), now)
-        return Pick(row, self.greedy_[arm].name, float(frontier.score[row]) if row >= 0 else 0.0)
+        return Pick(row, self.greedy_[arm].name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
     def order(self, number: int) -> Iterator[int]:
         """Yield arms in the order the policy prefers them for a pick; later ones are fallbacks. Deterministic in (seed,

@@ -13,7 +13,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.state import State
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, linked
 
 
@@ -56,7 +56,7 @@ class BreadthFirst(SpillableEstimator):
     def explain(self, row: int, table: Table) -> dict[str, float]:
         return {"links from a seed": -float(table.depth[row])}
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return -table.depth[rows].astype(float)
 
 
@@ -64,16 +64,16 @@ class BreadthFirst(SpillableEstimator):
 class Random(TableEstimator):
     """A random score per row, hashed from (seed, row), so that the same seed reproduces a crawl even after a resume.
 
-    >>> Random(seed=1).score(np.array([0, 1]), Table()).round(3).tolist()
+    >>> Random(seed=1).priority(np.array([0, 1]), Table()).round(3).tolist()
     [0.823, 0.687]
     """
 
     seed: int = 0
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        return {"chance": float(self.score(np.array([row], np.int32), table)[0])}
+        return {"chance": float(self.priority(np.array([row], np.int32), table)[0])}
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """Return a hash (splitmix64) of seed and row, scaled to [0, 1]."""
         x = rows.astype(np.uint64) + np.uint64((self.seed * int(GOLDEN) + 1) % 2**64)
         return splitmix(x * GOLDEN).astype(np.float64) / 2.0**64
@@ -91,11 +91,11 @@ class Backlink(SpillableEstimator):
     >>> for node in ("a", "b"):
     ...     _ = table.add_seed(node)
     ...     rows = backlink.learn(table.absorb(Visit(node, "page", "ok", pick=1, links=Links.to("c"))), table)
-    >>> backlink.score(rows, table).tolist()
+    >>> backlink.priority(rows, table).tolist()
     [2.0]
     """
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return table.in_degree[rows].astype(float)
 
 
@@ -113,7 +113,7 @@ class OutLinks(PriorityFromParents):
     >>> table, out_links = Table(), OutLinks()
     >>> _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, links=Links.to("b", "c", "c"))
-    >>> out_links.score(out_links.learn(table.absorb(visit), table), table).tolist()
+    >>> out_links.priority(out_links.learn(table.absorb(visit), table), table).tolist()
     [2.0, 2.0]
     """
 
@@ -157,9 +157,9 @@ class UrlDepth:
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        return {"slashes in its URL": float(self.score(np.array([row], np.int32), table)[0])}
+        return {"slashes in its URL": float(self.priority(np.array([row], np.int32), table)[0])}
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return -self._counted(rows, table).astype(float)
 
     def _counted(self, rows: Rows, table: Table) -> NDArray[np.int32]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import learned
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
 
@@ -30,7 +30,7 @@ class BestFirst(PriorityFromParents):
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to("b"))
     >>> visit.links.link_relevances[:] = .4
     >>> best = BestFirst()
-    >>> best.score(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
+    >>> best.priority(best.learn(table.absorb(visit), table), table).round(3).tolist()     # (.8 + .4) / 2
     [0.6]
     """
 
@@ -62,7 +62,7 @@ class BestFirst(PriorityFromParents):
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
         self.priority_.join(rows, known, table)
 
-    def explain_links(self, step: Step) -> dict[str, Scores | float]:
+    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
         return {
             "its page": self.page * step.visit.relevance,
             "the anchor": self.anchor * step.link_relevances.astype(np.float64),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.redirects import Redirects
 
 BLOCK = 1024  # rows per entry of the index that finds the richest row
@@ -95,7 +95,7 @@ class CashFlow:
             changed.append(np.arange(size, dtype=np.int32))
         return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """Return the cash of each row in seed shares."""
         size = len(table)
         cash, is_seed = fit(self.cash_, size)[rows], table.is_seed[rows]
@@ -109,10 +109,10 @@ class CashFlow:
         owed = np.count_nonzero(table.is_seed[:size] & ~fit(self.paid_, size)[:size])
         return float(self.cash_.sum()) + self.pool_ + self.unit_ * owed
 
-    def share(self, rows: Rows, table: Table) -> Scores:
+    def share(self, rows: Rows, table: Table) -> Priorities:
         """Return the cash of each row as a fraction of all cash."""
         total = self.total(table)
-        return self.score(rows, table) / total if total > 0 else np.zeros(len(rows))
+        return self.priority(rows, table) / total if total > 0 else np.zeros(len(rows))
 
     def _crawled(self, step: Step, table: Table) -> Rows:
         row = step.row
@@ -245,6 +245,6 @@ class Opic(CashFlow):
     >>> table, opic = Table(), Opic()
     >>> _ = table.add_seed("a")
     >>> rows = opic.learn(table.absorb(Visit("a", "page", "ok", 1, links=Links.to("b", "c"))), table)
-    >>> opic.score(rows, table).tolist()
+    >>> opic.priority(rows, table).tolist()
     [0.5, 0.5]
     """

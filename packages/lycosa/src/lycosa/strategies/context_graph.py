@@ -51,7 +51,7 @@ class ContextGraph(PriorityFromParents):
     ...     _ = table.add_seed(word)
     ...     links, terms = Links.to(f"link of {word}"), Terms(np.array([number]), np.array([1]), [word])
     ...     rows = graph.learn(table.absorb(Visit(word, "page", "ok", 1, links=links, terms=terms)), table)
-    ...     print(word, graph.score(rows, table).astype(int).tolist())                  # 1 + 1 - layer, or other
+    ...     print(word, graph.priority(rows, table).astype(int).tolist())                  # 1 + 1 - layer, or other
     list [1]
     reef [2]
     news [0]

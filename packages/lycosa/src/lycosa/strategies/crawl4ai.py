@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so it only breaks ties
 
@@ -41,7 +41,7 @@ class Crawl4Ai:
     >>> links = Links.to("http://x.test/Coral%20Reefs", "http://x.test/home")
     >>> first = Crawl4Ai(words="coral bleaching")
     >>> rows = first.learn(table.absorb(Visit("http://x.test/", "page", "ok", pick=1, links=links)), table)
-    >>> first.score(rows, table).round(6).tolist()                          # 1 of 2 words, 0 of 2
+    >>> first.priority(rows, table).round(6).tolist()                          # 1 of 2 words, 0 of 2
     [0.5, -0.0]
     """
 
@@ -75,13 +75,13 @@ class Crawl4Ai:
             "links from a seed": -NEARER * float(table.depth[row]),
         }
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The share of keywords, a trifle less with every link from a seed; or PRUNED."""
         depth = table.depth[rows]
-        score: Scores = fit(self.share_, len(table))[rows] - NEARER * depth
+        priority: Priorities = fit(self.share_, len(table))[rows] - NEARER * depth
         if self.max_depth is not None:
-            score[depth > self.max_depth] = PRUNED
-        return score
+            priority[depth > self.max_depth] = PRUNED
+        return priority
 
     def _share(self, url: str) -> float:
         address = self._cased(unquote(url))

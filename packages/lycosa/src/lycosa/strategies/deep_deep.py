@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned, runs
 from lycosa.core.strategies import GOLDEN
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 SLOTS = 1 << 18  # hash buckets for n-grams of anchors, and as many for addresses
 SAME_HOST = 2 * SLOTS  # slot of the feature "stays on its host"
@@ -99,7 +99,7 @@ class DeepDeep:
     size_: int = learned(int)
     place_: NDArray[np.int32] = column(np.int32)  # of each row in the memory, from 1; 0: none
     reward_: NDArray[np.float64] = column()
-    score_: NDArray[np.float64] = column()
+    priority_: NDArray[np.float64] = column()
     slots_: NDArray[np.uint32] = column(np.uint32)
     filled_: int = learned(int)
     start_: NDArray[np.int64] = column(np.int64)  # where the slots of each row begin
@@ -136,13 +136,13 @@ class DeepDeep:
         if self.rest_ > 0:
             return step.children
         rows = table.rows()
-        self.score_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
+        self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
         self.rest_ = int(len(rows) / 30_000 / (0.33 / 0.67) / 0.1)  # a third of the time at .1 s a page, as they reckon
         return np.union1d(rows, step.children).astype(np.int32)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """Q of each link, by the target as of when it was ranked."""
-        return fit(self.score_, len(table), INITIAL)[rows]
+        return fit(self.priority_, len(table), INITIAL)[rows]
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
         """The best link of a host that is drawn, or any link of any host."""
@@ -152,23 +152,23 @@ class DeepDeep:
         if chance < self.eps / (1 + self.eps):
             rows = rows[host_key == hosts[int(whose * len(hosts))]]
             return int(rows[int(which * len(rows))])
-        score = self.score(rows, table)
+        priority = self.priority(rows, table)
         if len(hosts) > 1:
             best = np.full(len(table.hosts), -math.inf)
-            np.maximum.at(best, host_key, score)
+            np.maximum.at(best, host_key, priority)
             share = np.cumsum(np.exp((best[hosts] - best[hosts].max()) / self.temperature))
             host = hosts[min(int(np.searchsorted(share, whose * share[-1], "right")), len(hosts) - 1)]
-            rows, score = rows[host_key == host], score[host_key == host]
-        return int(rows[score.argmax()])
+            rows, priority = rows[host_key == host], priority[host_key == host]
+        return int(rows[priority.argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """What the letters of anchor and address add, and the host."""
-        (score,) = self.score(np.array([row]), table).tolist()
+        (priority,) = self.priority(np.array([row]), table).tolist()
         if self.steps_ < self.switch:
-            return {"nothing learned yet": score}
+            return {"nothing learned yet": priority}
         values = self.value(np.array([row]), self.target_, self.intercept_[1])[0].tolist()
         terms = dict(zip(("anchor", "address", "same host", "what all links have"), values, strict=True))
-        if abs(older := score - sum(values)) > 1e-9:
+        if abs(older := priority - sum(values)) > 1e-9:
             terms["of an earlier ranking"] = older
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
@@ -186,7 +186,7 @@ class DeepDeep:
 
     def _fit(self, rows: int) -> None:
         self.place_, self.reward_ = fit(self.place_, rows), fit(self.reward_, rows)
-        self.score_, self.start_ = fit(self.score_, rows, INITIAL), fit(self.start_, rows)
+        self.priority_, self.start_ = fit(self.priority_, rows, INITIAL), fit(self.start_, rows)
         self.count_ = fit(self.count_, rows)
 
     def _read(self, step: Step, table: Table) -> None:
@@ -194,7 +194,7 @@ class DeepDeep:
         row, links = step.row, step.visit.links
         if step.visit.outcome == "redirect":
             new = step.children[~self.count_[step.children].any(axis=1)]
-            self.start_[new], self.count_[new], self.score_[new] = self.start_[row], self.count_[row], self.score_[row]
+            self.start_[new], self.count_[new], self.priority_[new] = self.start_[row], self.count_[row], self.priority_[row]
             return
         # A link that has been read has slots, but for a short one to another host, which is read again to no effect.
         first: dict[int, int] = {}
@@ -222,7 +222,7 @@ class DeepDeep:
         self.start_[rows] = self.filled_ + np.cumsum(length) - length
         self.filled_ += len(slots)
         if self.steps_ >= self.switch:
-            self.score_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
+            self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
 
     def _remember(self, row: int, reward: float) -> None:
         """One experience more, or another reward for one that is there."""
@@ -261,7 +261,7 @@ class DeepDeep:
         weight, due = online[slots], self.due_[slots]
         online[slots] = np.sign(weight) * np.maximum(0, np.abs(weight) - due)
 
-    def _next(self, rows: Rows, table: Table) -> Scores:
+    def _next(self, rows: Rows, table: Table) -> Priorities:
         """What the links of each page promise: that which is best by the online Q, valued by the target Q."""
         links, whose = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
@@ -280,7 +280,7 @@ def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
     return table.edges.child[edges[near]], whose[near]
 
 
-def best_of_each(values: Scores, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def best_of_each(values: Priorities, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Of each owner the place of its largest value, the first of equal ones; and the owners that have any.
 
     >>> [column.tolist() for column in best_of_each(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 2]))]

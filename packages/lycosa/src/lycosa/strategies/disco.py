@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step, Terms
+from lycosa.core.types import Rows, Priorities, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
 RATIO = 2  # counterexamples per example, at most
@@ -137,7 +137,7 @@ class Disco:
             return {"no operator has taken it yet": 0.0}
         return {f"{OPERATORS[self.operator_[row]]}, from {table.nodes[self.origin_[row]]}": value}
 
-    def score(self, rows: Rows, table: Table) -> NDArray[np.float64]:
+    def priority(self, rows: Rows, table: Table) -> NDArray[np.float64]:
         return fit(self.value_, len(table))[rows]
 
     def ranking(self) -> NDArray[np.intp]:
@@ -274,13 +274,13 @@ class ExampleSimilarity:
         """The numbers of all pages, those most like the examples first; of equal ones the first."""
         return np.argsort(-self.scores(), kind="stable")
 
-    def scores(self) -> Scores:
+    def scores(self) -> Priorities:
         """The mean of the four, of each page; 0 while there is no example."""
         parts = np.array([np.zeros(self.size_), *self.parts().values()])
-        scores: Scores = parts.sum(axis=0) / max(1, len(parts) - 1)
+        scores: Priorities = parts.sum(axis=0) / max(1, len(parts) - 1)
         return scores.round(9)  # so that the order of words does not decide
 
-    def parts(self) -> dict[str, Scores]:
+    def parts(self) -> dict[str, Priorities]:
         """Each of the four, of each page; none while there is no example."""
         if not self.positive_:
             return {}
@@ -304,7 +304,7 @@ class ExampleSimilarity:
     def _ids(self, page: int) -> NDArray[np.uint32]:
         return self.ids_[self.start_[page] : self.start_[page + 1]]
 
-    def _jaccard(self, positive: list[int]) -> Scores:
+    def _jaccard(self, positive: list[int]) -> Priorities:
         ids = self.ids_[: self.start_[self.size_]]
         lengths = np.diff(self.start_[: self.size_ + 1])
         page = np.repeat(np.arange(self.size_), lengths)
@@ -322,7 +322,7 @@ class _WordCounts:
 
     page: NDArray[np.intp]
     word: NDArray[np.intp]
-    value: Scores
+    value: Priorities
     pages: int
     words: int
 
@@ -335,7 +335,7 @@ class _WordCounts:
         word = np.searchsorted(words, pages.ids_[:end][kept])
         return cls(page[kept], word, pages.counts_[:end][kept].astype(np.float64), pages.size_, len(words))
 
-    def scaled(self, of_page: Scores, of_word: Scores | None = None) -> _WordCounts:
+    def scaled(self, of_page: Priorities, of_word: Priorities | None = None) -> _WordCounts:
         """Divided by a number for each page, where that is not 0; and times one for each word."""
         value = self.value / np.where(of_page > 0, of_page, 1.0)[self.page]
         return _WordCounts(
@@ -350,16 +350,16 @@ class _WordCounts:
         """A page has the length 1."""
         return self.scaled(np.sqrt(_added(self.page, self.value**2, self.pages)))
 
-    def mean(self, pages: list[int]) -> Scores:
+    def mean(self, pages: list[int]) -> Priorities:
         """The mean of some pages, word by word."""
         return self.sum(pages) / len(pages)
 
-    def sum(self, pages: list[int]) -> Scores:
+    def sum(self, pages: list[int]) -> Priorities:
         """The sum over some pages, word by word."""
         among = np.isin(self.page, pages)
         return _added(self.word[among], self.value[among], self.words)
 
-    def dense(self, pages: list[int]) -> Scores:
+    def dense(self, pages: list[int]) -> Priorities:
         """Some pages, line by line."""
         lines = np.zeros((len(pages), self.words))
         for line, page in enumerate(pages):
@@ -367,16 +367,16 @@ class _WordCounts:
             lines[line, self.word[here]] = self.value[here]
         return lines
 
-    def __matmul__(self, of_word: Scores) -> Scores:
+    def __matmul__(self, of_word: Priorities) -> Priorities:
         """The product of each page with a number for each word."""
         return _added(self.page, self.value * of_word[self.word], self.pages)
 
 
-def _added(place: NDArray[np.intp], value: Scores, size: int) -> Scores:
+def _added(place: NDArray[np.intp], value: Priorities, size: int) -> Priorities:
     return np.bincount(place, value, size).astype(np.float64)
 
 
-def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Scores:
+def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Priorities:
     """log p(page | examples) / p(page) for independent Bernoulli words; a and b from the mean of all pages."""
     entries, n = entries.by_sum(), len(examples)
     mean = np.clip(entries.sum(list(range(entries.pages))) / entries.pages, 1e-12, 1.0 - 1e-12)
@@ -386,7 +386,7 @@ def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Scores:
     return constant + entries @ (np.log(a_then) - np.log(a) - np.log(b_then) + np.log(b))
 
 
-def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) -> Scores:
+def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) -> Priorities:
     """Log odds by a logistic regression on tf-idf; idf = 1 + ln((1 + n) / (1 + df)) over what it is trained on."""
     both = [*positive, *negative]
     df = np.bincount(entries.word[np.isin(entries.page, both)], minlength=entries.words)
@@ -396,7 +396,7 @@ def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) 
     return weighed @ weights + intercept
 
 
-def logistic(x: Scores, relevant: NDArray[np.bool_]) -> tuple[Scores, float]:
+def logistic(x: Priorities, relevant: NDArray[np.bool_]) -> tuple[Priorities, float]:
     """Weights and intercept that minimise |w|^2 / 2 + the sum of -log p over some lines, by Newton's method.
 
     There are few lines and many columns: so it's solved for w = x^T alpha, where the sum of alpha is 0.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.baselines import TableEstimator
 
 FirstKind = Literal["deg", "n", "e", "ne"]
@@ -38,7 +38,7 @@ class FirstLevel(TableEstimator):
     >>> table = Table(); _ = table.add_seed("u")
     >>> visit = Visit("u", "page", "ok", pick=1, relevance=.5, links=Links.to("v"))
     >>> fl_n = FirstLevel("n", smooth=False)
-    >>> fl_n.score(fl_n.learn(table.absorb(visit), table), table).tolist()
+    >>> fl_n.priority(fl_n.learn(table.absorb(visit), table), table).tolist()
     [0.5]
     """
 
@@ -54,9 +54,9 @@ class FirstLevel(TableEstimator):
         """The number of parents knows nothing of the topic: twice as many don't promise twice as much."""
         return self.kind != "deg"
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The sum, or its logarithm; 0 for a row nobody has linked to."""
-        sums: Scores = getattr(table, _COLUMN[self.kind])[rows].astype(np.float64)
+        sums: Priorities = getattr(table, _COLUMN[self.kind])[rows].astype(np.float64)
         return np.log1p(sums) if self.smooth else sums
 
 
@@ -174,7 +174,7 @@ class SecondLevel:
     >>> for node, relevance, links in (("u", 0, ("v", "w", "x")), ("w", .5, ()), ("x", .25, ())):
     ...     _ = table.add_seed(node)
     ...     rows = sl_n.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
-    >>> sl_n.score(rows, table).tolist()    # v beside w and x: .5 + .25
+    >>> sl_n.priority(rows, table).tolist()    # v beside w and x: .5 + .25
     [0.75]
     """
 
@@ -192,7 +192,7 @@ class SecondLevel:
         """Siblings of what the page links to, and of the page itself."""
         return self.siblings_.learn(step, table)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The sum, or its logarithm."""
         column: NDArray[np.float64] = getattr(self.siblings_, self.kind)
         sums = fit(column, len(table))[rows]

@@ -11,7 +11,7 @@ import numpy as np
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.parents import MergedPriorities, linked
 from lycosa.strategies.personalised import OffTopicDepth
 
@@ -39,7 +39,7 @@ class FishSearch:
     >>> table = Table(); _ = table.add_seed("a")
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to(*"bcdef"))
     >>> fish = FishSearch(width=2, threshold=.5)
-    >>> fish.score(fish.learn(table.absorb(visit), table), table).tolist()      # 1.5 * 2 links are likely ones
+    >>> fish.priority(fish.learn(table.absorb(visit), table), table).tolist()      # 1.5 * 2 links are likely ones
     [1.0, 1.0, 1.0, 0.0, 0.0]
     """
 
@@ -70,8 +70,8 @@ class FishSearch:
         self.astray_.learn(step, table, relevant=relevant)
         return self.potential_.update(step, table, potential)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return self.astray_.prune(self.potential_.priority(rows, table), rows, table, self.depth)
 
 
 @dataclass
@@ -99,7 +99,7 @@ class SharkSearch:
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.6, links=Links.to("b"))
     >>> visit.links.facets["context"] = np.array([.4], np.float32)
     >>> shark = SharkSearch()
-    >>> shark.score(shark.learn(table.absorb(visit), table), table).round(3).tolist()   # .5 * .3 + .5 * (.2 * .4)
+    >>> shark.priority(shark.learn(table.absorb(visit), table), table).round(3).tolist()   # .5 * .3 + .5 * (.2 * .4)
     [0.19]
     """
 
@@ -124,7 +124,7 @@ class SharkSearch:
     def learn(self, step: Step, table: Table) -> Rows:
         """Hand on what the page has, or has inherited, and smell at its links."""
         sim = step.visit.relevance
-        has = sim if sim > 0 else float(self.inherited_.score(np.array([step.row]), table)[0])
+        has = sim if sim > 0 else float(self.inherited_.priority(np.array([step.row]), table)[0])
         inherited = self.delta * has
         anchor = step.link_relevances.astype(np.float64)
         context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
@@ -134,5 +134,5 @@ class SharkSearch:
         potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
         return self.potential_.update(step, table, np.maximum(potential, 0.0))
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return self.astray_.prune(self.potential_.priority(rows, table), rows, table, self.depth)

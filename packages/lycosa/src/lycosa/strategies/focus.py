@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Links, Rows, Scores, Step, Visit
+from lycosa.core.types import Links, Rows, Priorities, Step, Visit
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.strategies.redirects import Redirects, check_rounds
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
@@ -47,7 +47,7 @@ class HardFocus(PriorityFromParents):
     ...     _ = table.add_seed(node)
     ...     links = Links.to(f"only {node}", "both")
     ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=links)), table)
-    >>> dict(zip([table.nodes[row] for row in rows], (focus.score(rows, table) > PRUNED).tolist()))
+    >>> dict(zip([table.nodes[row] for row in rows], (focus.priority(rows, table) > PRUNED).tolist()))
     {'only off': False, 'both': True}
     """
 
@@ -248,7 +248,7 @@ class Apprentice:
         self.probability_[held_rows] = self._judge(self.features_[self.place_[held_rows]])
         return np.union1d(held_rows, rows).astype(np.int32)
 
-    def probability(self, rows: Rows, table: Table) -> Scores:
+    def probability(self, rows: Rows, table: Table) -> Priorities:
         """What each row promises; NaN for rows of which nothing is known, and for all until some were taught."""
         return fit(self.probability_, len(table), np.nan)[rows]
 
@@ -268,7 +268,7 @@ class Apprentice:
         self.good_ += relevance
         self.pages_ += 1
 
-    def _judge(self, features: NDArray[np.uint16]) -> Scores:
+    def _judge(self, features: NDArray[np.uint16]) -> Priorities:
         if len(features) <= CHUNK:
             says = self._says(features).sum(axis=1)
         else:  # the whole frontier
@@ -276,7 +276,7 @@ class Apprentice:
             chunks = (features[begin : begin + CHUNK] for begin in range(0, len(features), CHUNK))
             says = np.concatenate([of_slot[chunk].sum(axis=1) for chunk in chunks])
         says = says / np.maximum(1, np.count_nonzero(features, axis=1))
-        probability: Scores = 1 / (1 + np.exp(-np.clip(self._prior() + says, -30, 30)))
+        probability: Priorities = 1 / (1 + np.exp(-np.clip(self._prior() + says, -30, 30)))
         return probability
 
     def _prior(self) -> float:
@@ -408,7 +408,7 @@ class SoftFocus:
     >>> for node, relevance in (("a", .3), ("b", .8)):
     ...     _ = table.add_seed(node)
     ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to("c"))), table)
-    >>> focus.score(rows, table).tolist()
+    >>> focus.priority(rows, table).tolist()
     [0.8]
     """
 
@@ -446,15 +446,15 @@ class SoftFocus:
                 rows = np.union1d(rows, self._raise(self.distiller_, table)).astype(np.int32)
         return rows
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The beta of the pages that link here, 0 if none does; with what hubs and the apprentice have to say."""
-        score = self.parents_.score(rows, table)
+        priority = self.parents_.priority(rows, table)
         if self.apprentice_ is not None:
             estimate = self.apprentice_.probability(rows, table)
-            score = np.where(np.isnan(estimate), score, (score + np.nan_to_num(estimate)) / 2)
+            priority = np.where(np.isnan(estimate), priority, (priority + np.nan_to_num(estimate)) / 2)
         if self.distiller_ is not None:
-            score = score + RAISED * fit(self.raised_, len(table))[rows]
-        return score
+            priority = priority + RAISED * fit(self.raised_, len(table))[rows]
+        return priority
 
     def _raise(self, distiller: Distiller, table: Table) -> Rows:
         """Raise the links of the best hubs, and no others; the rows that were raised before, or are now."""

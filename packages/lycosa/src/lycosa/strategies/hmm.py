@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours, PageVector
 from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
@@ -57,15 +57,15 @@ class BrowsingEstimator:
         self.pages_.follow(table.stems)
         if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
-            value = self.priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
+            value = self.link_priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
         return self.trail_.update(step, table, value)
 
-    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """One number for all links of a page, or one for each; `now` are its forward values, a(., t)."""
         raise NotImplementedError
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return self.trail_.score(rows, table)
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return self.trail_.priority(rows, table)
 
     def by_state(self, step: Step) -> dict[str, float]:
         """a(L_i, t) a_i0: the chance of a relevant page next, by how far from one the page just seen may be."""
@@ -108,7 +108,7 @@ class Hmm(BrowsingEstimator):
     >>> hmm, table = Hmm(browsing), Table()
     >>> _ = table.add_seed("u")
     >>> visit = Visit("u", "page", "ok", 1, links=Links.to("v"), terms=Terms(np.array([0]), np.array([1]), ["list"]))
-    >>> hmm.score(hmm.learn(table.absorb(visit), table), table).round(4).tolist()     # .01 * (76 + .4651)
+    >>> hmm.priority(hmm.learn(table.absorb(visit), table), table).round(4).tolist()     # .01 * (76 + .4651)
     [0.7647]
     """
 
@@ -120,7 +120,7 @@ class Hmm(BrowsingEstimator):
             raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_NARROWEST:g} to 1")
         self.set_up(self.file)
 
-    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
+    def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
         """a(L0, t + 1), in buckets."""
         next_step = self.chain_.onward(now)
         return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
@@ -174,7 +174,7 @@ class Hybrid(BrowsingEstimator):
     >>> for anchors in (False, True):                   # (0 + .7684) / 2, and (.7684 + (0 + 1) / 2) / 2
     ...     hybrid, table = Hybrid(browsing, anchors), Table()
     ...     _ = table.add_seed("u")
-    ...     print(hybrid.score(hybrid.learn(table.absorb(visit), table), table).round(4).tolist())
+    ...     print(hybrid.priority(hybrid.learn(table.absorb(visit), table), table).round(4).tolist())
     [0.3842]
     [0.6342]
     """
@@ -185,7 +185,7 @@ class Hybrid(BrowsingEstimator):
     def __post_init__(self) -> None:
         self.set_up(self.file)
 
-    def priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """Equation 11 or 12."""
         hmm = float(self.chain_.onward(now)[0])
         likeness = self.pages_.similarity(page)
@@ -308,7 +308,7 @@ class ForwardValues:
         self.giver_[rows[taken]] = giver
         return rows
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return fit(self.value_, len(table))[rows]
 
     def _fit(self, table: Table) -> None:

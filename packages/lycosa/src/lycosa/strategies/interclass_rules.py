@@ -37,7 +37,7 @@ class InterclassRules(PriorityFromParents):
     >>> rules, table = InterclassRules(book, ("PH",)), Table()
     >>> _ = table.add_seed("u")
     >>> visit = Visit("u", "page", "ok", 1, relevance=.05, links=Links.to("v"), data={"classes": [["CH", .9], ["PH", .05]]})
-    >>> rules.score(rules.learn(table.absorb(visit), table), table).tolist()
+    >>> rules.priority(rules.learn(table.absorb(visit), table), table).tolist()
     [0.4]
     """
 

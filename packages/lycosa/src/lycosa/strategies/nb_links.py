@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.text.tokens import fold, stem_all, words_of
 
 ROWS_A_PAGE = 2000  # rows scored again for each page learned, on average and at most: large frontiers wait longer
@@ -56,7 +56,7 @@ class NaiveBayesLinks:
         least      URL optimisation: links with a smaller probability are pruned, until the counts speak for them
         smoothing  what is added to every count
         period     the counts change with every page, the scores only after every `period` pages (and after 1, 2, 4, 8
-                   ... in the beginning): then all open rows get their score from the same new counts. To score 100,000
+                   ... in the beginning): then all open rows get their priority from the same new counts. To priority 100,000
                    rows takes some 30 ms: at 50, that is less for each page than to read the words of its links. Beyond
                    that, the period grows with the number of rows
 
@@ -75,7 +75,7 @@ class NaiveBayesLinks:
     >>> for visit in ("s", 0, "coral", "reef", "trains"), ("coral", 1), ("trains", 0), ("reef", 1, "coral trains"):
     ...     rows = page(*visit)
     >>> rows = np.array([table.row_of["coral trains"]])
-    >>> bayes.score(rows, table).round(3).tolist()                      # odds (2/5 * 1/5) / (1/4 * 2/4) = .64
+    >>> bayes.priority(rows, table).round(3).tolist()                      # odds (2/5 * 1/5) / (1/4 * 2/4) = .64
     [0.39]
     """
 
@@ -117,16 +117,16 @@ class NaiveBayesLinks:
             self.words_[step.row] = NO_WORD
         return np.union1d(table.rows(), step.children).astype(np.int32) if renewed else step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """P(relevant | words); before there are two classes, what page and anchor say."""
         if not len(self.speaks_for_):
             return (table.relevance_max[rows] + table.link_relevance_max[rows]) / 2
         words = fit(self.words_, len(table), NO_WORD)[rows]
         odds = self.prior_ + self.speaks_for_[words].sum(axis=1)
-        score: Scores = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+        priority: Priorities = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
         if self.least is not None:
-            score[score < self.least] = PRUNED
-        return score
+            priority[priority < self.least] = PRUNED
+        return priority
 
     def _count(self, step: Step, table: Table) -> bool:
         """Learn from a page what its links' words stand for; whether the scores are new."""

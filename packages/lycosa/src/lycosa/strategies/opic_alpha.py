@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.redirects import Redirects
 
 
@@ -27,7 +27,7 @@ class OpicAlpha:
     So cash goes to links that promise much and to nodes that are rich already. It grows with what is discovered: unlike
     that of Opic and Otie it is not conserved, and seeds are nodes like others.
 
-    `score` is H + C. The paper's estimate, (H + C) / (G + 1), divides all nodes by the same number: `importance` gives
+    `priority` is H + C. The paper's estimate, (H + C) / (G + 1), divides all nodes by the same number: `importance` gives
     it, the ranking is the same at any time, and the scores in the frontier stay valid while G grows.
 
     A visit that fails for good is one of a node without links; one that has to be tried again changes nothing. A
@@ -44,7 +44,7 @@ class OpicAlpha:
     >>> visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
     >>> visit.links.link_relevances[:] = .75, .25
     >>> rows = opic.learn(table.absorb(visit), table)
-    >>> opic.score(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
+    >>> opic.priority(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
     ([1.75, 1.25], [0.875, 0.625])
     """
 
@@ -84,7 +84,7 @@ class OpicAlpha:
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """H + C; 1 for a row nobody has linked to."""
         return fit(self.H_, len(table))[rows] + fit(self.C_, len(table), 1.0)[rows]
 
@@ -92,9 +92,9 @@ class OpicAlpha:
         cash = float(fit(self.C_, len(table), 1.0)[row])
         return {"cash": cash, "history of its cash": float(fit(self.H_, len(table))[row])}
 
-    def importance(self, rows: Rows, table: Table) -> Scores:
+    def importance(self, rows: Rows, table: Table) -> Priorities:
         """The estimate as published: (H + C) / (G + 1)."""
-        return self.score(rows, table) / (self.G_ + 1.0)
+        return self.priority(rows, table) / (self.G_ + 1.0)
 
 
 @dataclass
@@ -123,7 +123,7 @@ class OpicOriginal(OpicAlpha):
     >>> visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
     >>> visit.links.link_relevances[:] = .75, .25
     >>> rows = opic.learn(table.absorb(visit), table)
-    >>> opic.score(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
+    >>> opic.priority(rows, table).tolist(), opic.importance(rows, table).tolist()         # G = 1
     ([1.5, 1.5], [0.75, 0.75])
     """
 

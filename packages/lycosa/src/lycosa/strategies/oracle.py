@@ -14,7 +14,7 @@ from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Oracle:
     Paper: Gouriten et al. 2014, section 6.
 
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
-    >>> Oracle({"a": .2, "c": 1}).score(rows, table).tolist()
+    >>> Oracle({"a": .2, "c": 1}).priority(rows, table).tolist()
     [0.2, 0.0, 1.0]
     """
 
@@ -64,7 +64,7 @@ class Oracle:
     def explain(self, row: int, table: Table) -> dict[str, float]:
         return {self.knows: self._worth(row, table)}
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.array([self._worth(row, table) for row in rows.tolist()], np.float64)
 
     def _worth(self, row: int, table: Table) -> float:
@@ -122,7 +122,7 @@ class Craw4Llm(Oracle):
     >>> from lycosa.core.table import Table
     >>> import numpy as np
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "ab"], np.int32)
-    >>> Craw4Llm({"a": .25, "b": .75}).score(rows, table).tolist()
+    >>> Craw4Llm({"a": .25, "b": .75}).priority(rows, table).tolist()
     [0.25, 0.75]
     """
 

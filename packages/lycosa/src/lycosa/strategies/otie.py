@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.cash import CashFlow
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
@@ -43,7 +43,7 @@ class LinkContext(PriorityFromParents):
     >>> visit = Visit("a", "page", "ok", pick=1, relevance=.8, links=Links.to("b"))
     >>> visit.links.facets["context"] = np.array([.4], np.float32)
     >>> context = LinkContext()
-    >>> context.score(context.learn(table.absorb(visit), table), table).round(3).tolist()     # .25 * .8 + .75 * .4
+    >>> context.priority(context.learn(table.absorb(visit), table), table).round(3).tolist()     # .25 * .8 + .75 * .4
     [0.5]
     """
 
@@ -63,7 +63,7 @@ class LinkContext(PriorityFromParents):
         context = context_score(step, self.lift).astype(np.float64)
         return self.priority_.update(step, table, self.page * step.visit.relevance + (1 - self.page) * context)
 
-    def explain_links(self, step: Step) -> dict[str, Scores | float]:
+    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
         context = (1 - self.page) * context_score(step, self.lift).astype(np.float64)
         return {"its page": self.page * step.visit.relevance, "words around the link": context}
 
@@ -112,7 +112,7 @@ class Otie(CashFlow):
     >>> visit = Visit("a", "page", "ok", 1, relevance=.4, links=Links.to("b", "c"))
     >>> visit.links.facets["context"] = np.array([.5, 0], np.float32)
     >>> rows = otie.learn(table.absorb(visit), table)     # 1.85, by .25 * .4 + .75 * .5 = .475 and .25 * .4 = .1
-    >>> otie.score(rows, table).round(3).tolist()
+    >>> otie.priority(rows, table).round(3).tolist()
     [1.528, 0.322]
     """
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 
@@ -36,7 +36,7 @@ class PageQuality(PriorityFromParents):
     >>> for pick, (node, relevance) in enumerate({"a": .8, "b": .2, "c": .5}.items()):
     ...     _ = table.add_seed(node)
     ...     rows = least.learn(table.absorb(Visit(node, "page", "ok", pick, relevance=relevance, links=Links.to("d"))), table)
-    >>> least.score(rows, table).tolist()                                   # min(.8, .2, .5)
+    >>> least.priority(rows, table).tolist()                                   # min(.8, .2, .5)
     [0.2]
     """
 
@@ -50,7 +50,7 @@ class PageQuality(PriorityFromParents):
     def learn(self, step: Step, table: Table) -> Rows:
         return self.priority_.update(step, table, self._quality(step))
 
-    def explain_links(self, step: Step) -> dict[str, Scores | float]:
+    def explain_links(self, step: Step) -> dict[str, Priorities | float]:
         return {f"quality of the {'first' if self.kind == 'first' else 'worst'} page with it": self._quality(step)}
 
     def _quality(self, step: Step) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 Merge = Literal["max", "sum", "mean", "last"]
 MaxOrLast = Literal["max", "last"]
@@ -29,7 +29,7 @@ class MergedPriorities:
     >>> for pick, (node, value) in enumerate({"a": .8, "b": .2}.items()):
     ...     _ = table.add_seed(node)
     ...     rows = parents.update(table.absorb(Visit(node, "page", "ok", pick, links=Links.to("c"))), table, value)
-    >>> parents.score(rows, table).tolist()
+    >>> parents.priority(rows, table).tolist()
     [0.5]
     """
 
@@ -79,7 +79,7 @@ class MergedPriorities:
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         self.value_[rows], self.count_[rows] = known["value"], known["count"]
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The merged value; 0 for a row nobody has linked to."""
         value = fit(self.value_, len(table))[rows]
         if self.merge == "mean":
@@ -93,8 +93,8 @@ class PriorityFromParents:
     proportional: ClassVar[bool] = True
     priority_: MergedPriorities
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return self.priority_.score(rows, table)
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return self.priority_.priority(rows, table)
 
 
 # A page as it is now, for estimators that count its links: a step of a page visited again shows the new ones only.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 _UNTOLD = np.iinfo(np.int32).max
 
@@ -46,9 +46,9 @@ class OffTopicDepth:
         pages: NDArray[np.int32] = fit(self.pages, len(table), _UNTOLD)[rows]
         return np.where(table.is_seed[rows] | (pages == _UNTOLD), 0, pages).astype(np.int32)
 
-    def prune(self, scores: Scores, rows: Rows, table: Table, most: int) -> Scores:
+    def prune(self, priorities: Priorities, rows: Rows, table: Table, most: int) -> Priorities:
         """The scores of rows, PRUNED for those that are more pages astray than that."""
-        return np.where(self.of(rows, table) > most, PRUNED, scores)
+        return np.where(self.of(rows, table) > most, PRUNED, priorities)
 
 
 @dataclass
@@ -76,7 +76,7 @@ class LinkScore:
     >>> visit.links.link_relevances[:] = .25
     >>> visit.links.facets["url"] = np.array([.125], np.float32)
     >>> links = LinkScore()
-    >>> links.score(links.learn(table.absorb(visit), table), table).tolist()            # .125 + .25 + 1 + .5
+    >>> links.priority(links.learn(table.absorb(visit), table), table).tolist()            # .125 + .25 + 1 + .5
     [1.875]
     """
 
@@ -112,14 +112,14 @@ class LinkScore:
             "their relevance": float(table.relevance_sum[row]),
         }
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The sum, or PRUNED."""
-        score: Scores = (
+        priority: Priorities = (
             fit(self.url_, len(table))[rows] + table.link_relevance_max[rows] + table.in_degree[rows] + table.relevance_sum[rows]
         )
         if self.least is not None:
-            score[(score < self.least) & (table.in_degree[rows] > 0)] = PRUNED
-        return score if self.levels is None else self.astray_.prune(score, rows, table, self.levels)
+            priority[(priority < self.least) & (table.in_degree[rows] > 0)] = PRUNED
+        return priority if self.levels is None else self.astray_.prune(priority, rows, table, self.levels)
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Personalised:
     >>> table = Table(); _ = table.add_seed("a")
     >>> step = table.absorb(Visit("a", "page", "ok", pick=1, relevance=.5, links=Links.to("b", "c")))
     >>> queue = Personalised(threshold=.5)
-    >>> queue.score(queue.learn(step, table), table).tolist()
+    >>> queue.priority(queue.learn(step, table), table).tolist()
     [-1.0, -2.0]
     """
 
@@ -174,7 +174,7 @@ class Personalised:
     def explain(self, row: int, table: Table) -> dict[str, float]:
         return {"place in the queue": -float(fit(self.place_, len(table))[row])}
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """First in, first out; PRUNED for what has not joined."""
         places = fit(self.place_, len(table))[rows].astype(np.float64)
         return self.astray_.prune(-places, rows, table, self.levels)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.redirects import Redirects, check_rounds
 
 
@@ -37,7 +37,7 @@ class PageRank:
     >>> table = Table(); _ = table.add_seed("a")
     >>> pagerank = PageRank()
     >>> rows = pagerank.learn(table.absorb(Visit("a", "page", "ok", pick=1, links=Links.to("b", "c"))), table)
-    >>> pagerank.score(rows, table).round(3).tolist()       # a: 20 / 77, its links: 28.5 / 77 each
+    >>> pagerank.priority(rows, table).round(3).tolist()       # a: 20 / 77, its links: 28.5 / 77 each
     [0.26, 0.37, 0.37]
     """
 
@@ -73,7 +73,7 @@ class PageRank:
         np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, count))
         return np.union1d(step.children, links) if self.redirects_.any_ else step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The rank of each row; what every node has for one nobody has linked to."""
         return self.base_ + fit(self.gain_, len(table))[rows]
 
@@ -122,7 +122,7 @@ class NavigationalRank:
     >>> table = Table(); _ = table.add_seed("u")
     >>> visit = Visit("u", "page", "ok", pick=1, relevance=.8, links=Links.to("v", "w"))
     >>> nr = NavigationalRank()
-    >>> nr.score(nr.learn(table.absorb(visit), table)[-2:], table).tolist()     # NR1(u) = .4; of v: .5 * .4 / 2
+    >>> nr.priority(nr.learn(table.absorb(visit), table)[-2:], table).tolist()     # NR1(u) = .4; of v: .5 * .4 / 2
     [0.1, 0.1]
     """
 
@@ -163,7 +163,7 @@ class NavigationalRank:
             return step.children
         return self._extend(step, table) if step.visit.outcome == "ok" else step.children
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """NR2, which of a crawled page is its NR1."""
         size = len(table)
         nr1, into = fit(self.nr1_, size)[rows], np.maximum(fit(self.into_, size)[rows], 1)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
-from lycosa.core.scan import Features, linear_scores
+from lycosa.core.scan import Features, linear_priorities
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.first_level import Siblings
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
@@ -53,7 +53,7 @@ class Regression:
     >>> _ = table.add_seed("a")
     >>> for node, relevance, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
     ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
-    >>> lr.score(np.arange(1, 3, dtype=np.int32), table).round(2).tolist()
+    >>> lr.priority(np.arange(1, 3, dtype=np.int32), table).round(2).tolist()
     [0.5, 0.9]
     """
 
@@ -118,5 +118,5 @@ class Regression:
         terms = {**dict(zip(NAMES, products.tolist(), strict=False)), "what all links have": self.intercept}
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
-    def score(self, rows: Rows, table: Table) -> Scores:
-        return linear_scores(self.features(rows, table), self.weights, self.intercept)
+    def priority(self, rows: Rows, table: Table) -> Priorities:
+        return linear_priorities(self.features(rows, table), self.weights, self.intercept)

@@ -41,7 +41,7 @@ class RuleBook:
     >>> book = RuleBook()
     >>> for to, count in {"CH": 8, "PH": 1, "SP": 1}.items(): book.add("DH", to, count)
     >>> for to, count in {"DH": 2, "CH": 4, "PH": 4}.items(): book.add("CH", to, count)
-    >>> {name: round(score, 6) for name, score in book.chain({"PH"}, depth=2).items()}    # .1 + .8 * .4; .4 + .2 * .1
+    >>> {name: round(priority, 6) for name, priority in book.chain({"PH"}, depth=2).items()}    # .1 + .8 * .4; .4 + .2 * .1
     {'CH': 0.42, 'DH': 0.42}
     """
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 
 PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
 MOST_GROUPS = 1024  # then a path joins the nearest group whatever its similarity
@@ -141,15 +141,15 @@ class Groups:
             setattr(self, name, fit(getattr(self, name), len(self)))
         return len(self) - 1
 
-    def means(self) -> Scores:
+    def means(self) -> Priorities:
         """Of each group the mean reward of a pull."""
         n = len(self)
-        mean: Scores = self.rewards[:n] / np.maximum(1, self.pulls[:n])
+        mean: Priorities = self.rewards[:n] / np.maximum(1, self.pulls[:n])
         return mean
 
-    def bonuses(self, alpha: float, t: int) -> Scores:
+    def bonuses(self, alpha: float, t: int) -> Priorities:
         """Of each group what it has for having been tried seldom."""
-        bonus: Scores = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + 1e-6))
+        bonus: Priorities = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + 1e-6))
         return bonus
 
 
@@ -182,7 +182,7 @@ class SleepingBandit:
     16 kB a group; 5 bytes a known link.
 
     >>> bandit = SleepingBandit(); table = Table()
-    >>> bandit.score(np.array([table.add("a", 0)]), table).tolist()
+    >>> bandit.priority(np.array([table.add("a", 0)]), table).tolist()
     [0.0]
     """
 
@@ -220,12 +220,12 @@ class SleepingBandit:
             self._sort(step, table)
         return np.union1d(table.rows(), step.children).astype(np.int32)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The group's mean and bonus; an address that looks relevant is before all others."""
         worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
         foretold = fit(self.foretold_, len(table))[rows]
-        scores: Scores = worth[fit(self.group_, len(table))[rows]] + TARGET * foretold
-        return scores
+        priorities: Priorities = worth[fit(self.group_, len(table))[rows]] + TARGET * foretold
+        return priorities
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
         """The first that looks relevant, else any of the best group that is awake."""

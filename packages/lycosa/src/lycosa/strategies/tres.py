@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores, Step
+from lycosa.core.types import Rows, Priorities, Step
 from lycosa.strategies.deep_deep import best_of_each, first_links
 
 Matrix = NDArray[np.float32]
@@ -54,7 +54,7 @@ class QNetwork:
         self._square = [np.zeros_like(weight) for weight in self.weights]
         self._steps = 0
 
-    def value(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]] | None = None) -> Scores:
+    def value(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]] | None = None) -> Priorities:
         """Q of each line."""
         return self._forward(x, weights or self.weights)[-1][:, 0]
 
@@ -65,7 +65,7 @@ class QNetwork:
             layers.append(np.where(z > 0, z, SLOPE * z) if number + 2 < len(weights) else z)
         return layers
 
-    def train(self, x: NDArray[np.floating], y: Scores) -> None:
+    def train(self, x: NDArray[np.floating], y: Priorities) -> None:
         """One step of Adam towards y."""
         layers = self._forward(x, self.weights)
         error = 2 * (layers[-1] - y[:, np.newaxis]) / len(y)
@@ -87,7 +87,7 @@ class QNetwork:
         self.target = [weight.copy() for weight in self.weights]
 
 
-def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | None:
+def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float] | None:
     """The feature and the value at or below which pages go left, so that the rewards' variance falls most.
 
     >>> best_split(np.array([[0, 1], [0, 2], [1, 3.]]), np.array([0, 1, 1.]))      # into [0] and [1, 1]: 0, and not 2/9
@@ -201,10 +201,10 @@ class Tres:
         moved = np.flatnonzero((self.leaf_[: len(table)] >= changed) & (table.state[: len(table)] == OPEN))
         return np.union1d(moved, step.children).astype(np.int32)
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The mean reward of the pages in each link's leaf."""
         leaf = fit(self.leaf_, len(table))[rows]
-        mean: Scores = self.pages_[leaf, 1] / np.maximum(1, self.pages_[leaf, 0])
+        mean: Priorities = self.pages_[leaf, 1] / np.maximum(1, self.pages_[leaf, 0])
         return mean
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
@@ -223,7 +223,7 @@ class Tres:
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """What the pages of its leaf were worth, by the way there."""
-        (score,) = self.score(np.array([row]), table).tolist()
+        (priority,) = self.priority(np.array([row]), table).tolist()
         node, questions = 0, []
         x = fit(self.x_, len(table))[row]
         while self.feature_[node] >= 0:
@@ -231,7 +231,7 @@ class Tres:
             right = bool(x[feature] > value)
             questions.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
             node = self.child_[node] + right
-        return {f"pages with {', '.join(questions)}" if questions else "all pages so far": score}
+        return {f"pages with {', '.join(questions)}" if questions else "all pages so far": priority}
 
     def _fit(self, table: Table) -> None:
         rows = len(table)

@@ -25,7 +25,7 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "url": (str, lambda page: clean(page.visit.node)),
     "title": (str, lambda page: line(page.visit.title)),
     "text": (str, lambda page: unmarked(page.document[0].said)),
-    "score": (float, lambda page: page.visit.relevance_now),
+    "relevance": (float, lambda page: page.visit.relevance_now),
     "relevant": (bool, lambda page: page.visit.relevance_now >= page.pages.collection.threshold),
     "language": (str, lambda page: line(page.visit.language)),
     "fetched": (datetime, lambda page: moment(page.visit.started)),

@@ -48,7 +48,7 @@ class Cards:
             int(self._number[vertex]),
             visit.relevance_now,
             bool(self._relevant[vertex]),
-            visit.score,
+            visit.priority,
             int(self.depth[vertex]),
             host=host_of(visit.node),
             same_as=visit.same_as,

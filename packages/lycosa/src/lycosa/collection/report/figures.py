@@ -28,7 +28,7 @@ class Card:
     number: int  # place in the order in which pages were fetched, from 1
     relevance: float
     found: bool
-    score: float  # priority when it was picked; infinite for seeds
+    priority: float  # when it was picked; infinite for seeds
     depth: int  # links between it and the nearest seed, -1 if none leads there
     origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
     parent: str = ""
@@ -89,7 +89,7 @@ class Upcoming:
     """A link that waits, near the top."""
 
     node: str
-    score: float
+    priority: float
     # name, value, and share of the largest part that is shown: the length of its bar
     terms: list[tuple[str, float, float]] = field(default_factory=list)
     rest: int = 0  # smaller terms that are not shown

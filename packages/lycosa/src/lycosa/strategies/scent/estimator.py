@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import distinct, fit
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, SpilledTable, Table
-from lycosa.core.types import Rows, Scores, Step, Visit
+from lycosa.core.types import Rows, Priorities, Step, Visit
 from lycosa.strategies.parents import linked
 from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
 from lycosa.strategies.scent.paths import PATHS, Paths
@@ -158,7 +158,7 @@ class Scent:
     >>> links.link_relevances[:] = (.8, 0)
     >>> scent = Scent(words="coral reef bleaching", vectors=False)
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, relevance=.5, links=links)), table)
-    >>> coral, trains = scent.score(rows, table)
+    >>> coral, trains = scent.priority(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
     (True, ['new places', 'address'])
     """
@@ -245,15 +245,15 @@ class Scent:
         rows = rows[table.state.take(rows) == OPEN]
         lines = self.trails_.lines(rows)
         terms = self._features(lines, table)
-        scores = self._risked(ANY + self.mixing_.weights @ terms, lines, table)
+        priorities = self._risked(ANY + self.mixing_.weights @ terms, lines, table)
         self.scored_ = rows, terms
         if moved:  # a new address is worth what led to it was
-            scores[np.isin(rows, moved)] = self.elite_.score[row]
+            priorities[np.isin(rows, moved)] = self.elite_.priority[row]
         if self.turn_ >= 0:
             at = int(rows.searchsorted(self.turn_))
-            self.lead_ = float(scores.max()) + 0.05 - float(scores[at])  # ahead of the best
-            scores[at] += self.lead_
-        return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
+            self.lead_ = float(priorities.max()) + 0.05 - float(priorities[at])  # ahead of the best
+            priorities[at] += self.lead_
+        return self.elite_.note(rows, priorities, touched[0][table.state[touched[0]] == OPEN])
 
     def _learn_inbound(self, step: Step, table: Table) -> Rows:
         """Links on a page that another shard has fetched: only what they lead to is scored."""
@@ -335,16 +335,16 @@ class Scent:
         self.risk_.learn(line, failed)
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(line, visit, table)
 
-    def _risked(self, scores: Column, lines: Lines, table: Table | SpilledTable) -> Column:
+    def _risked(self, priorities: Column, lines: Lines, table: Table | SpilledTable) -> Column:
         """What is promised, if there is a page, times the root of the probability that there is one.
 
         The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
         by its server's word.
         """
         if not self.risk_.failures:
-            return scores
+            return priorities
         risk = np.where(table.hops.take(lines.rows) > 0, 0.0, self.risk_.of(lines))
-        lessened: Column = scores - np.maximum(scores, 0.0) * (1.0 - np.sqrt(1.0 - risk))
+        lessened: Column = priorities - np.maximum(priorities, 0.0) * (1.0 - np.sqrt(1.0 - risk))
         return lessened
 
     def _turned_out(self, line: Lines, visit: Visit, table: Table) -> NDArray[np.intp]:
@@ -510,22 +510,22 @@ class Scent:
         self.trails_.join(rows, known, table.edges)
         self.elite_.join(rows, known)
 
-    def renew(self, known: Mapping[str, NDArray[Any]], aside: SpilledTable, table: Table) -> Scores:
+    def renew(self, known: Mapping[str, NDArray[Any]], aside: SpilledTable, table: Table) -> Priorities:
         """What rows that are put aside are worth by now: the scores that they get, which are among what is known."""
         self.trails_.fit(len(table))
         self.trails_.renew(known, aside.in_degree, table.edges)
         rows = np.arange(len(aside.in_degree))
         lines = Lines(rows, np.ascontiguousarray(known["known"]), np.ascontiguousarray(known["words"]))
         known["score"][:] = self._risked(ANY + self.mixing_.weights @ self._features(lines, aside), lines, aside)
-        scores: Scores = known["score"].astype(np.float64)
-        return scores
+        priorities: Priorities = known["score"].astype(np.float64)
+        return priorities
 
     # -- score -------------------------------------------------------------------------------------------------
 
-    def score(self, rows: Rows, table: Table) -> Scores:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         """The score that each row had last; 0 for one that was never scored."""
-        scores: Scores = fit(self.elite_.score, len(table))[rows].astype(np.float64)
-        return scores
+        priorities: Priorities = fit(self.elite_.priority, len(table))[rows].astype(np.float64)
+        return priorities
 
     def terms(self, rows: Rows, table: Table) -> dict[str, Column]:
         """Of each term what it contributes to the rows' scores, as of now; nothing to a row that is not known yet."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import distinct, fit
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Scores
+from lycosa.core.types import Rows, Priorities
 from lycosa.strategies.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
 
 DISCOUNT = 0.99  # of what a comparison knew, with every page
@@ -105,7 +105,7 @@ class Elite:
     """The scores that rows had last, and the best rows by them. A fold over what was scored, and nothing else."""
 
     def __init__(self) -> None:
-        self.score = np.zeros(1024, np.float32)
+        self.priority = np.zeros(1024, np.float32)
         self._until = np.full(1024, _EVER, np.int32)  # page after which a row is no longer among the best
         self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
@@ -113,16 +113,16 @@ class Elite:
         self._next = PERIOD
 
     def fit(self, rows: int) -> None:
-        self.score, self._until = fit(self.score, rows), fit(self._until, rows, _EVER)
+        self.priority, self._until = fit(self.priority, rows), fit(self._until, rows, _EVER)
 
     def leave(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        known: dict[str, NDArray[Any]] = {"score": self.score[rows], "until": self._until[rows]}
-        self.score[rows], self._until[rows] = 0.0, _EVER
+        known: dict[str, NDArray[Any]] = {"score": self.priority[rows], "until": self._until[rows]}
+        self.priority[rows], self._until[rows] = 0.0, _EVER
         self._best = self._best[~np.isin(self._best, rows)]
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]]) -> None:
-        self.score[rows], self._until[rows] = known["score"], known["until"]
+        self.priority[rows], self._until[rows] = known["score"], known["until"]
 
     def due(self, table: Table) -> NDArray[np.intp]:
         """The best rows, and the next slice of all rows."""
@@ -133,7 +133,7 @@ class Elite:
         if self._pages >= self._next:
             self._next = self._pages + max(PERIOD, n // ROWS_A_PAGE)
             hopeful = self.hopeful(table)
-            self._best = hopeful.take(_best(self.score.take(hopeful)))
+            self._best = hopeful.take(_best(self.priority.take(hopeful)))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
     def hopeful(self, table: Table) -> NDArray[np.intp]:
@@ -146,38 +146,38 @@ class Elite:
         """The open rows with the highest scores, in order of rows: all, unless there are very many."""
         rows = table.rows().astype(np.intp)
         if len(rows) > FOREMOST:
-            rows = np.sort(rows[self.score[rows].argpartition(len(rows) - FOREMOST)[len(rows) - FOREMOST :]])
+            rows = np.sort(rows[self.priority[rows].argpartition(len(rows) - FOREMOST)[len(rows) - FOREMOST :]])
         return rows
 
-    def note(self, rows: NDArray[np.intp], scores: Scores, told: NDArray[np.intp]) -> NDArray[np.intp]:
+    def note(self, rows: NDArray[np.intp], priorities: Priorities, told: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows were scored, all that were the best among them; returned are those whose score is another one now.
 
         The rows are sorted. Those that are `told` are among them, however little has changed.
         """
-        changed = np.abs(scores - self.score.take(rows)) > 0.01  # the best rows change a little with every page
+        changed = np.abs(priorities - self.priority.take(rows)) > 0.01  # the best rows change a little with every page
         changed[rows.searchsorted(told)] = True
         places = changed.nonzero()[0]
-        self.score[rows.take(places)] = scores.take(places)
+        self.priority[rows.take(places)] = priorities.take(places)
         self._choose(rows)
         return rows.take(places)
 
-    def admit(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
+    def admit(self, rows: NDArray[np.intp], priorities: Priorities) -> NDArray[np.intp]:
         """The rows were scored, and no others: those that are good enough are among the best from now on."""
-        self.score[rows] = scores
+        self.priority[rows] = priorities
         self._choose(distinct(np.concatenate([self._best, rows])))
         return rows
 
     def _choose(self, rows: NDArray[np.intp]) -> None:
         """The best rows are some of these from now on."""
         hopeful = rows[self._until.take(rows) > self._pages]
-        self._best = hopeful.take(_best(self.score.take(hopeful)))
+        self._best = hopeful.take(_best(self.priority.take(hopeful)))
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
 
 
-def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:
+def _best(priorities: NDArray[np.float32]) -> NDArray[np.intp]:
     """Where the highest scores are, in no order."""
-    n = len(scores)
-    return scores.argpartition(n - TOP)[n - TOP :] if n > TOP else np.arange(n)
+    n = len(priorities)
+    return priorities.argpartition(n - TOP)[n - TOP :] if n > TOP else np.arange(n)
 
 
 # -- risk --------------------------------------------------------------------------------------------------
