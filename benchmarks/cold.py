@@ -3,7 +3,7 @@
     python benchmarks/cold.py INDEX ... [--topics 5] [--sets 2] [--budget 500] [--judge vector,idf=none] [--out DIR]
 
 An index is one of `lycosa lab index`, of a corpus with labels. Each crawl is run with all rows, to see how many wait at
-most, then again with a tenth of that as `hot`. Told are the relevant pages of both and the interval of the difference
+most, then again with a tenth of that as `memory_rows`. Told are the relevant pages of both and the interval of the difference
 in pairs, in parts of what was found with all rows: of each corpus, and of all together.
 """
 
@@ -51,12 +51,12 @@ def compare(index: CorpusIndex, given: argparse.Namespace) -> list[tuple[str, fl
         guide = judgements_for(index, subject, "words", given.judge, out=given.out)
         for seeds in seed_sets(index, subject, "on-topic", count=3, sets=given.sets):
             fetched, most = crawl(index, subject, guide, seeds, given, 0)
-            hot = max(8, most // SHARE)
-            again, _ = crawl(index, subject, guide, seeds, given, hot)
+            memory_rows = max(8, most // SHARE)
+            again, _ = crawl(index, subject, guide, seeds, given, memory_rows)
             found, left = (float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again))
             same = len(set(fetched.tolist()) & set(again.tolist())) / max(1, len(fetched))
             told = f"{found:.0f} and {left:.0f}, {same:.0%} the same"
-            print(f"{subject.name}: {most:,} wait at most, {hot} hot: {told}", flush=True)
+            print(f"{subject.name}: {most:,} wait at most, {memory_rows} hot: {told}", flush=True)
             pairs.append((subject.name, found, left))
     return pairs
 
@@ -69,10 +69,10 @@ def progress(name: str, pairs: list[tuple[str, float, float]]) -> None:
     print(f"{name}, {len(pairs)} pairs: {mean:.1f} with all; {change:+.2%} [{low:+.2%}, {high:+.2%}]", flush=True)
 
 
-def crawl(index, subject, guide, seeds, given, hot):  # type: ignore[no-untyped-def]
+def crawl(index, subject, guide, seeds, given, memory_rows):  # type: ignore[no-untyped-def]
     """The nodes that were fetched, and how many rows waited at most."""
     hunts = make_trial_strategy(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
-    trace = simulate(guide, hunts, seeds, given.budget, hot=hot)
+    trace = simulate(guide, hunts, seeds, given.budget, memory_rows=memory_rows)
     seen, waiting, most = set(seeds), len(seeds), 0
     for node in trace.nodes.tolist():
         new = set(index.children(node).tolist()) - seen

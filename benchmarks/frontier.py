@@ -17,8 +17,8 @@ import time
 import numpy as np
 
 import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
-from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.protocols import TrapFilter
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy as strategy_by_name
@@ -45,7 +45,7 @@ def resident() -> float:
 class Frontier:
     """A crawl without a web."""
 
-    def __init__(self, hot: int, strategy: str) -> None:
+    def __init__(self, memory_rows: int, strategy: str) -> None:
         self.chance = np.random.default_rng(1)
         self.strategy = strategy_by_name(strategy, words="coral reefs")
         self.table = Table(lambda node: node.split("/", 3)[2])
@@ -53,7 +53,7 @@ class Frontier:
         trap_filter = TrapFilter()
         estimator = spillable_estimator(self.strategy, self.frontier, trap_filter)
         assert estimator is not None
-        self.cold = SpilledRows(hot, self.table, self.frontier, estimator, trap_filter)
+        self.spilled = SpilledRows(memory_rows, self.table, self.frontier, estimator, trap_filter)
         self.number = self.pages = 0
         row = self.table.add_seed("http://www.start.test/")
         self.strategy.admit(row, self.table, self.frontier)
@@ -73,7 +73,7 @@ class Frontier:
         )
         if step is not None:
             self.strategy.learn(step, self.table, self.frontier)
-        self.cold.settle()
+        self.spilled.settle()
 
     def crawl(self, known: int) -> None:
         """As many addresses as that, found on pages."""
@@ -87,7 +87,7 @@ class Frontier:
             self.number += PAGE
             rows = np.array([self.table.add(self.node(number), 1) for number in numbers], np.int32)
             self.frontier.rank(rows, self.chance.random(PAGE))
-            self.cold.settle()
+            self.spilled.settle()
 
     def pick(self, links: int = 5, old: int = 15) -> tuple[float, float]:
         """CPU seconds for a pick, and for learning from its page."""
@@ -111,20 +111,22 @@ def main() -> None:
     parser.add_argument("--strategy", default="scent")
     parser.add_argument("--picks", type=int, default=2000)
     given = parser.parse_args()
-    made = Frontier(given.hot, given.strategy)
+    made = Frontier(given.memory_rows, given.strategy)
     made.crawl(20_000)  # what is loaded once is loaded
     before, first = resident(), made.table.discovered
-    made.crawl(given.hot - 100)
-    hot, known = resident(), made.table.discovered
-    print(f"{known:,} known, all hot: {(hot - before) / (known - first):.0f} bytes each", flush=True)
-    most, cpu = 2 * given.hot, time.process_time()
+    made.crawl(given.memory_rows - 100)
+    memory_rows, known = resident(), made.table.discovered
+    print(f"{known:,} known, all hot: {(memory_rows - before) / (known - first):.0f} bytes each", flush=True)
+    most, cpu = 2 * given.memory_rows, time.process_time()
     while made.table.discovered < given.known:
         made.fill(min(most, given.known))
-        now, cold = resident(), made.cold.count
-        each = (now - hot) / max(1, cold)
+        now, spilled = resident(), made.spilled.count
+        each = (now - memory_rows) / max(1, spilled)
         spent = time.process_time() - cpu
         known = made.table.discovered
-        print(f"{known:,} known, {cold:,} cold: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s", flush=True)
+        print(
+            f"{known:,} known, {spilled:,} cold: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s", flush=True
+        )
         most *= 2
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB", flush=True)
     times = np.array([made.pick() for _ in range(given.picks)]) * 1000

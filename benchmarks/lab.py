@@ -223,9 +223,9 @@ def _bandit(crawl: Plain) -> Callable[[int | None], None]:
 def measure(index: CorpusIndex, steps: int, names: list[str], patience: float, repeat: int) -> None:
     """One graph: a line for each estimator, and the memory that all of ours took."""
     if index.has_text:
-        from lycosa.judges.factory import make_topic
+        from lycosa.judges.factory import make_judge
 
-        guide = Judgements.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")))
+        guide = Judgements.judged(index, make_judge(Options(topic=QUERY, judge="vector,idf=background")))
     else:
         guide = Judgements.given(index)
     drawn = np.random.default_rng(1).choice(np.flatnonzero(np.asarray(guide.relevance) > 0), SEEDS, replace=False)

@@ -69,7 +69,7 @@ def make(directory: Path, base: Path, pages: int) -> None:
 
 
 def _put(log: SqliteLog, batch: list[tuple[int, Visit]]) -> None:
-    with log.together():
+    with log.batch():
         for seq, visit in batch:
             log.put(seq, visit, visit.updated_relevance)
     batch.clear()

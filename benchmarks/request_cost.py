@@ -22,7 +22,7 @@ import numpy as np
 
 from lycosa.core.budget import Budget, spent_on
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Space, Strategy, Judge
+from lycosa.core.protocols import Judge, Space, Strategy
 from lycosa.core.types import Links, Page, Seed, Task
 from lycosa.judges import DEFAULT
 from lycosa.judges.base import ask

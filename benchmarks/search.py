@@ -141,7 +141,7 @@ def write(directory: Path, pages: int) -> None:
     texts.execute("CREATE TABLE page (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     headers = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Encoding", b"gzip")]
     for first in range(0, pages, 1000):
-        with log.together():
+        with log.batch():
             log.append(Setting("threshold", 0.5, START))
             for number in range(first, min(first + 1000, pages)):
                 title, text = author.page()
@@ -219,8 +219,8 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
         "print(1e3 * (time.perf_counter() - begun))"
     )
     command = [sys.executable, "-c", code, str(directory)]
-    cold = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
-    return asked, cold
+    spilled = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
+    return asked, spilled
 
 
 def scan(directory: Path, rounds: int) -> Iterator[tuple[str, float]]:
@@ -253,7 +253,7 @@ def main() -> None:
     texts = size(given.directory, "texts.sqlite")
     print(f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
     print(f"archive {warc:,.0f} MB, index {index:,.0f} MB ({index / warc:.2f} of it), plain texts {texts:,.0f} MB")
-    rows, cold = measure(given.directory, given.rounds)
+    rows, spilled = measure(given.directory, given.rounds)
     print(f"\n{'query':32} {'pages found':>14} {'ms p50':>8} {'max':>8} {'CPU':>8}")
     for row in rows:
         wall, cpu = statistics.median(row.wall), statistics.median(row.cpu)
@@ -262,7 +262,7 @@ def main() -> None:
         spent = sorted(value for part in values for value in part)
         middle, tail = statistics.median(spent), spent[int(0.95 * len(spent))]
         print(f"{what}: p50 {middle:.1f} ms, p95 {tail:.1f} ms, max {spent[-1]:.1f} ms")
-    print(f"the first query of a process, opening included: {statistics.median(cold):.1f} ms")
+    print(f"the first query of a process, opening included: {statistics.median(spilled):.1f} ms")
     spent_on = {row.question.words: statistics.median(row.wall) for row in rows}
     for words, naive in scan(given.directory, given.scan) if given.scan else ():
         ratio = naive / spent_on[words]

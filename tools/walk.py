@@ -157,7 +157,7 @@ async def revisited(directory: Path, port: int) -> Walk:
 
 async def median(crawl: lycosa.Crawl) -> Walk:
     """Run a crawl as `lycosa crawl --quiet` does; return the median calls and files of pages after the warm-up."""
-    crawl.together = True
+    crawl.batch_arrivals = True
     walks: list[Walk] = []
     with CallCounter() as counter:
         async for visit in crawl:

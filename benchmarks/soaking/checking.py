@@ -19,7 +19,7 @@ from crawl_helpers import check_kept, check_warcs, state_of
 from lycosa import crawling
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
-from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, RELEVANCE_NOW, SqliteLog, current_labels
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, SqliteLog, current_labels
 from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import host_key
 from lycosa_server.crawler.running import recorded

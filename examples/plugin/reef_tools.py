@@ -13,7 +13,7 @@ import lycosa
 from lycosa.collection.export import Format
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 
 class Nearby:

@@ -39,7 +39,7 @@ from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, results
 from lycosa.web.tree import parse_tree, to_xml
-from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, host_key, origin, resolve, site
+from lycosa.web.urls import MAX_LENGTH, canonical, host, host_key, is_http, origin, resolve, site
 from lycosa_server.reader import document as reader_document
 from lycosa_server.reader import of_html, of_text
 

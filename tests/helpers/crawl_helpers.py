@@ -28,7 +28,7 @@ from browsed_web import browse
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Log, Judge
+from lycosa.core.protocols import Judge, Log
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS

@@ -9,7 +9,7 @@ import numpy as np
 
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import Space, Strategy, Judge
+from lycosa.core.protocols import Judge, Space, Strategy
 from lycosa.core.types import Page, Seed, Task
 from lycosa.judges.base import ask
 from lycosa.store.log import NullLog

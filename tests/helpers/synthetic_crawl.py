@@ -120,7 +120,7 @@ def html(title: str, text: str, menu: str = "") -> str:
 
 def many(path: Path, pages: int, words: int = 120) -> Path:
     """A crawl of so many pages that link to each other, with redirects, over several archive files."""
-    with crawled(path, rotate=200_000) as crawl, crawl.log.together():
+    with crawled(path, rotate=200_000) as crawl, crawl.log.batch():
         crawl.seed("http://a.test/0")
         for i in range(pages):
             targets = [(f"http://a.test/{(i * k + k) % pages}", f"page {k}", k / 10) for k in range(1, 9)]

@@ -31,7 +31,7 @@ def write(path: Path, events: Iterable[Event], **options: object) -> Path:
     chosen = Options.from_mapping({"topic": "coral reef", "seeds": ["http://a.test/"], **options}, "test")
     Directory.create(path, chosen).close()
     log = SqliteLog(path / NAME)
-    with log.together():
+    with log.batch():
         for event in events:
             log.append(event)
     log.close()

@@ -29,7 +29,9 @@ def see(estimator: Any, table: Table, visit: Visit) -> list[str]:
     return [table.nodes[row] for row in estimator.learn(step, table).tolist()]
 
 
-def teach(estimator: Any, table: Table, node: str, relevance: float = 0.0, *links: str, **link_relevances: float) -> list[str]:
+def teach(
+    estimator: Any, table: Table, node: str, relevance: float = 0.0, *links: str, **link_relevances: float
+) -> list[str]:
     """Let it see a page, which is a seed, with links or with links and their alphas."""
     table.add_seed(node)
     column = Links.to(*links, *link_relevances)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import lycosa
-from lycosa.checks import check_estimator, check_space, check_topic
+from lycosa.checks import check_estimator, check_judge, check_space
 from lycosa.collection.export.tables import COLUMNS
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Task
-from lycosa.crawling.functions import FunctionEstimator, FunctionSpace, FunctionTopic
+from lycosa.crawling.functions import FunctionEstimator, FunctionJudge, FunctionSpace
 from lycosa.spaces.graph import GraphSpace
 from places import ROOT
 
@@ -75,7 +75,7 @@ def test_every_name_is_there_and_importing_them_is_quick() -> None:
 
 def test_functions_pass_the_checks() -> None:
     """A function as topic, estimator or space behaves as a class of one's own has to."""
-    assert check_topic(lambda: FunctionTopic(lambda page: page.text.count("reef") / 10))
+    assert check_judge(lambda: FunctionJudge(lambda page: page.text.count("reef") / 10))
     assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.relevance - link.depth))
     assert check_space(FunctionSpace(lambda node: {"a": ["b", "c"]}.get(node, [])), "a")
 
@@ -118,8 +118,8 @@ def test_wrong_answers_are_told() -> None:
 
 def test_a_changed_function_is_another_judge() -> None:
     """The judge's name goes by the code of a function, not by where it stands."""
-    one, two = FunctionTopic(lambda page: 1.0), FunctionTopic(lambda page: 0.5)
-    again = FunctionTopic(eval("\n\nlambda page: 1.0".strip()))
+    one, two = FunctionJudge(lambda page: 1.0), FunctionJudge(lambda page: 0.5)
+    again = FunctionJudge(eval("\n\nlambda page: 1.0".strip()))
     assert one.fingerprint != two.fingerprint
     assert again.fingerprint.endswith(one.fingerprint.partition("lambda>'")[2])
 

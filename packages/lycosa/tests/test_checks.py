@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from learning_judge import Learning
-from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, check_strategy, check_topic
+from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_judge, check_space, check_strategy
 from lycosa.checks.estimators import (
     ESTIMATOR_CHECKS,
     a_crawl_can_be_resumed,
@@ -20,19 +20,19 @@ from lycosa.checks.estimators import (
     other_priorities_stay,
 )
 from lycosa.checks.failing import passed
+from lycosa.checks.judges import JUDGE_CHECKS, ten_thousand_links
 from lycosa.checks.strategies import (
     STRATEGY_CHECKS,
     a_strategy_does_not_grow,
     all_that_can_be_reached_is_picked,
     failures_and_redirects,
 )
-from lycosa.checks.judges import TOPIC_CHECKS, ten_thousand_links
 from lycosa.core.columns import fit
 from lycosa.core.frontier import PRUNED, Frontier
-from lycosa.core.protocols import Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Rows, Priorities, Step, Task, Visit
+from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Priorities, Rows, Step, Task, Visit
 from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, heeding
 from lycosa.judges.browsing_judge import BrowsingJudge
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
@@ -197,7 +197,7 @@ def test_random_passes_with_any_seed() -> None:
 @pytest.mark.parametrize("name", TOPICS)
 def test_every_topic_passes(name: str) -> None:
     """Each topic of the package passes every check."""
-    assert list(CHECKS["topic"]) == check_topic(TOPICS[name])
+    assert list(CHECKS["topic"]) == check_judge(TOPICS[name])
 
 
 def test_the_graph_space_passes() -> None:
@@ -675,7 +675,7 @@ class MovingBeta(Facetted):
 
 def test_facets_are_looked_at_where_there_are_any() -> None:
     """A topic with facets passes if each is there when wanted, one number per link."""
-    assert list(CHECKS["topic"]) == check_topic(Facetted)
+    assert list(CHECKS["topic"]) == check_judge(Facetted)
 
 
 class OfReefs(Learning):
@@ -708,7 +708,7 @@ class Secretive(OfReefs):
 
 def test_a_topic_that_learns_passes() -> None:
     """Its lessons are all that changes it."""
-    assert list(CHECKS["topic"]) == check_topic(OfReefs)
+    assert list(CHECKS["topic"]) == check_judge(OfReefs)
 
 
 class Trusting(Topical):
@@ -743,7 +743,7 @@ class Trusting(Topical):
 def test_broken_topics_fail(make: Callable[[], Judge], check: str) -> None:
     """A topic that does one thing wrong fails by the name of the check that looks for it."""
     with pytest.raises(CheckFailed) as failure:
-        passed(named(check, TOPIC_CHECKS), make)
+        passed(named(check, JUDGE_CHECKS), make)
     assert check == failure.value.check
 
 

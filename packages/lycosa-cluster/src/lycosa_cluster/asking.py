@@ -29,7 +29,7 @@ class Answers:
         return cls(dict(log.setting("learned", {})), dict(log.setting(SETTING, {})))
 
     def record(self, log: SqliteLog) -> None:
-        with log.together():
+        with log.batch():
             for event in self.events:
                 log.append(event)
         self.events = []

@@ -34,7 +34,7 @@ from lycosa.core.types import Event, ModelUpdate, Place, Seed, Setting, Terms, V
 from lycosa.judges.base import BETAS
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
-from lycosa.store.log import NAME, PAGES, UNIQUE_PAGES, VERSIONS, VISITS, RELEVANCE_NOW, SqliteLog
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, VERSIONS, VISITS, SqliteLog
 from lycosa.traps.copies import DuplicateIndex
 from lycosa_cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa_cluster.owning import Owners
@@ -55,7 +55,7 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
             parts = [_Part(number, make(directory / NEW / f"{number:03d}")) for number in range(shards)]
             for part in parts:
                 files.callback(part.log.close)
-                files.enter_context(part.log.together())
+                files.enter_context(part.log.batch())
             sharing = _Sharing(parts, scope)
             for event in log if parts else ():
                 sharing.hand_out(event)
@@ -288,7 +288,7 @@ class Merger:
         try:
             ends = {shard: log.end() for shard, log in logs.items()}
             count = 0
-            with self.log.together():
+            with self.log.batch():
                 for _, shard, event in merge(*(self._news(n, log, ends[n]) for n, log in logs.items()), key=_order):
                     count += self._put(shard, event)
                 if any(ends[shard] > self.cursors[shard] for shard in ends):
@@ -417,13 +417,17 @@ class Merger:
         """What pages are relevance_now by now."""
         self.bring_over()
         page_of = dict(self.log.rows("node, seq", VERSIONS))
-        with self.log.together():
+        with self.log.batch():
             for shard in range(self.shards):
                 if not (shard_path(self.directory, shard) / NAME).exists():
                     continue
                 with closing(self._open(shard)) as own:
-                    relevances_now = own.rows("node, relevance_now.relevance_now", f"{VERSIONS} AND relevance_now.relevance_now IS NOT NULL")
-                    self.log.settle([(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of])
+                    relevances_now = own.rows(
+                        "node, relevance_now.relevance_now", f"{VERSIONS} AND relevance_now.relevance_now IS NOT NULL"
+                    )
+                    self.log.settle(
+                        [(page_of[node], relevance_now) for node, relevance_now in relevances_now if node in page_of]
+                    )
             if self._settings["threshold"] is not None:  # those who look must notice
                 self.log.append(Setting("threshold", self._settings["threshold"]))
 
@@ -449,7 +453,7 @@ class Merger:
     def finish(self, ending: str, now: float) -> dict[str, Any]:
         """At the end of a run: what pages are relevance_now by now, and how it ended, which is returned."""
         ends: list[dict[str, Any]] = []
-        with self.log.together():
+        with self.log.batch():
             self.settle()
             for shard in range(self.shards):
                 with closing(self._open(shard)) as own:

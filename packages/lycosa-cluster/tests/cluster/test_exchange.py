@@ -301,7 +301,7 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         later = merged(directory, traps, twice=2)  # b and c: that e is a copy its shard knows
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
         assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
-        with closing(SqliteLog(directory / NAME)) as log, log.together():  # pages lost their words
+        with closing(SqliteLog(directory / NAME)) as log, log.batch():  # pages lost their words
             for number, visit in list(log.numbered("kind = 'page'")):
                 assert isinstance(visit, Visit)
                 log._db.execute("DELETE FROM event WHERE seq = ?", (number,))

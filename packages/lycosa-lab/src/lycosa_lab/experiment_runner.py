@@ -45,10 +45,10 @@ from lycosa_lab.trial_strategies import (
     LOOK_AHEAD,
     ORACLE,
     is_foresighted,
+    judge_as_for,
     look_ahead_links,
     make_trial_strategy,
     needs,
-    topic_as_for,
     uses_judge,
     wants,
 )
@@ -180,7 +180,7 @@ class TrialRunner:
             self.guide(subject, plan.told)
             for text in plan.strategies:
                 if needs(text).isdisjoint(subject.lacking):
-                    self.guide(subject, topic_as_for(text, plan.told))
+                    self.guide(subject, judge_as_for(text, plan.told))
             seeds = seed_sets(
                 self.index, subject, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
                 random_seed=plan.random_seed, disjoint=plan.disjoint,
@@ -205,7 +205,7 @@ class TrialRunner:
         return self.guides[key]
 
     def _guide_of(self, strategy: str, subject: Subject) -> Judgements | LearningJudgements:
-        guide = self.guide(subject, topic_as_for(strategy, self.experiment.told))
+        guide = self.guide(subject, judge_as_for(strategy, self.experiment.told))
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
             return replace(
                 Judgements.given(self.index), relevance=guide.relevance

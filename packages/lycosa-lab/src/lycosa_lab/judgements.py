@@ -25,7 +25,7 @@ from lycosa.core.types import Visit, as_stored
 from lycosa.judges import TOPICS, describe
 from lycosa.judges.base import CONTEXT_SCORE, FACETS, ask, asked
 from lycosa.judges.examples import centroid
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.cache import Columns, code_digest, corpus_digest, digest, load, save
@@ -69,21 +69,21 @@ class Judgements:
     def judged(
         cls,
         index: CorpusIndex,
-        topic: Judge,
+        judge: Judge,
         wants: tuple[str, ...] = (),
         path: Path | None = None,
         progress: ProgressCallback = no_progress,
     ) -> Judgements:
         """Let a topic judge all pages, or read what it said before; `wants` are the facets that strategies ask for."""
         kept = load(path)
-        (facets, data), columns = kept or _judge_all(index, topic, wants, progress)
+        (facets, data), columns = kept or _judge_all(index, judge, wants, progress)
         if path is not None and kept is None:
             save(path, [facets, data], **columns)
         return cls(
-            index, columns["relevance"], strongest(index, columns["links"]), topic.threshold,
+            index, columns["relevance"], strongest(index, columns["links"]), judge.threshold,
             links=columns["links"] if len(index.link_slot) else None, data=data,
             facets={name: columns[f"facet {number}"] for number, name in enumerate(facets)},
-            exact=bool(getattr(topic, "exact", False)),
+            exact=bool(getattr(judge, "exact", False)),
         )  # fmt: skip
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Judgements:
@@ -105,10 +105,10 @@ class Judgements:
 
 
 def _judge_all(
-    index: CorpusIndex, topic: Judge, wants: tuple[str, ...], progress: ProgressCallback
+    index: CorpusIndex, judge: Judge, wants: tuple[str, ...], progress: ProgressCallback
 ) -> tuple[Any, Columns]:
     """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
-    ask(topic, wants)
+    ask(judge, wants)
     reader = Vocabulary()
     relevance = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
     links = np.zeros(int(index.link_start[-1]), np.float32)
@@ -116,7 +116,7 @@ def _judge_all(
     data: list[bytes] = []
     for node in range(len(index)):
         page = index.page(node)
-        said = topic.judge(page, reader.read(page))
+        said = judge.judge(page, reader.read(page))
         here = slice(index.link_start[node], index.link_start[node + 1])
         relevance[node] = said.relevance if np.isfinite(said.relevance) else 0.0
         links[here] = np.nan_to_num(said.link_relevances)
@@ -205,15 +205,15 @@ def judgements_for(
     judge = judge or JUDGES[told]
     if reason := learning_reason(judge):
         raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
-    topic = judge_maker(index, subject, told, judge)()
-    kinds = tuple(sorted(set(asked(topic, wants)) & set(WANTS))) if hasattr(topic, "facets") else ()
-    stems = dict(topic.weights) if told == "examples" and isinstance(topic, VectorJudge) else {}
+    made = judge_maker(index, subject, told, judge)()
+    kinds = tuple(sorted(set(asked(made, wants)) & set(WANTS))) if hasattr(made, "facets") else ()
+    stems = dict(made.weights) if told == "examples" and isinstance(made, VectorJudge) else {}
     path = None
     if out is not None:
         learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
-        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, topic.threshold)
+        key = digest(corpus_digest(index), told, code_digest(judge), kinds, learned, subject.targets, made.threshold)
         path = Path(out) / "guides" / f"{key}.npz"
-    guide = Judgements.judged(index, topic, kinds, path, progress)
+    guide = Judgements.judged(index, made, kinds, path, progress)
     guide.stems = stems
     return guide
 
@@ -236,7 +236,7 @@ def judge_maker(index: CorpusIndex, subject: Subject, told: str, judge: str) -> 
         pages = (index.page(node) for node in subject.examples)
         made = TOPICS.maker(parse(judge)[0])
         learned = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
-    return lambda: make_topic(options, learned)
+    return lambda: make_judge(options, learned)
 
 
 def learning_reason(judge: str) -> str:

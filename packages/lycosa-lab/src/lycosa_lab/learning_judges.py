@@ -23,7 +23,7 @@ from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import VisitScheduler, Learner, Judge, TrapFilter
+from lycosa.core.protocols import Judge, Learner, TrapFilter, VisitScheduler
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.judges.base import ask
@@ -184,14 +184,21 @@ class TrialJudge:
 
     def __init__(self, guide: LearningJudgements, seeds: Iterable[int], wants: Sequence[str]) -> None:
         self.index, self._readings = guide.index, guide.readings
-        self._topic, self._reader = guide.make(), CrawlWords(guide.readings)
-        ask(self._topic, wants)
-        self._learner = self._topic if isinstance(self._topic, Learner) else None
+        self._judge, self._reader = guide.make(), CrawlWords(guide.readings)
+        ask(self._judge, wants)
+        self._learner = self._judge if isinstance(self._judge, Learner) else None
         if self._learner is not None:
             for node in seeds:
                 self._learner.start(Seed(self.index.names[node]))
         self._assessor = Assessor(
-            self._topic, "", Table(), Tally(), reader=self._reader, trap_filter=TrapFilter(), scheduler=VisitScheduler(), mark=CrashMarker()
+            self._judge,
+            "",
+            Table(),
+            Tally(),
+            reader=self._reader,
+            trap_filter=TrapFilter(),
+            scheduler=VisitScheduler(),
+            mark=CrashMarker(),
         )
         self._link_relevances = np.zeros(0, np.float32)
         self.seconds = 0.0
@@ -208,7 +215,7 @@ class TrialJudge:
         task = Task(self.index.names[node], pick=pick, arm=arm, priority=score)
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
-        self._topic.learn(visit)
+        self._judge.learn(visit)
         self._link_relevances = self.index.strongest(node, visit.links.link_relevances)
         self.seconds += process_time() - began
         return visit
@@ -236,7 +243,7 @@ def learning_judgements(
     """A guide by a judge that learns, told the subject's words, examples or model."""
     make = judge_maker(index, subject, told, judge)
 
-    def topic() -> Judge:
+    def make_with_readings() -> Judge:
         made = make()
         query = made.query if isinstance(made, Probability) else made
         if isinstance(made, Probability):
@@ -245,8 +252,8 @@ def learning_judgements(
             query.link_words = readings.link_words
         return made
 
-    first = topic()
+    first = make_with_readings()
     return LearningJudgements(
-        index, readings, topic, first.threshold, bool(getattr(first, "probability", False)),
+        index, readings, make_with_readings, first.threshold, bool(getattr(first, "probability", False)),
         dict(getattr(first, "weights", {})) if told == "examples" else {},
     )  # fmt: skip

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
-from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Strategy, TrapFilter
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Step, Visit
 from lycosa_lab.corpus_index import CorpusIndex
@@ -168,9 +168,9 @@ class IndexedTable(Table):
         self.close(row)
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
         children = self.row_at[targets]
-        if self.cold is not None and self.cold.count and len(away := np.flatnonzero(children < -1)):
+        if self.spilled is not None and self.spilled.count and len(away := np.flatnonzero(children < -1)):
             names = [b"%d" % target for target in targets[away].tolist()]
-            children[away] = np.array(self.cold.recall(children[away].tolist(), names), np.intp)
+            children[away] = np.array(self.spilled.recall(children[away].tolist(), names), np.intp)
         if len(targets):
             new = (children < _NONE).nonzero()[0]
             if len(new):
@@ -226,9 +226,21 @@ class IndexedStep(Step):
     __slots__ = ("_index", "_node")
 
     def __init__(
-        self, visit: Visit, row: int, children: Rows, link_relevances: NDArray[np.float32], node: int, index: CorpusIndex
+        self,
+        visit: Visit,
+        row: int,
+        children: Rows,
+        link_relevances: NDArray[np.float32],
+        node: int,
+        index: CorpusIndex,
     ) -> None:
-        self.visit, self.row, self.children, self.link_relevances, self.is_inbound = visit, row, children, link_relevances, False
+        self.visit, self.row, self.children, self.link_relevances, self.is_inbound = (
+            visit,
+            row,
+            children,
+            link_relevances,
+            False,
+        )
         self._node, self._index = node, index
 
     @property

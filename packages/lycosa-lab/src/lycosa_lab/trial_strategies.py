@@ -151,7 +151,7 @@ def is_foresighted(text: str) -> bool:
     return parse(text)[0] == "craw4llm"
 
 
-def topic_as_for(text: str, told: str) -> str:
+def judge_as_for(text: str, told: str) -> str:
     """What the guide of a strategy has to be told: a model where the strategy can't do without classes, else `told`."""
     return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
 

@@ -17,7 +17,7 @@ from lycosa_lab.preparation import prepare
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
 from lycosa_lab.subjects import Subject, subjects_of
-from lycosa_lab.trial_strategies import GROUPS, given_group, make_trial_strategy, needs, topic_as_for, wants
+from lycosa_lab.trial_strategies import GROUPS, given_group, judge_as_for, make_trial_strategy, needs, wants
 from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}
@@ -115,7 +115,7 @@ def test_trained_strategies_find_what_was_prepared(
 ) -> None:
     """They are made without naming a file, and find more than chance would."""
     index, subject, out = hunted
-    guide = judgements_for(index, subject, topic_as_for(text, "words"), out=out)
+    guide = judgements_for(index, subject, judge_as_for(text, "words"), out=out)
     made = make_trial_strategy(text, index, subject, guide, budget=30, random_seed=0)
     (seeds,) = seed_sets(index, subject, "on-topic", count=3)
     found = subject.counted(simulate(guide, made, seeds, 30, seen=subject.seen).found)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies import strategy
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Strategy, Judge
+from lycosa.core.protocols import Judge, Strategy
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import BROWSING, STRATEGIES, TAXONOMY, TRUTH, WORDS, strategy
 from lycosa_lab.corpora.generated import generate
@@ -60,7 +60,7 @@ class World:
 
     def topic(self) -> Judge:
         """A judge that learns nothing on the way."""
-        return make_topic(Options(topic=QUERY, judge="vector,idf=background"))
+        return make_judge(Options(topic=QUERY, judge="vector,idf=background"))
 
     def guide(self, wants: tuple[str, ...]) -> Judgements:
         """What it says of all pages."""

@@ -475,7 +475,7 @@ class Scheduler(BaseScheduler):
         engine.frontier.wake(self.space.host_key(task.node))
         if visit.is_page:
             self._count("lycosa/pages")
-            if visit.was_relevant(engine.topic.threshold):
+            if visit.was_relevant(engine.judge.threshold):
                 self._count("lycosa/relevant")
         if self._snapshots is not None:
             self._snapshots.visited(visit)

@@ -226,9 +226,13 @@ class CachedView:
             for node, relevant in labels.items():
                 if (page := self.view.page(node)) is not None:
                     relevance_now = relevances_now[page.number]
-                    relevances_now[page.number] = relevant if self.view.probability else settled(relevance_now, relevant, line)
+                    relevances_now[page.number] = (
+                        relevant if self.view.probability else settled(relevance_now, relevant, line)
+                    )
                     counted[page.number] = True
-            return CurrentPages(relevances_now, counted, counted & (relevances_now >= line), int(self.view.column("crawled").sum()))
+            return CurrentPages(
+                relevances_now, counted, counted & (relevances_now >= line), int(self.view.column("crawled").sum())
+            )
 
     def scores(self, labels: Mapping[str, bool]) -> tuple[list[PageRow], NDArray[np.float64]]:
         with self.view.lock:

@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.spec import spell
 from lycosa.judges import TOPICS
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.judges.taxonomy import wanted
 from lycosa.revisit.detectors import parse_detectors
 from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
@@ -110,7 +110,7 @@ def _try(settings: InterestSettings, place: Callable[[str], Path]) -> None:
         return
     if settings.words:
         made = options(settings, ["https://example.org/"]) | {"examples": []}
-        make_topic(Options.from_mapping(made, "the interest's settings"))
+        make_judge(Options.from_mapping(made, "the interest's settings"))
     if settings.strategy in GUIDES and GUIDES[settings.strategy].needs == WORDS:
         _build(settings.strategy, settings.words)
 

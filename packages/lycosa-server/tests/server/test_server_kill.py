@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.store.log import PAGES, UNIQUE_PAGES, RELEVANCE_NOW, SqliteLog
+from lycosa.store.log import PAGES, RELEVANCE_NOW, UNIQUE_PAGES, SqliteLog
 from lycosa.testweb import Server, Web, serve
 from lycosa_server.backup import restore, write_backup
 from lycosa_server.people.database import Database

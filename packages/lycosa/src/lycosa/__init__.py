@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lycosa.core.errors import InputError as InputError
     from lycosa.core.errors import LycosaError as LycosaError
     from lycosa.core.protocols import Estimator as Estimator
-    from lycosa.core.protocols import Space as Space
     from lycosa.core.protocols import Judge as Judge
+    from lycosa.core.protocols import Space as Space
     from lycosa.core.types import Judgement as Judgement
     from lycosa.core.types import Links as Links
     from lycosa.core.types import Page as Page

@@ -90,7 +90,7 @@ def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> No
         crawl = lycosa.crawl(
             "coral reefs", [front], out=out, budget=3, delay=0.0, allow_network=["127.0.0.0/8"], render="always",
             cookies=str(cookies), headers=[f"127.0.0.1 X-Key: {SENT['header']}"],
-            render_time=100.0, requisites=True,
+            render_time=100.0, page_assets=True,
         )  # fmt: skip
         visits = list(crawl)
     [page] = [visit for visit in visits if visit.node == front]
@@ -100,7 +100,7 @@ def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> No
     assert not [one for one in asked if one[0] == "localhost" and any(secret in one[2] for secret in SENT.values())]
     # What the browser has fetched is not fetched twice; of a style sheet, what it needs is.
     assert 1 == [path for _, path, _ in asked].count("/a.css")
-    assert [f"{front}b.png"] == [visit.node for visit in visits if visit.kind == "requisite"]
+    assert [f"{front}b.png"] == [visit.node for visit in visits if visit.kind == "asset"]
     written = everything(out)
     assert b"/data" in written
     assert b"Coral reefs are home" in written

@@ -19,7 +19,7 @@ from handmade import FRONT, crawl, html, redirect
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
-from lycosa.core.types import Label, Rows, Priorities, Seed, Step
+from lycosa.core.types import Label, Priorities, Rows, Seed, Step
 from lycosa.explaining import Reasons, Why
 from lycosa.explaining.standing import explained
 from lycosa.judges.space_judge import SpaceJudge

@@ -69,7 +69,7 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
     assert whole.word_pages[: len(whole.words)].tolist() == reference.word_pages[: len(reference.words)].tolist()
     assert [whole.page(f"{A}1").terms[0].tolist()] == [words.tolist() for words, _ in reference.words_on([1])]  # type: ignore[union-attr]
     _grown(crawl, 8, 2)
-    with crawl.log.together():
+    with crawl.log.batch():
         crawl.log.append(Label(f"{A}1", True, 30.0))
         crawl.log.store_relevances(np.linspace(0.1, 0.9, 11))
     later = CrawlView(directory, content=False)

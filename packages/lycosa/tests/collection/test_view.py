@@ -271,7 +271,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     view.catch_up()
     assert [0.5, 0.4] == [page.relevance_now for page in view.pages()]
     assert [0, 1, 2] == view.harvest().found
-    with crawl.log.together():
+    with crawl.log.batch():
         crawl.log.append(ModelUpdate("judge", {}))
         crawl.log.store_relevances(np.array([0.75, 0.0]))
     crawl.page(C, html("Atolls", "coral atolls"), 2.0, relevance=0.3)
@@ -280,7 +280,7 @@ def test_what_pages_are_worth_by_now(tmp_path: Path) -> None:
     view._redraw = 0.0
     assert [0, 1, 1, 2] == view.harvest().found
     assert ([2], 2) == ([host.relevant for host in view.hosts()], view.relevant_by_language()["en"])
-    with crawl.log.together():
+    with crawl.log.batch():
         crawl.log.append(Label(B, True))
         crawl.log.store_relevances(np.array([0.75, 0.9, 0.3]))
     view.catch_up()

@@ -110,7 +110,13 @@ def test_a_visit_carries_what_was_known_at_its_pick() -> None:
     """Pick number, arm and score at the pick are recorded; a seed's score is infinite."""
     space = GraphSpace({"a": ["b"]}, relevance={"a": 0.8}, alpha={("a", "b"): 0.4})
     first, second = run(engine(space, best=True, judge_name="judge"))
-    assert (1, "arm", float("inf"), 0.8, "judge") == (first.pick, first.arm, first.priority, first.relevance, first.judge)
+    assert (1, "arm", float("inf"), 0.8, "judge") == (
+        first.pick,
+        first.arm,
+        first.priority,
+        first.relevance,
+        first.judge,
+    )
     assert 2 == second.pick
     assert pytest.approx(0.6) == second.priority
     assert [pytest.approx(0.4)] == first.links.link_relevances.tolist()

@@ -98,7 +98,9 @@ def test_a_free_row_that_fails_is_waited_for_no_longer() -> None:
 def test_held_rows_wait_for_lanes_with_free_ones() -> None:
     """A free row whose host will be ready within the patience comes first; one that takes longer is not waited for."""
     until = {"a": 5.0, "b": 0.0}
-    made = frontier("a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=2.0)
+    made = frontier(
+        "a1 b1 b2", [0.1, 0.9, 0.8], [FREE, HELD, HELD], ready=lambda host_key: (until[host_key], ""), patience=2.0
+    )
     assert "b1" == take(made, 2.9), "5.0 is further off than two seconds"
     end(made, "b1")
     assert "" == take(made, 3.1)
@@ -245,7 +247,11 @@ class Model:
             return -1
         row = max(ready, key=lambda row: (self.free(row), self.priority(row), -row))
         if not self.free(row):
-            soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
+            soon = [
+                host_key
+                for host_key in range(LANES)
+                if until[host_key] <= now + patience or until[host_key] == math.inf
+            ]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
         worth = min(WORTH_WAITING, patience)
@@ -405,7 +411,9 @@ def test_all_of_it_equals_brute_force(
 def choosy(scores: list[float], until: dict[str, float], share: float = 0.7, **rest: Any) -> Frontier:
     """A frontier with one row in each of the lanes a, b, c."""
     nodes = " ".join(f"{host_key}1" for host_key in "abc"[: len(scores)])
-    return frontier(nodes, scores, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest)
+    return frontier(
+        nodes, scores, ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=share, patience=300.0, **rest
+    )
 
 
 @pytest.mark.parametrize(("score", "taken"), [(0.62, ""), (0.63, "b1"), (0.64, "b1"), (0.9, "b1")])
@@ -436,7 +444,9 @@ def test_a_long_rest_that_is_nearly_over_is_worth_waiting_for() -> None:
 def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
     """The best lane is answering: it is waited for, but not longer than for one that rests."""
     until = {"a": 0.0, "b": 0.0}
-    made = frontier("a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (until[host_key], ""), choosy=0.7, patience=300.0)
+    made = frontier(
+        "a1 a2 b1", [0.9, 0.8, 0.1], ready=lambda host_key: (until[host_key], ""), choosy=0.7, patience=300.0
+    )
     assert "a1" == take(made, 100.0)
     until["a"] = math.inf
     assert "" == take(made, 101.0)
@@ -451,20 +461,26 @@ def test_a_slow_answer_is_not_waited_for(ends: bool) -> None:
 def test_choosiness_ends_where_patience_ends() -> None:
     """A crawl that gives up after a second must not refuse a page for the sake of a host that rests for two."""
     until = {"a": 2.0}
-    made = frontier("a1 b1", [0.9, 0.1], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7, patience=1.0)
+    made = frontier(
+        "a1 b1", [0.9, 0.1], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7, patience=1.0
+    )
     assert "b1" == take(made)
 
 
 def test_held_rows_are_not_worth_waiting_for() -> None:
     """However much a held row promises, free ones do not wait for its lane."""
-    made = frontier("a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda host_key: (2.0 if host_key == "a" else 0.0, ""), choosy=1.0)
+    made = frontier(
+        "a1 b1", [0.9, 0.1], [HELD, FREE], ready=lambda host_key: (2.0 if host_key == "a" else 0.0, ""), choosy=1.0
+    )
     assert "b1" == take(made)
 
 
 def test_a_row_that_rises_while_its_lane_rests_is_waited_for() -> None:
     """What is learned while a lane rests counts, though another lane that rests was better before."""
     until = {"a": 2.0, "b": 2.0}
-    ready = frontier("a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7)
+    ready = frontier(
+        "a1 b1 c1 c2", [0.5, 0.4, 0.4, 0.4], ready=lambda host_key: (until.get(host_key, 0.0), ""), choosy=0.7
+    )
     assert "c1" == take(ready)
     ready.rank(np.array([1], np.int32), np.array([0.9]))
     assert "" == take(ready)

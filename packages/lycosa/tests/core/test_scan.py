@@ -292,7 +292,11 @@ class Model:
         ready = [row for host_key in range(LANES) if until[host_key] <= now for row in self.candidates(host_key)]
         row = max(ready, key=lambda row: (self.free(row), self.priority(row), -row), default=-1)
         if row >= 0 and not self.free(row):
-            soon = [host_key for host_key in range(LANES) if until[host_key] <= now + patience or until[host_key] == math.inf]
+            soon = [
+                host_key
+                for host_key in range(LANES)
+                if until[host_key] <= now + patience or until[host_key] == math.inf
+            ]
             coming = any(self.free(row) for host_key in soon for row in self.candidates(host_key))
             return -1 if coming or any(self.taken.values()) else row
         return row
@@ -330,7 +334,10 @@ def test_order_equals_brute_force(linear: bool, operations: list[Any], seeds: fr
     now, until = 0.0, [0.0] * LANES
     model = Model(seeds)
     made = ScanFrontier(
-        table, ready=lambda host_key: (until[int(host_key[-1])], "rests"), patience=patience, lines=LINES if linear else 0
+        table,
+        ready=lambda host_key: (until[int(host_key[-1])], "rests"),
+        patience=patience,
+        lines=LINES if linear else 0,
     )
 
     def rank(rows: list[int]) -> None:

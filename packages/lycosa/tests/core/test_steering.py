@@ -19,7 +19,7 @@ from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Outcome, Page, Rows, Priorities, Seed, Setting, Step, Task, Visit
+from lycosa.core.types import Links, Outcome, Page, Priorities, Rows, Seed, Setting, Step, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog

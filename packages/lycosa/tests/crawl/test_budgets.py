@@ -101,7 +101,9 @@ def test_a_host_that_only_fails_is_given_up(tmp_path: Path, said: Says, outcome:
     engine = told.crawl.engine
     assert engine is not None
     assert LEFT_ALONE == engine.ending
-    assert [f"{GIVE_UP} failures in a row, the last: {outcome}"] == [host_key.why for host_key in engine.frontier.waiting()]
+    assert [f"{GIVE_UP} failures in a row, the last: {outcome}"] == [
+        host_key.why for host_key in engine.frontier.waiting()
+    ]
 
 
 def test_a_host_that_answers_now_and_then_is_not_given_up(tmp_path: Path) -> None:

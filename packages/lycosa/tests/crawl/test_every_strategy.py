@@ -144,7 +144,7 @@ def test_its_log_is_all_that_it_needs(world: World, strategy: str, tmp_path: Pat
         return state_of(engine), await go_on(engine, 12)
 
     log = SqliteLog(tmp_path / "log.sqlite")
-    with log.together():
+    with log.batch():
         for event in events:
             log.append(event)
     log.close()

@@ -10,7 +10,7 @@ from learning_judge import Learning
 from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa.core.protocols import Space, Judge
+from lycosa.core.protocols import Judge, Space
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit
 from lycosa.crawling import Crawl
 from lycosa.judges.vector_judge import VectorJudge

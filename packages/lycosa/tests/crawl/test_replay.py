@@ -97,7 +97,7 @@ def test_resuming_picks_what_folding_in_process_picks(
 
         async def replay(cut: int = cut) -> tuple[Any, Any]:
             log = SqliteLog(tmp_path / f"{cut}.sqlite")
-            with log.together():
+            with log.batch():
                 for event in events[:cut]:
                     log.append(event)
             log.close()

@@ -26,7 +26,7 @@ from lycosa.crawling import crawl_files as files
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
-from lycosa.store.log import VERSIONS, RELEVANCE_NOW, SqliteLog, append_labels
+from lycosa.store.log import RELEVANCE_NOW, VERSIONS, SqliteLog, append_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.strategies.best_first import BestFirst
 from lycosa.testweb import Web

@@ -13,7 +13,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Links, Page
 from lycosa.judges.browsing_judge import BrowsingJudge
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
@@ -70,8 +70,8 @@ def test_words_still_come_first(tmp_path: Path) -> None:
     """Whoever says what to hunt is judged by that; without a file there is nothing to go by."""
     ten_pages().save(tmp_path / "b")
     strategy = f"hybrid,file={tmp_path / 'b'}"
-    assert isinstance(make_topic(Options(strategy=strategy)), BrowsingJudge)
-    assert not isinstance(make_topic(Options(topic="reef", strategy=strategy)), BrowsingJudge)
+    assert isinstance(make_judge(Options(strategy=strategy)), BrowsingJudge)
+    assert not isinstance(make_judge(Options(topic="reef", strategy=strategy)), BrowsingJudge)
     for options in (Options(judge="browsing"), Options(judge="browsing", strategy="scent")):
         with pytest.raises(InputError, match=r"the judge browsing has nothing to go by: .*--strategy hmm,file=FILE"):
-            make_topic(options)
+            make_judge(options)

@@ -80,7 +80,9 @@ def test_five_classes_at_most_are_remembered() -> None:
 def test_alpha_is_what_the_anchor_adds_to_the_prior(model: TrainedModel) -> None:
     """(P - prior) / (1 - prior), not below 0; 0 for anchors without a known word. 8 of 14 pages are of the sea."""
     topic = ModelJudge(model, ["Sea"])
-    link_relevances = judged(topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")).link_relevances
+    link_relevances = judged(
+        topic, page("A page", "coral fish", "train", "nothing known", "", "the coral fish")
+    ).link_relevances
     share = model.probabilities(["coral", "fish"])[:2].sum()
     assert topic.prior == pytest.approx(8 / 14)
     assert link_relevances[0] == pytest.approx((share - 8 / 14) / (6 / 14), abs=1e-5)

@@ -30,7 +30,9 @@ def test_both_ways() -> None:
 
 def test_the_topic_itself_is_1() -> None:
     """Each word finds itself on the other side; how often it is there does not matter."""
-    assert [1.0, 1.0] == judge(corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef").link_relevances.tolist()
+    assert [1.0, 1.0] == judge(
+        corley(idf="none"), "", "reef bleaching", "bleaching reefs, reef"
+    ).link_relevances.tolist()
 
 
 def test_a_weight_multiplies_idf() -> None:

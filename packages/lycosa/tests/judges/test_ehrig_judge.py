@@ -35,7 +35,9 @@ def test_weights_and_repeated_words_of_the_topic() -> None:
 def test_synonyms_and_equal_words_are_1() -> None:
     """Words of one concept have no link between them, .5^0; so has a word that the ontology does not know, itself."""
     topic = ehrig("bleaching zooxanthellae")
-    assert [1.0, 1.0, 1.0, 0.0] == judge(topic, "", "Whitening", "bleachings", "zooxanthellae", "sea").link_relevances.tolist()
+    assert [1.0, 1.0, 1.0, 0.0] == judge(
+        topic, "", "Whitening", "bleachings", "zooxanthellae", "sea"
+    ).link_relevances.tolist()
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.checks import check_topic
+from lycosa.checks import check_judge
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.judges.embedding import PRIOR, STEPS, EmbeddingJudge
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.store import codec
 from lycosa.text.embeddings import unit, vectors
 from lycosa.text.vocabulary import Vocabulary
@@ -80,7 +80,9 @@ def test_weighted_terms_by_hand() -> None:
     """A file of terms: q = unit(2 a + .5 b), a and b of length 1."""
     coral, sea = vectors(["coral", "warm sea"])
     said = judge(EmbeddingJudge({"coral": 2.0, "warm sea": 0.5}), REEF, "reef")
-    assert [float(vectors(["reef"])[0] @ unit(2 * coral + 0.5 * sea))] == pytest.approx(said.link_relevances.tolist(), abs=1e-5)
+    assert [float(vectors(["reef"])[0] @ unit(2 * coral + 0.5 * sea))] == pytest.approx(
+        said.link_relevances.tolist(), abs=1e-5
+    )
 
 
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
@@ -192,14 +194,14 @@ def test_the_fingerprint_tells_topics_apart() -> None:
 def test_by_the_options_of_a_crawl() -> None:
     """--judge embedding,link=context, with words, with a threshold, and with what was learned of examples."""
     told = EmbeddingJudge.from_examples([REEF])
-    topic = make_topic(Options(topic="coral", judge="embedding,link=context", threshold=0.3))
+    topic = make_judge(Options(topic="coral", judge="embedding,link=context", threshold=0.3))
     assert isinstance(topic, EmbeddingJudge)
     assert ("context", 0.3) == (topic.link, topic.threshold)
-    topic = make_topic(Options(topic="coral", examples=["a.html"], judge="embedding"), told)
+    topic = make_judge(Options(topic="coral", examples=["a.html"], judge="embedding"), told)
     assert repr(EmbeddingJudge("coral", examples=told).fingerprint) == repr(getattr(topic, "fingerprint", ""))
 
 
 def test_checks() -> None:
     """Words and examples together pass the checks for topics."""
     told = EmbeddingJudge.from_examples([REEF])
-    check_topic(lambda: EmbeddingJudge({"coral reef": 2.0, "the sea": 0.0}, link="context", examples=told))
+    check_judge(lambda: EmbeddingJudge({"coral reef": 2.0, "the sea": 0.0}, link="context", examples=told))

@@ -79,7 +79,9 @@ def test_another_size() -> None:
 def test_links_next_to_each_other() -> None:
     """Windows overlap, and the marks of other links take no room."""
     text = "\x01a\x02 \x01reef\x02" + " x" * 60 + " \x01b\x02"
-    assert [log(2), log(2), 0.0] == pytest.approx(judge(KeywordJudge("reef"), text, "a", "reef", "b").link_relevances.tolist())
+    assert [log(2), log(2), 0.0] == pytest.approx(
+        judge(KeywordJudge("reef"), text, "a", "reef", "b").link_relevances.tolist()
+    )
 
 
 def test_links_are_found_by_position() -> None:

@@ -11,7 +11,7 @@ from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Page, Visit
 from lycosa.judges import TOPICS, describe
 from lycosa.judges.counting import KeywordJudge, WordFrequencyJudge
-from lycosa.judges.factory import make_topic, read_terms
+from lycosa.judges.factory import make_judge, read_terms
 from lycosa.judges.model import TrainedModel
 from lycosa.judges.model_judge import ModelJudge
 from lycosa.judges.pattern import RegexJudge
@@ -24,21 +24,21 @@ from lycosa.text.naive_bayes import NaiveBayes
 
 def test_words() -> None:
     """Words make the default judge, which gives probabilities."""
-    topic = make_topic(Options(topic="coral reefs"))
+    topic = make_judge(Options(topic="coral reefs"))
     assert isinstance(topic, Probability)
     assert ({"coral": 1.0, "reef": 1.0}, 0.5) == (topic.weights, topic.threshold)
 
 
 def test_words_for_a_judge_by_name() -> None:
     """A judge that is named keeps its formula and its threshold."""
-    topic = make_topic(Options(topic="coral reefs", judge="vector"))
+    topic = make_judge(Options(topic="coral reefs", judge="vector"))
     assert isinstance(topic, VectorJudge)
     assert ({"coral": 1.0, "reef": 1.0}, 0.1) == (topic.weights, topic.threshold)
 
 
 def test_a_pattern() -> None:
     """A regular expression makes a pattern; a threshold of the user's is handed on."""
-    topic = make_topic(Options(regex="coral", threshold=0.7))
+    topic = make_judge(Options(regex="coral", threshold=0.7))
     assert isinstance(topic, RegexJudge)
     assert 0.7 == topic.threshold
 
@@ -47,24 +47,24 @@ def test_terms_from_a_file(tmp_path: Path) -> None:
     """A file of terms makes a weighted query."""
     path = tmp_path / "terms.txt"
     path.write_text("# what I want\ncoral\t2\n\nreef\nbleaching event\t0.5\r\n", encoding="utf-8-sig")
-    topic = make_topic(Options(terms=str(path)))
+    topic = make_judge(Options(terms=str(path)))
     assert isinstance(topic, Probability)
     assert {"coral": 2.0, "reef": 1.0, "bleach": 0.5, "event": 0.5} == topic.weights
 
 
 def test_examples() -> None:
     """Learned terms are stems already; words beside them weigh as much as the heaviest."""
-    topic = make_topic(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
+    topic = make_judge(Options(examples=["x"], judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(topic, VectorJudge)
     assert {"coral": 0.5, "reef": 0.25} == topic.weights
-    both = make_topic(Options(examples=["x"], topic="reef sea", judge="vector"), {"coral": 0.5, "reef": 0.25})
+    both = make_judge(Options(examples=["x"], topic="reef sea", judge="vector"), {"coral": 0.5, "reef": 0.25})
     assert isinstance(both, VectorJudge)
     assert {"coral": 0.5, "reef": 0.75} == {key: both.weights[key] for key in ("coral", "reef")}
 
 
 def test_words_beside_examples_weigh_alike() -> None:
     """Each word beside the examples weighs as much as the heaviest term of the examples."""
-    both = make_topic(Options(examples=["x"], topic="coral sea lagoon", judge="vector"), {"coral": 0.5})
+    both = make_judge(Options(examples=["x"], topic="coral sea lagoon", judge="vector"), {"coral": 0.5})
     assert isinstance(both, VectorJudge)
     assert {"coral": 1.0, "sea": 0.5, "lagoon": 0.5} == both.weights
 
@@ -73,20 +73,20 @@ def test_a_class_of_ones_own() -> None:
     """module:Class is imported and made."""
     from lycosa.judges.space_judge import SpaceJudge
 
-    assert isinstance(make_topic(Options(judge="lycosa.judges.space_judge:Given")), SpaceJudge)
+    assert isinstance(make_judge(Options(judge="lycosa.judges.space_judge:Given")), SpaceJudge)
 
 
 @pytest.mark.parametrize("name", ["nowhere:Thing", "lycosa.spaces.graph:Nothing", ":Thing"])
 def test_a_class_that_can_not_be_loaded(name: str) -> None:
     """A name that leads nowhere is refused with how to write it."""
     with pytest.raises(InputError, match=r"cannot load the judge.*module:Class"):
-        make_topic(Options(judge=name))
+        make_judge(Options(judge=name))
 
 
 def test_a_class_that_takes_no_threshold() -> None:
     """A class that can't be made as asked is refused, not a traceback."""
     with pytest.raises(InputError, match="cannot load the judge"):
-        make_topic(Options(judge="lycosa.judges.base:LanguageJudge", threshold=0.5))
+        make_judge(Options(judge="lycosa.judges.base:LanguageJudge", threshold=0.5))
 
 
 class Own:
@@ -122,12 +122,12 @@ class Broken:
 def test_classes_that_make_no_topic(name: str, told: str) -> None:
     """Whatever a class of one's own does, it is found out before the crawl starts, and told in a line."""
     with pytest.raises(InputError, match=told):
-        make_topic(Options(judge=name))
+        make_judge(Options(judge=name))
 
 
 def test_a_class_of_ones_own_with_words_and_parameters() -> None:
     """It gets the words, the threshold, and what is typed behind its name."""
-    made = make_topic(Options(judge=f"{__name__}:Own,size=3", topic="coral", threshold=0.7))
+    made = make_judge(Options(judge=f"{__name__}:Own,size=3", topic="coral", threshold=0.7))
     assert isinstance(made, Own)
     assert ("coral", 0.7, 3) == (made.words, made.threshold, made.size)
 
@@ -135,7 +135,7 @@ def test_a_class_of_ones_own_with_words_and_parameters() -> None:
 def test_a_class_of_ones_own_that_takes_no_words() -> None:
     """Words that it can't take are not dropped silently."""
     with pytest.raises(InputError, match="it has no parameter 'words' for 'coral'"):
-        make_topic(Options(judge="lycosa.judges.space_judge:Given", topic="coral"))
+        make_judge(Options(judge="lycosa.judges.space_judge:Given", topic="coral"))
 
 
 @pytest.mark.parametrize(
@@ -151,25 +151,25 @@ def test_judges_by_name(tmp_path: Path, judge: str, kind: type) -> None:
     """Each judge of words is made from words or from a file of terms, with its own threshold or the user's."""
     path = tmp_path / "terms.txt"
     path.write_text("coral\t2\n")
-    assert kind is type(make_topic(Options(topic="coral", judge=judge)))
-    made = make_topic(Options(terms=str(path), judge=judge, threshold=0.4))
+    assert kind is type(make_judge(Options(topic="coral", judge=judge)))
+    made = make_judge(Options(terms=str(path), judge=judge, threshold=0.4))
     assert (kind, {"coral": 2.0}, 0.4) == (type(made), getattr(made, "weights", None), made.threshold)
 
 
 def test_parameters_behind_the_name() -> None:
     """What is typed behind the judge's name reaches it."""
-    topic = make_topic(Options(topic="coral", judge="vector,tf=max,idf=none,link=context,threshold=.3"))
+    topic = make_judge(Options(topic="coral", judge="vector,tf=max,idf=none,link=context,threshold=.3"))
     assert isinstance(topic, VectorJudge)
     assert ("max", "none", "context", 0.3) == (topic.tf, topic.idf, topic.link, topic.threshold)
-    counted = make_topic(Options(topic="coral", judge="word-frequency,count=lines"))
+    counted = make_judge(Options(topic="coral", judge="word-frequency,count=lines"))
     assert isinstance(counted, WordFrequencyJudge)
     assert "lines" == counted.count
 
 
 def test_the_same_for_patterns_and_examples() -> None:
     """regex and vector can be named where they would be taken anyway."""
-    assert isinstance(make_topic(Options(regex="coral", judge="regex,threshold=.9")), RegexJudge)
-    topic = make_topic(Options(examples=["x"], judge="vector,idf=none"), {"coral": 0.5})
+    assert isinstance(make_judge(Options(regex="coral", judge="regex,threshold=.9")), RegexJudge)
+    topic = make_judge(Options(examples=["x"], judge="vector,idf=none"), {"coral": 0.5})
     assert isinstance(topic, VectorJudge)
     assert ({"coral": 0.5}, "none") == (topic.weights, topic.idf)
 
@@ -177,14 +177,14 @@ def test_the_same_for_patterns_and_examples() -> None:
 @pytest.mark.parametrize(("terms", "threshold"), [(10, 0.1 + 0.0025 * 10), (40, 0.2), (60, 0.2)])
 def test_more_words_have_to_be_met_by_more(terms: int, threshold: float) -> None:
     """The threshold of examples grows with the number of their words, to .2."""
-    topic = make_topic(Options(examples=["x"], judge="vector"), {f"w{n}": 0.1 for n in range(terms)})
+    topic = make_judge(Options(examples=["x"], judge="vector"), {f"w{n}": 0.1 for n in range(terms)})
     assert pytest.approx(threshold) == topic.threshold
 
 
 def test_a_background_of_ones_own(tmp_path: Path) -> None:
     """--background is read at once, and means idf=background."""
     Background(10, {"coral": 2}).save(tmp_path / "b")
-    topic = make_topic(Options(topic="coral", background=str(tmp_path / "b")))
+    topic = make_judge(Options(topic="coral", background=str(tmp_path / "b")))
     assert isinstance(topic, VectorJudge)
     assert topic.background is not None
     assert ("background", 10) == (topic.idf, topic.background.documents)
@@ -195,11 +195,11 @@ def test_a_model(tmp_path: Path) -> None:
     bags = Bags.of([([0], [1]), ([1], [1])])
     fitted = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
     TrainedModel(["Art", "Science"], ["paint", "proof"], [1, 1], fitted).save(tmp_path / "m")
-    made = make_topic(Options(model=str(tmp_path / "m"), targets=["Art"]))
+    made = make_judge(Options(model=str(tmp_path / "m"), targets=["Art"]))
     assert isinstance(made, ModelJudge)
     assert (["Art"], 0.5) == (list(made.targets), made.threshold)
-    assert 0.8 == make_topic(Options(model=str(tmp_path / "m"), targets=["Art"], threshold=0.8)).threshold
-    assert 0.9 == make_topic(Options(model=str(tmp_path / "m"), judge="model,threshold=.9", targets=["Art"])).threshold
+    assert 0.8 == make_judge(Options(model=str(tmp_path / "m"), targets=["Art"], threshold=0.8)).threshold
+    assert 0.9 == make_judge(Options(model=str(tmp_path / "m"), judge="model,threshold=.9", targets=["Art"])).threshold
 
 
 @pytest.mark.parametrize("name", TOPICS)
@@ -245,7 +245,7 @@ def test_every_judge_is_described(name: str) -> None:
 def test_what_can_not_be_made(options: dict[str, Any], message: str) -> None:
     """Each wrong request has its own message."""
     with pytest.raises(InputError, match=message):
-        make_topic(Options(**options))
+        make_judge(Options(**options))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.judges.factory import make_topic
+from lycosa.judges.factory import make_judge
 from lycosa.judges.meaning import SsrmJudge
 from lycosa.text.background import Background
 from reefs import REEFS
@@ -49,8 +49,8 @@ def test_a_topic_without_words(options: dict[str, Any]) -> None:
 def test_a_background_for_a_judge_of_meanings(tmp_path: Path) -> None:
     """Statistics of one's own weigh the words for every judge that has idf."""
     Background(100, {"coral": 5}).save(tmp_path / "own.zst")
-    made = make_topic(Options(topic="coral", judge="ssrm", ontology=REEFS, background=str(tmp_path / "own.zst")))
+    made = make_judge(Options(topic="coral", judge="ssrm", ontology=REEFS, background=str(tmp_path / "own.zst")))
     assert isinstance(made, SsrmJudge)
     assert ("background", 100) == (made.rarity.idf, getattr(made.rarity.background, "documents", 0))
     with pytest.raises(InputError, match="the judge is ehrig, which has no idf"):
-        make_topic(Options(topic="coral", judge="ehrig", ontology=REEFS, background=str(tmp_path / "own.zst")))
+        make_judge(Options(topic="coral", judge="ehrig", ontology=REEFS, background=str(tmp_path / "own.zst")))

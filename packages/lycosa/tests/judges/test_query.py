@@ -93,7 +93,9 @@ def test_alpha_is_the_cosine_of_the_anchor() -> None:
 def test_alpha_without_marks_is_read_from_the_anchors() -> None:
     """Where the text has no marks, the links' own words are used."""
     subject = page("coral reef", "coral reef", "coral sea", "trains", "")
-    link_relevances = judge(VectorJudge("coral reef"), subject, learned("coral reef sea trains")).link_relevances.tolist()
+    link_relevances = judge(
+        VectorJudge("coral reef"), subject, learned("coral reef sea trains")
+    ).link_relevances.tolist()
     assert [1.0, 0.0, 0.0] == pytest.approx([link_relevances[0], *link_relevances[2:]])
     assert 0.0 < link_relevances[1] < 1.0
 

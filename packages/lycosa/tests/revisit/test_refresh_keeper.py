@@ -22,8 +22,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.revisit.change import change_of
-from lycosa.revisit.revisit_scheduler import ROUND, STALE, RevisitScheduler, RevisitPlan
 from lycosa.revisit.rates import _COLUMNS
+from lycosa.revisit.revisit_scheduler import ROUND, STALE, RevisitPlan, RevisitScheduler
 from lycosa.revisit.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace

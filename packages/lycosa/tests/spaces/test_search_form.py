@@ -196,7 +196,10 @@ def test_the_next_page_of_results_is_a_node() -> None:
     visits = crawled(Site(many), "reef")
     reef = [visit for visit in visits if visit.data.get("query") == "reef"]
     assert ["reef", "reef, page 2", "reef, page 3"] == [visit.title for visit in reef]
-    assert ["http://books.localhost/search?q=reef&page=2", 2.0] == [reef[0].links.urls[0], reef[0].links.link_relevances[0]]
+    assert ["http://books.localhost/search?q=reef&page=2", 2.0] == [
+        reef[0].links.urls[0],
+        reef[0].links.link_relevances[0],
+    ]
     assert 6 == len(records(visits))
 
 

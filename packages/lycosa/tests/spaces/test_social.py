@@ -452,7 +452,9 @@ def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest
     made = space(server, clock)
     page = someone(made)
     assert "busy" == page.outcome
-    assert clock.now + rest == page.retry_at == page.data["rest"] == made.ready(made.host_key(made.api.statuses("1")))[0]
+    assert (
+        clock.now + rest == page.retry_at == page.data["rest"] == made.ready(made.host_key(made.api.statuses("1")))[0]
+    )
     last = look(made, made.api.statuses("1"), attempt=3)
     assert 0.0 == last.retry_at
     assert last.data["rest"] > clock.now

@@ -114,9 +114,12 @@ def test_paths_that_are_not_there_are_refused(told: tuple[list[object], list[obj
 @pytest.mark.parametrize("kind", ["seed", "label", "setting", "model_update"])
 def test_small_events_of_other_types_are_refused(kind: str) -> None:
     """The same for those that are no visits."""
-    good = {"seed": Seed("a"), "label": Label("a", True), "setting": Setting("a", 1), "model_update": ModelUpdate("a", {})}[
-        kind
-    ]
+    good = {
+        "seed": Seed("a"),
+        "label": Label("a", True),
+        "setting": Setting("a", 1),
+        "model_update": ModelUpdate("a", {}),
+    }[kind]
     assert good == codec.decode_other(kind, codec.encode_other(good))
     for nasty in NASTY:
         for fields in ([nasty], [nasty, nasty, nasty], ["a", 1, 2, 3, 4, 5], nasty):

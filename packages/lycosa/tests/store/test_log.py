@@ -12,7 +12,7 @@ import pytest
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import Event, Label, Links, ModelUpdate, Place, Seed, Setting, Visit
 from lycosa.store.codec import VERSION
-from lycosa.store.log import NAME, VERSIONS, RELEVANCE_NOW, Lock, MemoryLog, SqliteLog
+from lycosa.store.log import NAME, RELEVANCE_NOW, VERSIONS, Lock, MemoryLog, SqliteLog
 
 EVENTS: list[Event] = [
     Setting("threshold", 0.1, 1.0),
@@ -144,7 +144,7 @@ def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
 def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
     """A lesson and what it makes of the pages are kept together, or neither is."""
     log.store_relevances(np.array([0.25]))
-    with pytest.raises(ZeroDivisionError), log.together():  # noqa: PT012 - the block is what is tested
+    with pytest.raises(ZeroDivisionError), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Visit("http://a.test/d", "page", "ok", 4, relevance=0.75))
         log.store_relevances(np.array([0.0, 0.0]))
         raise ZeroDivisionError
@@ -162,7 +162,7 @@ def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:
 def test_together_is_seen_all_at_once(log: SqliteLog, path: Path) -> None:
     """What is appended together is seen by others only when it is complete."""
     reader = SqliteLog(path, readonly=True)
-    with log.together():
+    with log.batch():
         log.append(Seed("x"))
         log.append(Seed("y"))
         assert len(EVENTS) == len(list(reader))
@@ -172,18 +172,18 @@ def test_together_is_seen_all_at_once(log: SqliteLog, path: Path) -> None:
 
 def test_together_or_not_at_all(log: SqliteLog) -> None:
     """When something fails half way, nothing of it stays, and the log can still be used."""
-    with pytest.raises(ZeroDivisionError), log.together():  # noqa: PT012 - the block is what is tested
+    with pytest.raises(ZeroDivisionError), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Seed("x"))
         raise ZeroDivisionError
     assert len(EVENTS) == len(list(log))
-    with log.together():
+    with log.batch():
         log.append(Seed("y"))
     assert len(EVENTS) + 1 == len(list(log))
 
 
 def test_together_tells_the_first_error(log: SqliteLog) -> None:
     """When the database gave up by itself (a full disk), that is the error told, not that nothing is left to undo."""
-    with pytest.raises(StoreError, match="full"), log.together():  # noqa: PT012 - the block is what is tested
+    with pytest.raises(StoreError, match="full"), log.batch():  # noqa: PT012 - the block is what is tested
         log.append(Seed("x"))
         log._db.execute("ROLLBACK")  # as sqlite does when the disk is full
         raise sqlite3.OperationalError("database or disk is full")
@@ -298,7 +298,7 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
 def test_the_log_in_memory() -> None:
     """The log for experiments keeps events in order; appending while reading does not disturb."""
     log = MemoryLog()
-    with log.together():
+    with log.batch():
         log.append(Seed("a"))
     for _ in log:
         log.append(Seed("b"))

@@ -17,7 +17,7 @@ from lycosa.checks.trials import START, graph
 from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Rows, Priorities, Visit
+from lycosa.core.types import Links, Priorities, Rows, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.strategies import PAPERS_ARMS
 from lycosa.strategies.bandit import HORIZON, Bandit, Policy

@@ -69,9 +69,11 @@ def test_probabilities() -> None:
 
     coral: P = 3/13 and 1/9, train: 1/13 and 2/9, unheard of: left out; prior odds 4/6 : 2/6 = 2.
     """
-    assert [probability(2 * (3 / 13) / (1 / 9)), probability(2 * (1 / 13) / (2 / 9)), probability(2)] == taught().priority(
-        "n", "m", "q"
-    )
+    assert [
+        probability(2 * (3 / 13) / (1 / 9)),
+        probability(2 * (1 / 13) / (2 / 9)),
+        probability(2),
+    ] == taught().priority("n", "m", "q")
 
 
 def test_smoothing() -> None:

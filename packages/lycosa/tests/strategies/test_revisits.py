@@ -202,7 +202,9 @@ def test_ranks_add_up_when_a_page_has_moved() -> None:
     crawl.page("a", 0.0, {"b": 0.0, "c": 0.0})
     crawl.page("b", 0.0, {"c": 0.0, "d": 0.0})
     crawl.move("b", "e")
-    assert pytest.approx(1.0, abs=1e-9) == sum(float(score.expected) for score in crawl.priority("a", "b", "c", "d", "e"))
+    assert pytest.approx(1.0, abs=1e-9) == sum(
+        float(score.expected) for score in crawl.priority("a", "b", "c", "d", "e")
+    )
 
 
 def test_navigational_rank_at_a_revisit_is_that_of_the_graph() -> None:
@@ -356,7 +358,9 @@ def test_a_revisit_is_no_page_of_a_batch() -> None:
         step = table.absorb(visit)
         assert step is not None
         batched.learn(step, table, frontier)
-        ranked.append([node for node in "ef" if node in table.row_of and frontier.priority[table.row_of[node]] > -np.inf])
+        ranked.append(
+            [node for node in "ef" if node in table.row_of and frontier.priority[table.row_of[node]] > -np.inf]
+        )
     assert [[], [], [], ["e", "f"]] == ranked
 
 

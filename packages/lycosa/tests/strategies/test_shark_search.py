@@ -50,7 +50,9 @@ def test_contexts_are_not_rounded_again() -> None:
     shark, table = SharkSearch(), seeded("a")
     teach(shark, table, "a", "b", 0.0, (0.0,), (0.1,))
     expected = 0.5 * ((1 - 0.8) * float(np.float32(0.1)))
-    assert [pytest.approx(expected, rel=1e-15)] == shark.priority(np.array([table.row_of["b"]], np.int32), table).tolist()
+    assert [pytest.approx(expected, rel=1e-15)] == shark.priority(
+        np.array([table.row_of["b"]], np.int32), table
+    ).tolist()
 
 
 def test_other_weights() -> None:

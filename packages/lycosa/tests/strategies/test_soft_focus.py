@@ -10,8 +10,8 @@ import pytest
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
     a_page_visited_again,
-    redirects_pass_on_priority,
     other_priorities_stay,
+    redirects_pass_on_priority,
 )
 from lycosa.checks.failing import passed
 from lycosa.core.table import Table

@@ -23,7 +23,6 @@ from lycosa.strategies import estimator
 from lycosa.testweb import Response, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP
 from lycosa.traps.trap_filter import (
     ALLOWANCE,
     FRUITLESS,
@@ -38,6 +37,7 @@ from lycosa.traps.trap_filter import (
     SUSPECT,
     SectionTrapFilter,
 )
+from lycosa.traps.url_patterns import CALENDAR, LISTS, LONG, LOOP
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
 

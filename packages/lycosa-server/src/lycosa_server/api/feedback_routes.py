@@ -104,7 +104,15 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
         title, relevance_now, threshold = page.title, page.relevance_now, view.threshold
     relevant = None if body.label is None else body.label == "yes"
     number = feedback.set_label(
-        site.database, site.clock(), interest, access.person.id, url, relevant, title, relevance_now=relevance_now, threshold=threshold
+        site.database,
+        site.clock(),
+        interest,
+        access.person.id,
+        url,
+        relevant,
+        title,
+        relevance_now=relevance_now,
+        threshold=threshold,
     )
     return LabelOut(
         label=body.label, number=number, effect=_effect(site, interest, feedback.given(site.database, interest))

@@ -95,9 +95,13 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter
     return lambda seq: fits(labelled, known.get(seq))
 
 
-def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]) -> SearchResultOut:
+def _found(
+    cached: CachedView, hit: Hit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
+) -> SearchResultOut:
     page = cached.view.page(hit.url)
-    relevance = relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.relevance
+    relevance = (
+        relevances_now.item(page.number) if page is not None and page.number < len(relevances_now) else hit.relevance
+    )
     times = {"fetched": hit.fetched.timestamp(), "changed": hit.changed.timestamp() if hit.changed else None}
     said = {"relevance": round(relevance, 6), "label": label_of(labels, hit.url)}
     return SearchResultOut(**hit.as_dict() | times | said)

@@ -29,7 +29,7 @@ from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
 from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.store.directory import CONFIG, COPIED_FILES, Directory
-from lycosa.store.log import NAME, PAGES, VERSIONS, RELEVANCE_NOW, SqliteLog, append_labels, missing_labels
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VERSIONS, SqliteLog, append_labels, missing_labels
 from lycosa.web.politeness import SharedPoliteness
 from lycosa_server import messages
 from lycosa_server.crawler import live

@@ -21,9 +21,9 @@ import asyncio
 
 from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
 from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
+from lycosa.checks.judges import JUDGE_CHECKS, MakeJudge
 from lycosa.checks.spaces import SPACE_CHECKS
 from lycosa.checks.strategies import STRATEGY_CHECKS, MakeStrategy
-from lycosa.checks.judges import TOPIC_CHECKS, MakeTopic
 from lycosa.core.protocols import Space
 
 __all__ = [
@@ -38,9 +38,9 @@ __all__ = [
 ]
 
 
-def check_topic(make: MakeTopic) -> list[str]:
+def check_judge(make: MakeJudge) -> list[str]:
     """Run all checks for topics; `make` gives a fresh topic at each call."""
-    return [passed(check, make) for check in TOPIC_CHECKS]
+    return [passed(check, make) for check in JUDGE_CHECKS]
 
 
 def check_estimator(make: MakeEstimator) -> list[str]:
@@ -72,7 +72,7 @@ def check_space(space: Space, node: str) -> list[str]:
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
     for kind, checks in (
-        ("topic", TOPIC_CHECKS),
+        ("topic", JUDGE_CHECKS),
         ("estimator", ESTIMATOR_CHECKS),
         ("strategy", STRATEGY_CHECKS),
         ("space", SPACE_CHECKS),

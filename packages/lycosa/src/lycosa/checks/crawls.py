@@ -13,7 +13,7 @@ from typing import Any
 from lycosa.checks.failing import GROWTH, want
 from lycosa.checks.trials import START, Again, Aging, SampleJudge, Shuffled
 from lycosa.core.engine import Engine
-from lycosa.core.protocols import VisitScheduler, Strategy
+from lycosa.core.protocols import Strategy, VisitScheduler
 from lycosa.core.types import Event, Pick, Seed, Visit
 from lycosa.store.log import MemoryLog
 

@@ -48,7 +48,9 @@ def priorities_have_one_number_per_row(make: MakeEstimator) -> None:
 
 def _right_shape(priorities: object, rows: int, what: str) -> None:
     want(
-        isinstance(priorities, np.ndarray) and priorities.shape == (rows,) and np.issubdtype(priorities.dtype, np.floating),
+        isinstance(priorities, np.ndarray)
+        and priorities.shape == (rows,)
+        and np.issubdtype(priorities.dtype, np.floating),
         f"score() gave {shape(priorities)} for {what} ({rows} of them): return one float per row, as a numpy array",
     )
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
 from lycosa.checks.trials import visits
-from lycosa.core.protocols import Learner, Judge
+from lycosa.core.protocols import Judge, Learner
 from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Place, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Reading, Vocabulary
 
-MakeTopic: TypeAlias = Callable[[], Judge]
+MakeJudge: TypeAlias = Callable[[], Judge]
 
 FACETS = ("context", "url")
 
@@ -36,10 +36,10 @@ def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, 
 _REEF = "Coral reefs bleach when the sea is too warm for too long."
 
 
-def _judged(topic: Judge, page: Page, what: str, reading: Reading | None = None) -> Judgement:
+def _judged(judge: Judge, page: Page, what: str, reading: Reading | None = None) -> Judgement:
     """Judge a page, read already or not, and look at the form of the judgement."""
     reading = reading or Vocabulary().read(page)
-    judgement = topic.judge(page, reading)
+    judgement = judge.judge(page, reading)
     want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
     relevance, link_relevances = judgement.relevance, judgement.link_relevances
     want(
@@ -52,23 +52,24 @@ def _judged(topic: Judge, page: Page, what: str, reading: Reading | None = None)
         "numpy array in the order of page.links",
     )
     want(
-        np.issubdtype(link_relevances.dtype, np.floating), f"alphas are of type {link_relevances.dtype} for {what}: make them np.float32"
+        np.issubdtype(link_relevances.dtype, np.floating),
+        f"alphas are of type {link_relevances.dtype} for {what}: make them np.float32",
     )
     wrong = np.flatnonzero(~np.isfinite(link_relevances)).tolist()
     want(not wrong, f"alpha {wrong[:1]} is not finite for {what}: guard against dividing by 0")
-    if hasattr(topic, "facets"):
-        _right_facets(topic, page, reading, judgement, what)
+    if hasattr(judge, "facets"):
+        _right_facets(judge, page, reading, judgement, what)
     return judgement
 
 
-def _right_facets(topic: Any, page: Page, reading: Reading, plain: Judgement, what: str) -> None:
+def _right_facets(judge: Any, page: Page, reading: Reading, plain: Judgement, what: str) -> None:
     """Judge it again with every facet that a strategy may want: finite, one per link, and nothing else changes."""
-    before = topic.facets
-    topic.facets = FACETS
+    before = judge.facets
+    judge.facets = FACETS
     try:
-        judgement = topic.judge(page, reading)
+        judgement = judge.judge(page, reading)
     finally:
-        topic.facets = before
+        judge.facets = before
     for name in FACETS:
         column = judgement.facets.get(name)
         want(
@@ -87,7 +88,7 @@ def _same(a: Judgement, b: Judgement) -> bool:
     return a.relevance == b.relevance and np.array_equal(a.link_relevances, b.link_relevances) and a.data == b.data
 
 
-def threshold_is_a_number(make: MakeTopic) -> None:
+def threshold_is_a_number(make: MakeJudge) -> None:
     """A topic has a threshold, a finite number."""
     value = getattr(make(), "threshold", None)
     want(
@@ -96,32 +97,32 @@ def threshold_is_a_number(make: MakeTopic) -> None:
     )
 
 
-def a_page_with_links(make: MakeTopic) -> None:
+def a_page_with_links(make: MakeJudge) -> None:
     """beta is a finite float, and there is one finite alpha per link."""
     _judged(make(), _page(_REEF, ["coral bleaching", "the weather", "Coral"]), "a page with three links")
 
 
-def an_empty_page(make: MakeTopic) -> None:
+def an_empty_page(make: MakeJudge) -> None:
     """A page with neither text nor links can be judged."""
     _judged(make(), _page("", title=""), "an empty page")
 
 
-def a_page_without_links(make: MakeTopic) -> None:
+def a_page_without_links(make: MakeJudge) -> None:
     """A page without links can be judged, and gets no alphas."""
     _judged(make(), _page(_REEF), "a page without links")
 
 
-def ten_thousand_links(make: MakeTopic) -> None:
+def ten_thousand_links(make: MakeJudge) -> None:
     """A page with 10,000 links is judged within SECONDS."""
     _in_time(make(), _page(_REEF, (f"coral number {n}" for n in range(10_000))), "a page with 10,000 links")
 
 
-def links_without_anchors(make: MakeTopic) -> None:
+def links_without_anchors(make: MakeJudge) -> None:
     """Links without a single word in them get an alpha, too."""
     _judged(make(), _page(_REEF, ["", " ", "", "coral"]), "a page whose links have no anchor text")
 
 
-def other_scripts(make: MakeTopic) -> None:
+def other_scripts(make: MakeJudge) -> None:
     """Text in Japanese, Arabic, Cyrillic and of no script at all can be judged."""
     for name, text in {
         "Japanese": "サンゴ礁の白化現象は、海水温の上昇によって起こる。珊瑚",
@@ -132,22 +133,22 @@ def other_scripts(make: MakeTopic) -> None:
         _judged(make(), _page(text, [text, "coral"]), f"a page in {name}")
 
 
-def a_very_long_page(make: MakeTopic) -> None:
+def a_very_long_page(make: MakeJudge) -> None:
     """A page of 200,000 words is judged within SECONDS."""
     words = " ".join(f"coral{n % 5000} reef" for n in range(100_000))
     _in_time(make(), _page(words, ["coral", "reef"]), "a page of 200,000 words")
 
 
-def _in_time(topic: Judge, page: Page, what: str) -> None:
+def _in_time(judge: Judge, page: Page, what: str) -> None:
     reading = Vocabulary().read(page)
     begun = time.process_time()
-    topic.judge(page, reading)
+    judge.judge(page, reading)
     took = time.process_time() - begun
-    _judged(topic, page, what, reading)
+    _judged(judge, page, what, reading)
     want(took < SECONDS, f"{what} took {took:.1f} s: nothing else runs meanwhile, stay below {SECONDS:.0f} s")
 
 
-def markers_that_do_not_pair(make: MakeTopic) -> None:
+def markers_that_do_not_pair(make: MakeJudge) -> None:
     """A page whose text has fewer, more or broken link markers is judged all the same."""
     for marked in ("coral", "\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01coral\x02b\x02 \x02"):
         page = _page("", ["coral", "reef"], marked=marked)
@@ -156,15 +157,15 @@ def markers_that_do_not_pair(make: MakeTopic) -> None:
         _judged(make(), _page("", marked=marked), f"a page without links and the text {marked!r}")
 
 
-def judging_is_pure(make: MakeTopic) -> None:
+def judging_is_pure(make: MakeJudge) -> None:
     """Judging changes nothing: the same page gets the same judgement until something is learned."""
-    topic = make()
+    judge = make()
     page, other = _page(_REEF, ["coral", "weather"]), _page("Trains and coral", ["timetable"])
     before = copy.deepcopy(page)
-    first = _judged(topic, page, "a page")
+    first = _judged(judge, page, "a page")
     for _ in range(3):
-        _judged(topic, other, "another page")
-    again = _judged(topic, page, "the same page")
+        _judged(judge, other, "another page")
+    again = _judged(judge, page, "the same page")
     want(
         _same(first, again),
         f"the same page got {first} and, after judging others, {again}: learn in learn(visit), not in judge()",
@@ -176,32 +177,32 @@ def judging_is_pure(make: MakeTopic) -> None:
     )
 
 
-def fresh_ones_agree(make: MakeTopic) -> None:
+def fresh_ones_agree(make: MakeJudge) -> None:
     """Two fresh topics that learned the same visits judge alike: no chance, no time, no hash order."""
     topics, page = (make(), make()), _page(_REEF, ["coral", "weather"])
     results = []
-    for topic in topics:
+    for judge in topics:
         words = Vocabulary()
         for visit in visits():
-            topic.learn(visit)
+            judge.learn(visit)
             words.learn(visit)
-        results.append(topic.judge(page, words.read(page)))
+        results.append(judge.judge(page, words.read(page)))
     want(_same(*results), f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets")
-    weights = [repr(getattr(topic, "weights", "")) for topic in topics]
+    weights = [repr(getattr(judge, "weights", "")) for judge in topics]
     want(
         weights[0] == weights[1],
         f"their `weights` differ, {weights[0]} and {weights[1]}: they name the topic in the log",
     )
 
 
-def any_visit_can_be_learned(make: MakeTopic) -> None:
+def any_visit_can_be_learned(make: MakeJudge) -> None:
     """learn() takes failed visits, redirects and robots.txt as well as pages."""
-    topic = make()
+    judge = make()
     for visit in [*visits(), Visit("http://example.test/robots.txt", "robots", "ok", 0, origin="http://example.test/")]:
-        topic.learn(visit)
+        judge.learn(visit)
 
 
-def data_can_be_stored(make: MakeTopic) -> None:
+def data_can_be_stored(make: MakeJudge) -> None:
     """What a topic remembers of a page comes back from the log as it was."""
     data = _judged(make(), _page(_REEF, ["coral"]), "a page").data
     advice = "use dictionaries with string keys, lists, strings, bytes, bool, int and float (no numpy, no tuples)"
@@ -212,26 +213,26 @@ def data_can_be_stored(make: MakeTopic) -> None:
     want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")
 
 
-def model_updates_are_exact(make: MakeTopic) -> None:
+def model_updates_are_exact(make: MakeJudge) -> None:
     """A topic that learns changes with its lessons only, and another one that reads them from the log is the same."""
-    topic, again = make(), make()
-    if not isinstance(topic, Learner) or not isinstance(again, Learner):
+    judge, again = make(), make()
+    if not isinstance(judge, Learner) or not isinstance(again, Learner):
         return
     words, page = Vocabulary(), _page(_REEF, ["coral", "weather"])
     versions = 0
     for visit in visits():
         words.learn(visit)
-        topic.learn(visit)
+        judge.learn(visit)
         again.learn(visit)
         versions += visit.is_version
     seen = next(visit.node for visit in visits() if visit.is_page)
-    for one in (topic, again):
+    for one in (judge, again):
         one.add_label(Label(seen, True, 1.0))
         _rated(one, versions)
-    before = topic.judge(page, words.read(page))
-    update = topic.next_update(2.0, force=True)
+    before = judge.judge(page, words.read(page))
+    update = judge.next_update(2.0, force=True)
     want(
-        _same(before, topic.judge(page, words.read(page))),
+        _same(before, judge.judge(page, words.read(page))),
         "next_update() has changed what judge() says: change in adopt(lesson) only, which a replayed crawl calls, too",
     )
     if update is None:
@@ -241,32 +242,34 @@ def model_updates_are_exact(make: MakeTopic) -> None:
     except (TypeError, ValueError, OverflowError) as error:
         raise CheckFailed(f"the log can't keep the lesson ({error}): use plain values, bytes and arrays") from error
     assert isinstance(stored, ModelUpdate)
-    topic.adopt(update)
+    judge.adopt(update)
     again.adopt(stored)
-    judged = [one.judge(page, words.read(page)) for one in (topic, again)]
+    judged = [one.judge(page, words.read(page)) for one in (judge, again)]
     want(
         _same(*judged),
         f"after its own lesson it says {judged[0]}, another one that read it from the log {judged[1]}: what is learned "
         "must be in the lesson, or follow from the visits",
     )
-    relevances_now = [_rated(one, versions) for one in (topic, again)]
+    relevances_now = [_rated(one, versions) for one in (judge, again)]
     want(
         np.array_equal(relevances_now[0], relevances_now[1]),
         f"worths() differ, {relevances_now[0]} and {relevances_now[1]}, after the same visits and lesson",
     )
 
 
-def _rated(topic: Learner, versions: int) -> NDArray[np.floating[Any]]:
-    relevances_now = topic.relevances_now()
+def _rated(judge: Learner, versions: int) -> NDArray[np.floating[Any]]:
+    relevances_now = judge.relevances_now()
     want(
-        isinstance(relevances_now, np.ndarray) and relevances_now.shape == (versions,) and bool(np.isfinite(relevances_now).all()),
+        isinstance(relevances_now, np.ndarray)
+        and relevances_now.shape == (versions,)
+        and bool(np.isfinite(relevances_now).all()),
         f"worths() are {shape(relevances_now)} after {versions} versions of pages: one finite number for each visit with "
         "`visit.is_version`, in their order; revisits are among them",
     )
     return relevances_now
 
 
-TOPIC_CHECKS = (
+JUDGE_CHECKS = (
     threshold_is_a_number,
     a_page_with_links,
     an_empty_page,

@@ -31,7 +31,9 @@ def _frontier(strategy: Strategy, table: Table) -> Frontier:
 def _pruned(frontier: Frontier, row: int) -> bool:
     """Whether every ranking of the row says that it is not to be fetched."""
     rankings = getattr(frontier, "arms", [frontier])
-    return all(row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings)  # -inf: not ranked
+    return all(
+        row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings
+    )  # -inf: not ranked
 
 
 def it_says_what_it_wants(make: MakeStrategy) -> None:
@@ -147,7 +149,9 @@ def host_budgets_hold(make: MakeStrategy) -> None:
     over = {host_key: got for host_key, got in pages.items() if got > 7}
     want(not over, f"hosts got more than 7 pages: {over}. Take rows from the frontier made with this host_budget")
     open_rows = [row for row in crawl.table.rows().tolist() if not _pruned(crawl.frontier, row)]
-    idle = {space.host_key(crawl.table.nodes[row]) for row in open_rows} - {host_key for host_key, got in pages.items() if got == 7}
+    idle = {space.host_key(crawl.table.nodes[row]) for row in open_rows} - {
+        host_key for host_key, got in pages.items() if got == 7
+    }
     want(not idle, f"{sorted(idle)} had rows and budget left when the crawl ended as {crawl.ending!r}")
 
 

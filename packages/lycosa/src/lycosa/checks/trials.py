@@ -79,7 +79,9 @@ def facets(node: str, link_relevances: NDArray[np.float32]) -> dict[str, NDArray
     return {facet: columns[facet] for facet in ("context", "url")[: sum(node.encode()) % 3]}
 
 
-def page_visit(node: str, targets: Iterable[str], relevance: float, link_relevances: Iterable[float], pick: int = 1) -> Visit:
+def page_visit(
+    node: str, targets: Iterable[str], relevance: float, link_relevances: Iterable[float], pick: int = 1
+) -> Visit:
     links = written(targets)
     links.link_relevances = np.array(list(link_relevances), np.float32)
     links.facets = facets(node, links.link_relevances)

@@ -11,7 +11,7 @@ from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, rare
 from lycosa.core.errors import InputError
 
 # options that a resume may change
-RESUMED = ("budget", "max_requests", "max_time", "trust", "traps", "readers", "requisites", "headers", "cookies")
+RESUMED = ("budget", "max_requests", "max_time", "trust", "traps", "readers", "page_assets", "headers", "cookies")
 
 
 @with_more(crawl_options(), rare_options() | {"cluster"})

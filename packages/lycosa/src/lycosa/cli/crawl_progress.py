@@ -62,7 +62,7 @@ class CrawlProgress(ProgressDisplay):
         if self._pages_before < 0:
             self._pages_before = engine.tally.pages - visit.is_page
         if visit.is_page:
-            found = visit.was_relevant(engine.topic.threshold)
+            found = visit.was_relevant(engine.judge.threshold)
             self._recent = [*self._recent[-99:], found]
             if found:
                 self._best = heapq.nlargest(5, [*self._best, (visit.relevance, visit.node, visit.title)])
@@ -125,7 +125,7 @@ class CrawlProgress(ProgressDisplay):
     def _came(self, engine: Engine) -> Iterator[Part]:
         tally, path = engine.tally, self.crawl.path
         probability = bool(tally.settings.get("probability", False))
-        found = estimate(engine.model_updates.relevances_now(), engine.topic.threshold, tally.pages, probability)
+        found = estimate(engine.model_updates.relevances_now(), engine.judge.threshold, tally.pages, probability)
         spent = f": {spending(tally.spent)}" if tally.wasted > 0 else ""
         yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."

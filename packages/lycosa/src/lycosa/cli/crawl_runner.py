@@ -51,7 +51,7 @@ def run_crawl(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     allow_many_files()  # connections to many hosts stay open for a while
-    crawl.together = True
+    crawl.batch_arrivals = True
     if os.environ.get("LYCOSA_TELEMETRY"):
         from lycosa.telemetry import traced
 

@@ -157,7 +157,7 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]], *, json: bo
                 if nodes.setdefault(_known(directory, log, url), relevant) != relevant:
                     raise InputError(f"{url} is labelled with both --yes and --no: choose one")
             now = time.time()
-            with log.together():
+            with log.batch():
                 for node, relevant in nodes.items():
                     log.append(Label(node, relevant, now))
                 judged = judging.learn(opened, log, now)

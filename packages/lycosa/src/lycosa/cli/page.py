@@ -68,7 +68,9 @@ def page(
                 **asdict(origin),
                 "strategy": first.arm or collection.options.strategy,
                 "pick": first.pick,
-                "priority": round(first.priority, 4) if math.isfinite(first.priority) else None,  # a seed's score is infinite
+                "priority": round(first.priority, 4)
+                if math.isfinite(first.priority)
+                else None,  # a seed's score is infinite
             },
             "text": re.sub(r"\n\s*\n", "\n\n", clean(document.said)),
             "trouble": trouble,

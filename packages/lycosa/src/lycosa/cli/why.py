@@ -155,7 +155,9 @@ def _arms(why: Why) -> Iterator[Part]:
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
         mean = "" if math.isnan(view.reward) else f", mean of its pages {format_priority(view.reward)}"
-        yield LabelledText(Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_priority(view.priority)}{mean}")
+        yield LabelledText(
+            Text(f"{view.arm:<{width}}  ", "bold"), f"{place}, score {format_priority(view.priority)}{mean}"
+        )
         if view.terms:
             yield from _bars(view.terms)
     if not any(view.explains for view in why.views):
@@ -190,7 +192,9 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         came = f"{format_priority(fetched.relevance)}, {of}{then}"
     yield {
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
-        "expected": "nothing: a seed comes first" if first else f"{format_priority(fetched.expected)}, by {fetched.arm}",
+        "expected": "nothing: a seed comes first"
+        if first
+        else f"{format_priority(fetched.expected)}, by {fetched.arm}",
         "turned out": came,
         "copy of": fetched.same_as,
     }

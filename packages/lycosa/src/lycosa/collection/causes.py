@@ -101,7 +101,7 @@ KINDS = {
     "example": "example pages",
     "revisit": "pages again",
     "search": "search engine queries",
-    "requisite": "requisites: what pages need to be displayed",
+    "asset": "page assets: what pages need to be displayed",
 }
 
 FLAGS = {

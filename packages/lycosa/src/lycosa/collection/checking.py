@@ -95,13 +95,15 @@ def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
 def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> Iterator[str]:
     """Copy all events that can be read; yield what is wrong with the others."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.together():
+    with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
         harden(db)
         db.execute("PRAGMA writable_schema=ON")  # else SQLite reads nothing of a file that was cut off
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         relevances_now: dict[int, float] = {}
         with suppress(sqlite3.DatabaseError):  # `lycosa judge` makes them again
-            relevances_now = dict(db.execute("SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'"))
+            relevances_now = dict(
+                db.execute("SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'")
+            )
         lost: list[str] = []
         rebuilt = wordless = 0
         words_lost = False

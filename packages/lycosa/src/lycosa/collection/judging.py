@@ -26,16 +26,16 @@ from lycosa.collection.view import CrawlView
 from lycosa.core.assessor import waits
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Learner, Judge
+from lycosa.core.protocols import Judge, Learner
 from lycosa.core.spec import parse
 from lycosa.core.state import StateMismatch, check, restore
 from lycosa.core.types import Event, Label, ModelUpdate, Page, Seed, Setting, Terms, Visit, settled
 from lycosa.judges import DEFAULT, TOPICS
 from lycosa.judges.base import BETAS, LabelledJudge, LanguageJudge, heeding
 from lycosa.judges.examples import learned_from
-from lycosa.judges.factory import SOURCES, fingerprint, judge_of, learning_key, make_topic
+from lycosa.judges.factory import SOURCES, fingerprint, judge_of, learning_key, make_judge
 from lycosa.store.directory import Directory, with_resolved_files
-from lycosa.store.log import PAGES, VERSIONS, RELEVANCE_NOW, SqliteLog, current_labels
+from lycosa.store.log import PAGES, RELEVANCE_NOW, VERSIONS, SqliteLog, current_labels
 from lycosa.store.snapshots import About, Snapshots, code_digest
 from lycosa.strategies import STRATEGIES, TAXONOMY, WORDS
 from lycosa.text.vocabulary import Vocabulary
@@ -230,7 +230,7 @@ class _Anew:
     def _anew(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
         path, options = self.collection.path, self.options
-        make = partial(make_topic, with_resolved_files(options, path))
+        make = partial(make_judge, with_resolved_files(options, path))
         learned = self._learned() if topic is None else {}
         topic = make(learned) if topic is None else topic
         name = fingerprint(options, topic)
@@ -370,7 +370,7 @@ class _Anew:
             self.news.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:
             self.news.append(Setting("probability", self.probability, self.now))
-        with self.log.together():
+        with self.log.batch():
             for event in self.news:
                 self.log.append(event)
             self.log.store_relevances(np.asarray(self.relevances_now))

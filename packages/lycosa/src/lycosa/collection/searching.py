@@ -32,7 +32,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
-from lycosa.store.log import VERSIONS, RELEVANCE_NOW
+from lycosa.store.log import RELEVANCE_NOW, VERSIONS
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import Document
 

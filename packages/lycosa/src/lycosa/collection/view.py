@@ -328,7 +328,10 @@ class CrawlView:
             return
         seqs, relevances_now = log.relevances_now(self.seq)
         pages = np.flatnonzero(self.column("kind") == PAGE)
-        for name, of, otherwise in (("relevance_now", "seq", "relevance"), ("first_relevance", "first", "first_relevance")):
+        for name, of, otherwise in (
+            ("relevance_now", "seq", "relevance"),
+            ("first_relevance", "first", "first_relevance"),
+        ):
             wanted = self.columns[of][pages]
             at = np.minimum(np.searchsorted(seqs, wanted), max(0, len(seqs) - 1))
             rated = seqs[at] == wanted if len(seqs) else np.zeros(len(pages), np.bool_)
@@ -476,7 +479,9 @@ class CrawlView:
     def estimate(self, threshold: float | None = None) -> Estimate:
         """How many pages are relevant, and how sure that is."""
         relevances_now, counted, pages = self.firsts()
-        return estimate(relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability)
+        return estimate(
+            relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
+        )
 
     def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[Host]:
         """The hosts in the order in which they were met, with their relevant pages: those of `relevant`, if given."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
-from lycosa.core.protocols import Clock, VisitScheduler, Learner, Log, Reader, Judge, TrapFilter
+from lycosa.core.protocols import Clock, Judge, Learner, Log, Reader, TrapFilter, VisitScheduler
 from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
 from lycosa.core.types import (
@@ -43,7 +43,7 @@ class Assessor:
 
     def __init__(
         self,
-        topic: Judge,
+        judge: Judge,
         judge_name: str,
         table: Table,
         tally: Tally,
@@ -53,7 +53,13 @@ class Assessor:
         scheduler: VisitScheduler,
         mark: CrashMarker,
     ) -> None:
-        self.topic, self.judge_name, self.reader, self.trap_filter, self.scheduler = topic, judge_name, reader, trap_filter, scheduler
+        self.judge, self.judge_name, self.reader, self.trap_filter, self.scheduler = (
+            judge,
+            judge_name,
+            reader,
+            trap_filter,
+            scheduler,
+        )
         self.table, self.tally, self.mark = table, tally, mark
 
     def assess(self, task: Task, page: Page) -> Visit:
@@ -119,7 +125,7 @@ class Assessor:
         if reading is not None:
             visit.terms, visit.simhash = reading.terms, reading.simhash
         if visit.kind != "probe":
-            self._judge(visit, self.topic.judge(page, reading))
+            self._judge(visit, self.judge.judge(page, reading))
         if not visit.is_version:  # nor one of the collection: its words are known, but don't count
             visit.relevance, visit.terms = 0.0, Terms(new=visit.terms.new)
         self.trap_filter.recognise(visit, reading)
@@ -169,7 +175,7 @@ class ModelUpdates:
 
     def __init__(
         self,
-        topic: Judge,
+        judge: Judge,
         judge_name: str,
         tally: Tally,
         log: Log,
@@ -177,8 +183,8 @@ class ModelUpdates:
         heed: OnRelevanceUpdate,
         keep: Callable[[], None] = lambda: None,
     ) -> None:
-        self.learner = topic if isinstance(topic, Learner) else None
-        self.topic, self.judge_name = topic, judge_name
+        self.learner = judge if isinstance(judge, Learner) else None
+        self.judge, self.judge_name = judge, judge_name
         self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
         self._keep = keep  # records the pages that a lesson is made of
         self._rows = array("i")  # of each version of a page
@@ -225,7 +231,7 @@ class ModelUpdates:
     def _recount(self) -> None:
         assert self.learner is not None
         relevances_now = self._relevances_now = self.learner.relevances_now()
-        self.tally.relevant = int(np.count_nonzero(relevances_now[self._counted()] >= self.topic.threshold))
+        self.tally.relevant = int(np.count_nonzero(relevances_now[self._counted()] >= self.judge.threshold))
         self._unheard = False
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
@@ -261,7 +267,7 @@ class ModelUpdates:
             return
         self._keep()
         self.adopt(update)
-        with self.log.together():
+        with self.log.batch():
             self.log.append(update)
             self.log.store_relevances(self._relevances_now)
 
@@ -270,7 +276,7 @@ class ModelUpdates:
 
         A lesson that was due when the last run was killed is learned now, before the next pick, as it would have been.
         """
-        if not self.teach(force=self._unheard and not waits(self.topic)) and self._unheard:
+        if not self.teach(force=self._unheard and not waits(self.judge)) and self._unheard:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
@@ -284,19 +290,19 @@ class ModelUpdates:
             self.catch_up()
             return
         self._relevances_now = np.array(self._said)
-        self.tally.relevant = int(np.count_nonzero(self._relevances_now[self._counted()] >= self.topic.threshold))
+        self.tally.relevant = int(np.count_nonzero(self._relevances_now[self._counted()] >= self.judge.threshold))
         self._taught = self.tally.pages
         self._heed(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
         """At the end of a run: learn from the pages since the last lesson. A judge that waits still does in the next
         run, which goes on as this one would have."""
-        if self.tally.pages > self._taught and not waits(self.topic):
+        if self.tally.pages > self._taught and not waits(self.judge):
             self.teach(force=True)
 
 
-def waits(topic: object) -> bool:
+def waits(judge: object) -> bool:
     """Whether a judge has met nothing yet to learn from, and says so; it may be under another one."""
-    while not hasattr(topic, "waits") and hasattr(topic, "topic"):
-        topic = topic.topic
-    return bool(getattr(topic, "waits", False))
+    while not hasattr(judge, "waits") and hasattr(judge, "inner"):
+        judge = judge.inner
+    return bool(getattr(judge, "waits", False))

@@ -37,7 +37,7 @@ _BY_KIND = {
     "example": "examples",
     "search": "searches",
     "policy": "opt-outs",
-    "requisite": "requisites",
+    "asset": "page assets",
     "revisit": LOOKS,
 }
 _BY_OUTCOME = {
@@ -80,14 +80,14 @@ class Meter:
             self.full()
 
 
-def requests_for(pages: int, requisites: int = 0) -> int:
-    """How many requests a crawl of so many pages may send, unless the user says otherwise; `requisites`: each of them
+def requests_for(pages: int, page_assets: int = 0) -> int:
+    """How many requests a crawl of so many pages may send, unless the user says otherwise; `page_assets`: each of them
     may need so many more to be shown.
 
-    >>> requests_for(10), requests_for(1000), requests_for(10, requisites=100)
+    >>> requests_for(10), requests_for(1000), requests_for(10, page_assets=100)
     (200, 10100, 1200)
     """
-    return (PER_PAGE + requisites) * pages + SPARE
+    return (PER_PAGE + page_assets) * pages + SPARE
 
 
 def purpose(kind: str, outcome: str, again: bool) -> str:

@@ -26,22 +26,22 @@ from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor, ModelUpdates
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, Tally
-from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.files import CrashMarker
 from lycosa.core.picker import Picker
 from lycosa.core.protocols import (
     NEVER,
     Archive,
     Clock,
-    VisitScheduler,
+    Judge,
     Log,
     Reader,
     RelevanceListener,
     Space,
     Strategy,
-    Judge,
     TrapFilter,
+    VisitScheduler,
 )
+from lycosa.core.spilled_rows import SpilledRows, spillable_estimator
 from lycosa.core.state import State, StateMismatch, restore, state_of
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import (
@@ -89,7 +89,7 @@ class Engine:
     def __init__(
         self,
         space: Space,
-        topic: Judge,
+        judge: Judge,
         strategy: Strategy,
         log: Log,
         *,
@@ -108,11 +108,11 @@ class Engine:
         scope: Callable[[str, int], bool] = lambda node, depth: True,
         judge_name: str = "",
         mark: CrashMarker | None = None,
-        hot: int = 0,
-        cold_file: Path | None = None,
+        memory_rows: int = 0,
+        spill_file: Path | None = None,
         readonly: bool = False,
     ) -> None:
-        self.space, self.topic, self.strategy = space, topic, strategy
+        self.space, self.judge, self.strategy = space, judge, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
         self.trap_filter, self.mark, self.steps = trap_filter or TrapFilter(), mark or CrashMarker(), steps
         self.table, self.tally = Table(space.host_key, scope), Tally()
@@ -126,24 +126,24 @@ class Engine:
         )  # fmt: skip
         self.scheduler = self.picker.scheduler
         self.assessor = Assessor(
-            topic, judge_name, self.table, self.tally,
+            judge, judge_name, self.table, self.tally,
             reader=reader, trap_filter=self.trap_filter, scheduler=self.scheduler, mark=self.mark,
         )  # fmt: skip
-        self.model_updates = ModelUpdates(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
-        cools = spillable_estimator(strategy, self.frontier, self.trap_filter) if hot else None
+        self.model_updates = ModelUpdates(judge, judge_name, self.tally, log, clock, self._reconsider, self._keep)
+        cools = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
         # Rows that are not in memory.
-        self.cold = (
+        self.spilled = (
             None if cools is None
-            else SpilledRows(hot, self.table, self.frontier, cools, self.trap_filter, cold_file, readonly=readonly)
+            else SpilledRows(memory_rows, self.table, self.frontier, cools, self.trap_filter, spill_file, readonly=readonly)
         )  # fmt: skip
-        if self.cold is not None:
-            self.cold.listen(False)
+        if self.spilled is not None:
+            self.spilled.listen(False)
         self.ending = ""  # why the last run ended; empty while it runs
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._arrived: deque[tuple[Task, Page]] = deque()
         # Record pages that have arrived together before the first of them is yielded: for callers that iterate to the
         # end. Otherwise each is recorded when it is yielded, and a caller that stops misses none.
-        self.together = False
+        self.batch_arrivals = False
         self.number = 0  # sequence number of the last visit yielded
         self._learned: list[tuple[Visit, Page]] = []  # what the log lacks yet
         self._kept: list[tuple[Visit, int]] = []  # what it has, and nobody was told of yet
@@ -192,11 +192,11 @@ class Engine:
 
         That is not learned from a visit, so the log has to say it.
         """
-        cold = self.cold
-        if cold is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not cold.wanting():
+        spilled = self.spilled
+        if spilled is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not spilled.wanting():
             return False
-        self._record(Setting(RECALL, cold.count, self.clock()))
-        return cold.returned > 0
+        self._record(Setting(RECALL, spilled.count, self.clock()))
+        return spilled.returned > 0
 
     def _complete(self) -> bool:
         """Whether the pages since the last lesson, by what is to be learned from them, lack something."""
@@ -271,7 +271,7 @@ class Engine:
         """Steps 3 to 6 for one that was picked and has arrived, or for all of them: visits and their numbers in the
         log. Their lanes may be used again."""
         try:
-            for _ in range(len(self._arrived) if self.together else 1):
+            for _ in range(len(self._arrived) if self.batch_arrivals else 1):
                 task, page = self._arrived.popleft()
                 self._learn(task, page)
                 self.picker.finish(task)
@@ -320,7 +320,7 @@ class Engine:
         if len(learned) == 1:
             numbers = [self.log.append(learned[0][0])]
         else:
-            with self.log.together():
+            with self.log.batch():
                 numbers = [self.log.append(visit) for visit, _ in learned]
         for (visit, _), number in zip(learned, numbers, strict=True):
             self.recorded(visit, number or 0)
@@ -331,7 +331,7 @@ class Engine:
     def add_labels(self, labels: Iterable[Label]) -> None:
         """Record what people say of pages, and learn from it at once: also between two visits of a run."""
         self._torn = True  # until it is recorded: should that fail, more was learned than the log has
-        with self.log.together():
+        with self.log.batch():
             for label in labels:
                 self.log.append(label)
                 self.fold(label)
@@ -349,7 +349,7 @@ class Engine:
         When this returns it survives the death of the process. What is known already is left out.
         """
         self._torn = True
-        with self.log.together():
+        with self.log.batch():
             for event in events:
                 if (new := self._news(event)) is not None:
                     self.log.append(new)
@@ -411,7 +411,7 @@ class Engine:
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""
         parts = {
-            "spilled_rows": self.cold, "reader": self.reader, "judge": self.topic, "space": self.space, "tally": self.tally,
+            "spilled_rows": self.spilled, "reader": self.reader, "judge": self.judge, "space": self.space, "tally": self.tally,
             "model_updates": self.model_updates, "trap_filter": self.trap_filter, "strategy": self.strategy, "frontier": self.frontier,
             "scheduler": self.scheduler if self.scheduler.completes else None,
         }  # fmt: skip
@@ -419,11 +419,11 @@ class Engine:
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
-        if self.cold is not None:
-            self.cold.listen(True)  # to whoever asks for a node: others must not change what is hot
+        if self.spilled is not None:
+            self.spilled.listen(True)  # to whoever asks for a node: others must not change what is hot
         self._fold(event)
-        if self.cold is not None:
-            self.cold.listen(False)
+        if self.spilled is not None:
+            self.spilled.listen(False)
 
     def _fold(self, event: Event) -> None:
         if isinstance(event, Visit):
@@ -435,8 +435,8 @@ class Engine:
             self.model_updates.start(event)
         elif isinstance(event, Setting):
             self.tally.note(event)
-            if event.key == RECALL and self.cold is not None:
-                self.cold.sweep()
+            if event.key == RECALL and self.spilled is not None:
+                self.spilled.sweep()
         elif isinstance(event, ModelUpdate):
             self.model_updates.adopt(event)
         elif isinstance(event, Label):
@@ -448,8 +448,8 @@ class Engine:
         """What other shards have sent."""
         for page in event.pages if isinstance(event, LinkBatch) else (event,):
             self._fold_links(page)
-        if self.cold is not None:
-            self.cold.settle()
+        if self.spilled is not None:
+            self.spilled.settle()
 
     def _fold_links(self, event: InboundLinks) -> None:
         """Links to our nodes, on a page that another shard has fetched."""
@@ -472,10 +472,10 @@ class Engine:
         if self.reader is not None:
             self.reader.learn(visit)
         if self.model_updates.learner is not None or visit.kind != "revisit":  # others have learned from this page
-            self.topic.learn(visit)
+            self.judge.learn(visit)
         self.space.learn(visit)
         step = self.table.absorb(visit)
-        self.tally.learn(visit, step, self.topic.threshold)
+        self.tally.learn(visit, step, self.judge.threshold)
         self.model_updates.count(visit, self.table.row_of.get(visit.node, -1))
         self.steps.done("learn", visit.node, began)
         # 5. rank
@@ -488,8 +488,8 @@ class Engine:
         if visit.data.get("sources"):
             self._admit_sources(visit)
         self.scheduler.learn(visit, self.table)
-        if self.cold is not None:
-            self.cold.settle()
+        if self.spilled is not None:
+            self.spilled.settle()
         self.steps.done("rank", visit.node, began)
 
     def _reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]]) -> None:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities
+from lycosa.core.types import Priorities, Rows
 
 READY, WAITING, PARKED, IDLE = range(4)
 # Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched.
@@ -252,7 +252,9 @@ class Frontier:
         """Give all queues their rows, but for those in flight."""
         n, table = len(self.table), self.table
         priority, level = self.priority[:n], self.level[:n]
-        rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (priority > PRUNED) & (priority > -math.inf))
+        rows = np.flatnonzero(
+            (table.state[:n] == OPEN) & (level != SHUT) & (priority > PRUNED) & (priority > -math.inf)
+        )
         places = rows if self.order is None else self.order(rows)
         keys = [-priority[rows], table.host[rows]]
         keys = keys if self.order is None else [places, *keys]
@@ -282,7 +284,12 @@ class Frontier:
         entries = list(zip(levels, priorities, places[first:last].tolist(), strict=True))
         for number, begin, end in queues:
             queue = self.queue(number)
-            queue.heap[:], queue.floor, queue.tail, queue.most = entries[begin - first : end - first], None, None, 2 * HEAP
+            queue.heap[:], queue.floor, queue.tail, queue.most = (
+                entries[begin - first : end - first],
+                None,
+                None,
+                2 * HEAP,
+            )
 
     # -- hot and cold ------------------------------------------------------------------------------------------
 

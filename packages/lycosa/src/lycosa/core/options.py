@@ -188,7 +188,7 @@ class Options:
         0.0, "Stop after this many seconds; requests in flight are completed. 0: no limit.", common=True
     )
     host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.", common=True)
-    hot: int = option(
+    memory_rows: int = option(
         HOT,
         "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
         "wait on disk until they are among the best left or a page links to them. 0: all.",
@@ -329,11 +329,11 @@ class Options:
     )
     browser: str = option("", "The Chromium to render with. Default: the installed one.", metavar="FILE")
     browser_pages: int = option(200, "Pages to render before the browser is restarted.", typed=False)
-    requisites: bool = option(
+    page_assets: bool = option(
         False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."
     )
-    requisites_most: int = option(100, "Maximum number of these per page.", typed=False)
-    requisites_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.", typed=False)
+    max_page_assets: int = option(100, "Maximum number of these per page.", typed=False)
+    max_asset_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.", typed=False)
     archive: bool = option(True, "Archive everything fetched as WARC files.")
     index: bool = option(
         True,
@@ -444,7 +444,7 @@ class Options:
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
             "readers": 0, "hot": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
-            "browser_pages": 1, "requisites_most": 1, "requisites_bytes": 0,
+            "browser_pages": 1, "max_page_assets": 1, "max_asset_bytes": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

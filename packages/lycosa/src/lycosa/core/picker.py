@@ -28,7 +28,7 @@ from lycosa.core.budget import (
     Tally,
 )
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import NEVER, VisitScheduler, Strategy
+from lycosa.core.protocols import NEVER, Strategy, VisitScheduler
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Task, Visit
 
@@ -160,10 +160,10 @@ class Picker:
         """The row of the frontier that a task's node has by now; -1 if it never had one, or was put aside: then it is
         in flight no more.
         """
-        cold = self.table.cold
+        spilled = self.table.spilled
         if task.row < 0 or task.follows:
             return -1
-        if cold is None or not cold.sweeps:
+        if spilled is None or not spilled.sweeps:
             return task.row
         row = self.table.row_of.here(task.node)
         if row is None:

@@ -36,8 +36,8 @@ from lycosa.core.types import (
     Page,
     Pick,
     Place,
-    Rows,
     Priorities,
+    Rows,
     Seed,
     Step,
     Task,
@@ -241,7 +241,9 @@ class RelevanceListener(Protocol):
     have changed.
     """
 
-    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(
+        self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
+    ) -> None:
         """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
         one counts."""
 
@@ -350,7 +352,7 @@ class Log(Protocol):
 
     def store_relevances(self, relevances_now: NDArray[np.floating[Any]]) -> None: ...
 
-    def together(self) -> AbstractContextManager[None]: ...
+    def batch(self) -> AbstractContextManager[None]: ...
 
     def __iter__(self) -> Iterator[Event]: ...
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, HostQueue, Order, Ready
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities
+from lycosa.core.types import Priorities, Rows
 
 NOWHERE, ASIDE, FIRST, FREELY, BEHIND = range(5)  # pools: none; in flight, shut or pruned; seeds; free; held
 _MOST = float(np.finfo(np.float32).max)
@@ -75,7 +75,9 @@ class ScanFrontier(Frontier):
     def describe(self, rows: Rows, features: Features) -> None:
         """Give rows of a linear estimator their (new) features."""
         self._fit()
-        self.priority[rows] = self._seeds_first(rows, np.zeros(len(rows)))  # the score proper is known when one is taken
+        self.priority[rows] = self._seeds_first(
+            rows, np.zeros(len(rows))
+        )  # the score proper is known when one is taken
         self._put(rows, features)
 
     def weigh(self, weights: NDArray[np.float32], intercept: float = 0.0) -> None:

@@ -39,7 +39,7 @@ from lycosa.core.table import OPEN
 if TYPE_CHECKING:
     from lycosa.core.protocols import TrapFilter
     from lycosa.core.table import SpilledTable, Table
-    from lycosa.core.types import Rows, Priorities
+    from lycosa.core.types import Priorities, Rows
 
 Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
 # Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl
@@ -108,7 +108,12 @@ class SpilledRows:
     ) -> None:
         self.limit, self.table, self.frontier, self.trap_filter = limit, table, frontier, trap_filter
         self.file = SpillFile(place, readonly)
-        self._parts: dict[str, Spillable] = {"table": table, "estimator": estimator, "frontier": frontier, "trap_filter": trap_filter}
+        self._parts: dict[str, Spillable] = {
+            "table": table,
+            "estimator": estimator,
+            "frontier": frontier,
+            "trap_filter": trap_filter,
+        }
         self._columns: dict[str, list[str]] = {}
         """The names of what each part knows of a row, once it was asked for."""
         self._kind = np.zeros(1024, np.uint8)
@@ -131,7 +136,7 @@ class SpilledRows:
         """How many came back when rows were last sorted out."""
         self.sweeps = 0
         """How often rows were sorted out. As long as they were not, everything is as if there were no cold rows."""
-        table.cold = self
+        table.spilled = self
         self.listen(True)
 
     def listen(self, listening: bool) -> None:
@@ -146,8 +151,10 @@ class SpilledRows:
             self._rank()
         self.table.renewed.clear()  # whoever wants to know has looked
         self._visits += 1
-        hot = self.table.open_rows - self.count
-        if hot > self.limit or (self.count and (2 * hot < self.limit or self._visits >= max(64, self.limit // 16))):
+        memory_rows = self.table.open_rows - self.count
+        if memory_rows > self.limit or (
+            self.count and (2 * memory_rows < self.limit or self._visits >= max(64, self.limit // 16))
+        ):
             self.sweep()
 
     def _rank(self) -> None:
@@ -171,19 +178,19 @@ class SpilledRows:
         by_tag = self.trap_filter.tag_levels()
         self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent looks at of hot ones
         self._visits = 0
-        hot = table.rows().astype(np.int32)
-        fixed = table.is_seed[hot] | table.is_source[hot]
+        memory_rows = table.rows().astype(np.int32)
+        fixed = table.is_seed[memory_rows] | table.is_source[memory_rows]
         if twins := table.row_of.twins:
-            fixed |= np.isin(hot, twins)
+            fixed |= np.isin(memory_rows, twins)
         room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stays hot
-        hot = hot[~fixed]
-        worth, host_keys = self._hot_worth(hot), table.host[hot]
-        stays, better = self._best(hot, worth, room, by_tag)
+        memory_rows = memory_rows[~fixed]
+        worth, host_keys = self._hot_priority(memory_rows), table.host[memory_rows]
+        stays, better = self._best(memory_rows, worth, room, by_tag)
         few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # of each lane stay, a quarter of all at most
-        stays |= _nth(host_keys, -worth, table.age(hot)) < few
+        stays |= _nth(host_keys, -worth, table.age(memory_rows)) < few
         returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
-        leaving = hot[~stays]
+        leaving = memory_rows[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
         self.returned = len(returning)
         if not len(leaving) and not len(returning):
@@ -242,15 +249,15 @@ class SpilledRows:
         """
         for begin in range(0, self._end, AT_ONCE) if self.count else ():
             places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
-            yield places, self._cold_worth(places, by_tag)
+            yield places, self._spilled_priority(places, by_tag)
 
-    def _hot_worth(self, rows: Rows) -> NDArray[np.float32]:
+    def _hot_priority(self, rows: Rows) -> NDArray[np.float32]:
         """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
         priority = self.frontier.priority[rows]
         worth = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
         return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
 
-    def _cold_worth(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def _spilled_priority(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The same of cold rows, by the levels that sections and hosts have now."""
         level = self._held[places]
         if len(by_tag):
@@ -268,35 +275,38 @@ class SpilledRows:
         return priority
 
     def _best(
-        self, hot: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
+        self, memory_rows: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Which hot rows are among so many best, and which cold ones."""
         # Only what is better than the worst of so many that are here can join them.
-        least = _nth_best(worth, room) if len(hot) >= room else -math.inf
-        cold, cold_worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        least = _nth_best(worth, room) if len(memory_rows) >= room else -math.inf
+        spilled, spilled_priority = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag):
             better = said > least
-            cold, cold_worth = np.concatenate([cold, places[better]]), np.concatenate([cold_worth, said[better]])
-            if len(cold) > room:
-                better = cold_worth >= _nth_best(cold_worth, room)
-                cold, cold_worth = cold[better], cold_worth[better]
-        age = np.concatenate([self.table.age(hot), self._age[cold]])
-        first = np.lexsort((age, -np.concatenate([worth, cold_worth])))[:room]
-        stays = np.zeros(len(hot) + len(cold), np.bool_)
+            spilled, spilled_priority = (
+                np.concatenate([spilled, places[better]]),
+                np.concatenate([spilled_priority, said[better]]),
+            )
+            if len(spilled) > room:
+                better = spilled_priority >= _nth_best(spilled_priority, room)
+                spilled, spilled_priority = spilled[better], spilled_priority[better]
+        age = np.concatenate([self.table.age(memory_rows), self._age[spilled]])
+        first = np.lexsort((age, -np.concatenate([worth, spilled_priority])))[:room]
+        stays = np.zeros(len(memory_rows) + len(spilled), np.bool_)
         stays[first] = True
-        return stays[: len(hot)], cold[stays[len(hot) :]]
+        return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
 
     def _lacking(self, here: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
         """The best cold rows of lanes that have few hot ones."""
         lacks = few - np.bincount(here, minlength=len(self.table.hosts))
-        cold, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        spilled, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag) if few else ():
             some = (lacks[self._host_key[places]] > 0) & (said > -math.inf)
-            cold, worth = np.concatenate([cold, places[some]]), np.concatenate([worth, said[some]])
-            host_keys = self._host_key[cold]
-            chosen = _nth(host_keys, -worth, self._age[cold]) < lacks[host_keys]
-            cold, worth = cold[chosen], worth[chosen]
-        return cold
+            spilled, worth = np.concatenate([spilled, places[some]]), np.concatenate([worth, said[some]])
+            host_keys = self._host_key[spilled]
+            chosen = _nth(host_keys, -worth, self._age[spilled]) < lacks[host_keys]
+            spilled, worth = spilled[chosen], worth[chosen]
+        return spilled
 
     # -- there and back ----------------------------------------------------------------------------------------
 

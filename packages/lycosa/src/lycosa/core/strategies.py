@@ -21,7 +21,7 @@ from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import Linear, ScanFrontier, is_linear
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import OPEN
-from lycosa.core.types import Pick, Rows, Priorities, Step
+from lycosa.core.types import Pick, Priorities, Rows, Step
 
 if TYPE_CHECKING:
     from lycosa.core.table import Table
@@ -62,7 +62,9 @@ class Greedy:
         """Let the estimator see a visit, and rank the rows it says have changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
 
-    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(
+        self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
+    ) -> None:
         """Let an estimator that wants to know hear what the pages so far are worth now."""
         if self.heeds:
             self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
@@ -223,7 +225,9 @@ class Batched:
             self.greedy.refresh(self._rows(), table, frontier)
             self._pages, self._changed, self._noted, self._is_dry = 0, [], 0, False
 
-    def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+    def reconsider(
+        self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
+    ) -> None:
         """Let the estimator hear of it; what changes is ranked at the end of the batch."""
         if self.greedy.heeds:
             self._note(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]

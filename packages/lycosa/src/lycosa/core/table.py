@@ -96,7 +96,7 @@ class Table:
         self.host_number: dict[str, int] = {}
         self.open_rows = 0  # with the cold ones
         self.discovered = 0  # nodes ever seen, with the cold ones
-        self.cold: SpilledRows | None = None  # puts rows aside
+        self.spilled: SpilledRows | None = None  # puts rows aside
         self.renewed: list[int] = []  # once vacant rows with a new node, which the warden has not seen yet
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
@@ -238,7 +238,9 @@ class Table:
         else:
             places = np.arange(len(children))
         step = Step(visit, row, children, _NO_ALPHAS, of_link, places)
-        step.link_relevances = step.strongest(links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32))
+        step.link_relevances = step.strongest(
+            links.link_relevances if len(links.link_relevances) else np.zeros(len(links), np.float32)
+        )
         if len(children):
             self._sum_up(row, children, step.link_relevances, visit.relevance)
         return step
@@ -363,10 +365,14 @@ class Table:
     def as_state(self) -> State:
         """All rows and edges; what others call `state` is a column here."""
         columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
-        cold = {} if self._age is None else {"age": self._age}
+        spilled = {} if self._age is None else {"age": self._age}
         return {
             "discovered": self.discovered,
-            "cold": {**cold, "vacant": np.array(self._vacant, np.int32), "renewed": np.array(self.renewed, np.int32)},
+            "spilled": {
+                **spilled,
+                "vacant": np.array(self._vacant, np.int32),
+                "renewed": np.array(self.renewed, np.int32),
+            },
             "nodes": self.nodes.state(),
             "known": self.row_of.state(),
             "hosts": Texts(self.hosts),
@@ -386,8 +392,12 @@ class Table:
         self._capacity = len(state["sums"])
         self.discovered = state["discovered"]
         self.open_rows = self.discovered - len(self.closed)
-        cold = state["cold"]
-        self._vacant, self.renewed, self._age = cold["vacant"].tolist(), cold["renewed"].tolist(), cold.get("age")
+        spilled = state["spilled"]
+        self._vacant, self.renewed, self._age = (
+            spilled["vacant"].tolist(),
+            spilled["renewed"].tolist(),
+            spilled.get("age"),
+        )
         if self._age is not None and len(self._age) != self._capacity:
             raise StateMismatch("the order of discovery does not fit")
         for name in _COLUMNS:

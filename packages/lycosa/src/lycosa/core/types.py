@@ -22,7 +22,7 @@ Rows: TypeAlias = NDArray[np.integer[Any]]
 
 Priorities: TypeAlias = NDArray[np.float64]
 
-Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "search", "policy", "requisite"]
+Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "search", "policy", "asset"]
 
 Outcome = Literal[
     "ok",  # a page with content; of a revisit: other content than before

@@ -22,18 +22,18 @@ from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
 from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_files import BackgroundIndexer, CrawlFiles, DiskGuard, SnapshotWriter
 from lycosa.crawling.crawl_log import NONE, CrawlLog
 from lycosa.crawling.functions import (
     EstimatorFunction,
+    JudgeFunction,
     SpaceFunction,
-    TopicFunction,
+    as_judge,
     as_space,
     as_strategy,
-    as_topic,
 )
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.runners import join_shards
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def crawl(
-    topic: str | Judge | TopicFunction = "",
+    topic: str | Judge | JudgeFunction = "",
     seeds: str | Iterable[str] = (),
     *,
     out: str | Path | None = None,
@@ -85,7 +85,7 @@ def crawl(
     request = CrawlRequest(
         settings,
         Path(out) if out is not None else None,
-        topic=None if isinstance(topic, str) else as_topic(topic, settings.threshold),
+        own_judge=None if isinstance(topic, str) else as_judge(topic, settings.threshold),
         strategy=None if isinstance(strategy, str) else as_strategy(strategy),
         space=None if isinstance(space, str) else as_space(space, clock),
         clock=clock,
@@ -97,7 +97,7 @@ def crawl(
 def resume(
     out: str | Path,
     *,
-    topic: Judge | TopicFunction | None = None,
+    topic: Judge | JudgeFunction | None = None,
     strategy: Estimator | Strategy | EstimatorFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
@@ -118,7 +118,7 @@ def refresh(
     now: Iterable[str] = (),
     requests: int = 0,
     began: float = 0.0,
-    topic: Judge | TopicFunction | None = None,
+    topic: Judge | JudgeFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: SharedPoliteness | None = None,
@@ -140,7 +140,7 @@ def watch(
     *,
     now: Iterable[str] = (),
     requests: int = 0,
-    topic: Judge | TopicFunction | None = None,
+    topic: Judge | JudgeFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     **changes: Any,
@@ -156,7 +156,10 @@ def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Cloc
     if "keeping" in asked:
         join_shards(path)
     clock = clock or wall_clock()
-    asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
+    asked |= {
+        "own_judge": as_judge(asked.pop("topic", None), options.threshold),
+        "space": as_space(asked.get("space"), clock),
+    }
     asked["strategy"] = as_strategy(asked.get("strategy"))
     return Crawl(CrawlRequest(options, path, clock=clock, resuming=True, **asked))
 
@@ -173,7 +176,7 @@ class Crawl:
         self.engine: Engine | None = None
         self.notes: list[str] = request.notes
         """What a person should know: what was moved aside, seeds that lie out of scope."""
-        self.together = False
+        self.batch_arrivals = False
         """Whether pages that arrive together are recorded together, which takes less time. For who listens to the end:
         what was recorded, and not given to who broke off, is given to nobody."""
         self.model_updates = 0  # labels that the judge has learned from
@@ -263,7 +266,7 @@ class Crawl:
         try:
             if self._stopping:
                 engine.stop()
-            engine.together = self.together
+            engine.batch_arrivals = self.batch_arrivals
             async with aclosing(engine.run()) as visits:
                 async for visit in visits:
                     if self._notifier is not None and "change" in visit.data:

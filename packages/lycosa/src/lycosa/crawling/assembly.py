@@ -21,14 +21,14 @@ from lycosa.core.state import StateMismatch
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
-from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.page_assets import PageAssets
+from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
 from lycosa.judges.base import LanguageJudge, ask, heeding
 from lycosa.judges.examples import learned_from
 from lycosa.judges.factory import fingerprint, judge_of, read_terms
-from lycosa.revisit.revisit_scheduler import RevisitScheduler
 from lycosa.revisit.ledger import REFRESHED
+from lycosa.revisit.revisit_scheduler import RevisitScheduler
 from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
@@ -50,22 +50,22 @@ async def assemble(request: CrawlRequest, files: CrawlFiles) -> Assembly:
 def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -> tuple[Engine, bool]:
     """A new engine, and whether its judge gives probabilities."""
     space, options = request.make_space(), request.options
-    topic = request.make_topic(learned)
+    judge = request.make_judge(learned)
     strategy = _strategy(request)
-    for part in (topic, getattr(strategy, "estimator", strategy)):
+    for part in (judge, getattr(strategy, "estimator", strategy)):
         request.notes += [note for note in getattr(part, "notes", []) if note not in request.notes]
-    ask(topic, strategy.wants)
-    judge_name = fingerprint(options, topic)
-    probability = bool(getattr(topic, "probability", False))
-    topic = heeding(topic)
+    ask(judge, strategy.wants)
+    judge_name = fingerprint(options, judge)
+    probability = bool(getattr(judge, "probability", False))
+    judge = heeding(judge)
     if options.languages:
-        topic = LanguageJudge(topic)
-    scheduler = _scheduler(request, files, space, topic.threshold)
+        judge = LanguageJudge(judge)
+    scheduler = _scheduler(request, files, space, judge.threshold)
     if hasattr(space, "mark"):
         space.mark = files.mark
     engine = Engine(
         space,
-        topic,
+        judge,
         strategy,
         files.log,
         clock=request.clock,
@@ -78,19 +78,23 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
         host_budget=options.host_budget,
         patience=options.patience,
         choosy=options.choosy,
-        trap_filter=_trap_filter(request, space, topic.threshold),
+        trap_filter=_trap_filter(request, space, judge.threshold),
         scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
         steps=request.steps,
-        hot=options.hot,
-        cold_file=files.cold_file,
+        memory_rows=options.memory_rows,
+        spill_file=files.spill_file,
         readonly=files.readonly,
     )
     if request.owns is not None:
         engine.owns = request.owns
     large = "this strategy needs every address that was ever seen: all stay in memory, about 500 bytes each"
-    if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= 100_000):
+    if (
+        options.memory_rows
+        and engine.spilled is None
+        and (options.memory_rows != HOT or not 0 < options.budget <= 100_000)
+    ):
         request.notes += [large] if large not in request.notes else []
     return engine, probability
 
@@ -124,7 +128,7 @@ class Assembly:
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
-        news += [*self.news, Setting("threshold", engine.topic.threshold, now)]
+        news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))
         if request.keeping is not None and REFRESHED not in engine.tally.settings:
@@ -132,7 +136,7 @@ class Assembly:
         if self.probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", self.probability, now))
         news += self._suspects(now)
-        with files.log.together():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
+        with files.log.batch():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
             for event in news:
                 files.log.append(event)
                 engine.fold(event)
@@ -252,10 +256,12 @@ def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> proto
     return space.trap_filter(trap_filter or protocols.TrapFilter()) if isinstance(space, Space) else trap_filter
 
 
-def _scheduler(request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float) -> protocols.VisitScheduler | None:
+def _scheduler(
+    request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float
+) -> protocols.VisitScheduler | None:
     """Who says what is due beside the frontier, if it is asked for: what is to be looked at again, what pages lack."""
     scheduler = _refresher(request, files, space, threshold)
-    if not request.options.requisites or not isinstance(files.log, SqliteLog) or request.path is None:
+    if not request.options.page_assets or not isinstance(files.log, SqliteLog) or request.path is None:
         return scheduler
     return PageAssets(request.options, space, threshold, files.versions(), scheduler, request.owns)
 

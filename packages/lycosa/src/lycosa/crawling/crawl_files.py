@@ -17,12 +17,12 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.spilled_rows import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
 from lycosa.core.options import Options
 from lycosa.core.protocols import Log
+from lycosa.core.spilled_rows import fits as spilled_fits
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Event, ModelUpdate, Visit
 from lycosa.crawling.request import CrawlRequest
@@ -36,7 +36,7 @@ from lycosa.store.warc import WarcArchive
 from lycosa.text.embeddings import digest
 from lycosa.version import SOFTWARE
 
-COLD = "cold"  # rows that are not in memory: a cache, rebuilt from the log
+SPILLED = "spilled"  # rows that are not in memory: a cache, rebuilt from the log
 
 
 class CrawlFiles:
@@ -53,7 +53,7 @@ class CrawlFiles:
         self.until = math.inf  # last event that a snapshot may know
         self.without: tuple[str, ...] = ()  # parts of the engine left out by readers, where nothing is left to fold
         self.judged_by = ""  # judge of the last page of an earlier run
-        self.cold_file: Path | None = None  # rows that are not in memory; None: a temporary file
+        self.spill_file: Path | None = None  # rows that are not in memory; None: a temporary file
         self._directory: Directory | None = None
         self._kept: Options | None = None
 
@@ -75,7 +75,7 @@ class CrawlFiles:
         self.mark = CrashMarker(request.path)
         self.snapshots = Snapshots(request.path)
         if request.keeping is None:
-            self.cold_file = request.path / COLD
+            self.spill_file = request.path / SPILLED
         if not request.resuming:
             options = request.options = options.with_files(directory.options.files())  # copies of its own
         self._kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
@@ -211,15 +211,19 @@ def bound_to(request: CrawlRequest, engine: Engine) -> About:
     """What a snapshot has to be of, beside the log."""
     options = {name: value for name, value in vars(request.options).items() if name not in ASIDE}
     guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
-    judge: Any = getattr(engine.topic, "topic", engine.topic)
-    parts = [engine.space, engine.topic, judge, engine.strategy, guide, engine.trap_filter, engine.reader]
+    judge: Any = getattr(engine.judge, "inner", engine.judge)
+    parts = [engine.space, engine.judge, judge, engine.strategy, guide, engine.trap_filter, engine.reader]
     own = [_source(part) for part in parts]
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
     vectors = digest() if getattr(guide, "meaning_", None) is not None else ""
-    about = (sorted(options.items()), engine.model_updates.judge_name, engine.topic.threshold, named, own, vectors)
+    about = (sorted(options.items()), engine.model_updates.judge_name, engine.judge.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
     crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
-    return {"code": code_digest(), "judge": learning_key(request.options, engine.model_updates.judge_name), "crawl": crawl}
+    return {
+        "code": code_digest(),
+        "judge": learning_key(request.options, engine.model_updates.judge_name),
+        "crawl": crawl,
+    }
 
 
 def _renderer(engine: Engine) -> str:
@@ -252,7 +256,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
 
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
-        same = same and cold_fits(about.get("cold", []), files.cold_file)
+        same = same and spilled_fits(about.get("spilled", []), files.spill_file)
         same = same and log.chain(about["seq"]) == about["log"]
         if same and _renderer(engine) not in ("", about.get("renderer")):
             request.notes.append("a browser was installed or removed since the last run: the whole log was read again")
@@ -321,14 +325,14 @@ class SnapshotWriter:
         try:
             seq = log.end()
             state = {"engine": self.engine.state(), "files": self.files.state()}
-            cold = getattr(self.engine, "cold", None)
-            about = [] if cold is None else cold.about()
+            spilled = getattr(self.engine, "spilled", None)
+            about = [] if spilled is None else spilled.about()
             snapshots.write(
                 {
                     **self._bound,
                     "seq": seq,
                     "log": log.chain(seq),
-                    "cold": about,
+                    "spilled": about,
                     "renderer": _renderer(self.engine),
                 },
                 state,

@@ -47,7 +47,7 @@ STATUS = {
 }  # fmt: skip
 LONGEST_PATH = 50  # letters of a path of discovery; of a longer one the last, behind the number of those left out
 BACK = 65_536  # bytes at the end of a file searched for a line that the crawl's log knows
-_HOPS = {"robots": "P", "probe": "X", "requisite": "E", "search": "X", "example": "X"}
+_HOPS = {"robots": "P", "probe": "X", "asset": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
 
@@ -182,7 +182,7 @@ def asked_for(visit: Visit) -> list[Visit]:
         one = LoggedRequest(*given)
         told.append(
             Visit(
-                one.url, "requisite", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
+                one.url, "asset", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
                 status=one.status, size=one.size, digest=one.digest, data={"type": one.type}, flags=["browser"],
             )
         )  # fmt: skip

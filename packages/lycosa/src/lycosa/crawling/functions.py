@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
@@ -42,25 +42,25 @@ class Link:
     """The page that it stands on."""
 
 
-TopicFunction: TypeAlias = Callable[[Page], "float | Judgement"]
+JudgeFunction: TypeAlias = Callable[[Page], "float | Judgement"]
 EstimatorFunction: TypeAlias = Callable[[Link], float]
 Answer: TypeAlias = Page | Iterable[str] | None
 SpaceFunction: TypeAlias = Callable[[str], Answer | Awaitable[Answer]]
 
 
-class FunctionTopic:
+class FunctionJudge:
     """A topic by what a function says of a page. Of a link it is asked as of a page: its words are the title, and those
     around it the text. Links of a site repeat, so the last answers are remembered.
 
-    >>> topic = FunctionTopic(lambda page: "reef" in page.title + page.text)
+    >>> judge = FunctionJudge(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
-    >>> topic.judge(page, None).relevance, topic.judge(page, None).link_relevances.tolist()
+    >>> judge.judge(page, None).relevance, judge.judge(page, None).link_relevances.tolist()
     (1.0, [1.0, 0.0])
     """
 
     exact = True
 
-    def __init__(self, function: TopicFunction, threshold: float = 0.0) -> None:
+    def __init__(self, function: JudgeFunction, threshold: float = 0.0) -> None:
         self.function, self.threshold = function, threshold or 0.5  # it says True and False, or gives probabilities
         self.fingerprint = code_of(function)
         self._of_link = lru_cache(20_000)(self._ask_of_link)
@@ -166,11 +166,11 @@ def number(said: Any, function: Callable[..., Any]) -> float:
     return value
 
 
-def as_topic(topic: Judge | TopicFunction | None, threshold: float = 0.0) -> Judge | None:
+def as_judge(judge: Judge | JudgeFunction | None, threshold: float = 0.0) -> Judge | None:
     """A topic, made if it is a function."""
-    if topic is None or hasattr(topic, "judge"):
-        return topic  # type: ignore[return-value]  # whether it is one is checked with the other parts
-    return FunctionTopic(topic, threshold) if _is_function(topic) else topic  # type: ignore[return-value]
+    if judge is None or hasattr(judge, "judge"):
+        return judge  # type: ignore[return-value]  # whether it is one is checked with the other parts
+    return FunctionJudge(judge, threshold) if _is_function(judge) else judge  # type: ignore[return-value]
 
 
 def as_strategy(strategy: Estimator | Strategy | EstimatorFunction | None) -> Estimator | Strategy | None:

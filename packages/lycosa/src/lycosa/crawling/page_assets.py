@@ -1,4 +1,4 @@
-"""What relevant pages need to be shown as they were (`--requisites`): style sheets, scripts, pictures and fonts.
+"""What relevant pages need to be shown as they were (`--page-assets`): style sheets, scripts, pictures and fonts.
 
 They are visits of a kind of their own, beside the frontier: robots.txt, pauses, the address guard and the archive are
 those of pages, but nobody judges them, and no page budget counts them. A page is complete before the next page of its
@@ -34,7 +34,7 @@ from lycosa.web.inflate import source_of
 from lycosa.web.rendering import LoggedRequest
 from lycosa.web.urls import MAX_LENGTH, compile_patterns, is_http, parse
 
-KIND: Kind = "requisite"
+KIND: Kind = "asset"
 
 CSS = "text/css"
 
@@ -62,14 +62,14 @@ class PageAssets(protocols.VisitScheduler):
         owns: Callable[[str], bool] | None = None,
     ) -> None:
         if not options.archive:
-            raise InputError("--requisites is for the archive, and this crawl has none: leave one of the two out")
+            raise InputError("--page-assets is for the archive, and this crawl has none: leave one of the two out")
         if not getattr(space, "has_versions", False):
-            raise InputError("--requisites is for crawls of the web")
+            raise InputError("--page-assets is for crawls of the web")
         self.inner = inner or protocols.VisitScheduler()
         self.refreshes = self.inner.refreshes
         self.ready, self.host_key, self.threshold, self.versions = space.ready, space.host_key, threshold, versions
         self.owns = owns or (lambda node: True)
-        self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
+        self.most, self.most_bytes = options.max_page_assets, options.max_asset_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compile_patterns(options.exclude)
         self.kept = options.render_resources != "none"  # the archive has what browsers fetch
@@ -154,7 +154,7 @@ class PageAssets(protocols.VisitScheduler):
         if visit.kind == KIND or self._was_relevant(visit):
             needs = None if page.exchange is None else self._needs(visit, page.exchange)
             if needs is not None:
-                visit.data = {**visit.data, "requisites": needs}
+                visit.data = {**visit.data, "assets": needs}
 
     def _was_relevant(self, visit: Visit) -> bool:
         return visit.is_version and visit.relevance >= self.threshold and not visit.same_as
@@ -177,7 +177,7 @@ class PageAssets(protocols.VisitScheduler):
         if "rendered" in visit.flags and self.kept:
             self._learn_rendered(visit)
         if self._was_relevant(visit):
-            self._want(visit.node, visit.data.get("requisites"))
+            self._want(visit.node, visit.data.get("assets"))
 
     def _learn_rendered(self, visit: Visit) -> None:
         """What the browser fetched is archived with the page. Of a style sheet it is to be known what that needs."""
@@ -202,7 +202,7 @@ class PageAssets(protocols.VisitScheduler):
             self._waiting.pop(host_key, None)
         if visit.outcome == "redirect" and visit.links.urls:
             self._put(visit.links.urls[0], WantedAsset(visit.origin, visit.hops + 1))
-        for url in visit.data.get("requisites", ()):
+        for url in visit.data.get("assets", ()):
             self._put(url, WantedAsset(visit.origin))
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:

@@ -14,12 +14,12 @@ from lycosa.core.engine import NO_TRACER, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
 from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import TOPICS
-from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
+from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_judge, takes_ontology
 from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
@@ -39,7 +39,7 @@ class CrawlRequest:
 
     options: Options
     path: Path | None = None
-    topic: Judge | None = None
+    own_judge: Judge | None = None
     strategy: Estimator | Strategy | None = None
     space: Space | None = None  # the user's own; or what the options name, once made
     clock: Clock = field(default_factory=wall_clock)
@@ -58,9 +58,9 @@ class CrawlRequest:
     def __post_init__(self) -> None:
         options = self.options
         # Objects of the user's own, which cannot be made again.
-        self.has_own_parts = any(part is not None for part in (self.topic, self.strategy, self.space))
+        self.has_own_parts = any(part is not None for part in (self.own_judge, self.strategy, self.space))
         self.in_directory = self.resuming  # files that options name lie in the directory
-        self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
+        self._judge = self.own_judge  # as far as it can be made without looking at example pages, or into the log
         options.check()
         if self.keeping is not None:
             from lycosa.revisit.notify import channels_of, wanted_by  # what a crawl can do without
@@ -79,8 +79,8 @@ class CrawlRequest:
         check_search(options, self.space)
         self.seeds = Seeds() if self.resuming else self._first_seeds()
         self._check_own()
-        if self.topic is None:
-            self._check_topic()
+        if self.own_judge is None:
+            self._check_judge()
         self._suit()
         self._check_ontology()
         self.make_strategy()
@@ -103,11 +103,11 @@ class CrawlRequest:
     def _check_own(self) -> None:
         """Whether the user's own objects are what they have to be."""
         decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
-        for part, needs in ((self.topic, "judge"), (self.strategy, decides), (self.space, "visit")):
+        for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
 
-    def _check_topic(self) -> None:
+    def _check_judge(self) -> None:
         """Whether the options name a topic; who judges is written down in them."""
         options = self.options
         asked = any(getattr(options, name) for name in SOURCES)
@@ -118,9 +118,9 @@ class CrawlRequest:
             options.judge = judge_of(options)
         check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):
-            self._topic = make_topic(self.with_resolved_files)
+            self._judge = make_judge(self.with_resolved_files)
             # As the model spells them, and those it did not have to be told.
-            options.targets = list(getattr(self._topic, "targets", options.targets))
+            options.targets = list(getattr(self._judge, "targets", options.targets))
 
     def _suit(self) -> None:
         """Where nobody names a strategy, the space does; which one is written down in the options."""
@@ -132,7 +132,7 @@ class CrawlRequest:
     def _check_ontology(self) -> None:
         """Whether anyone goes by the ontology that was given."""
         options = self.options
-        if not options.ontology or self.topic is not None or self.strategy is not None:
+        if not options.ontology or self.own_judge is not None or self.strategy is not None:
             return
         judge, (guide, given) = judge_of(options), parse(options.strategy)
         bandit = guide in STRATEGIES and STRATEGIES[guide].module == "bandit"
@@ -170,8 +170,8 @@ class CrawlRequest:
         options = self.options
         if self.keeping is not None:
             return Budget(seconds=options.max_time, requests=self.keeping.requests)
-        requisites = options.requisites_most if options.requisites else 0
-        requests = options.max_requests or requests_for(options.budget, requisites)
+        page_assets = options.max_page_assets if options.page_assets else 0
+        requests = options.max_requests or requests_for(options.budget, page_assets)
         return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def make_space(self) -> Space:
@@ -188,21 +188,21 @@ class CrawlRequest:
         """Let the space and the topic be made again from the options."""
         if self.space is not None:
             await self.space.close()
-        self.space = self._topic = None
+        self.space = self._judge = None
 
     @property
     def lacks_terms(self) -> bool:
         """Whether the topic can't be made without the terms of a file or of example pages."""
-        return self._topic is None
+        return self._judge is None
 
-    def make_topic(self, learned: dict[str, Any]) -> Judge:
+    def make_judge(self, learned: dict[str, Any]) -> Judge:
         """The topic, with the terms that were learned for it."""
-        self._topic = self._topic or make_topic(self.with_resolved_files, learned)
-        return self._topic
+        self._judge = self._judge or make_judge(self.with_resolved_files, learned)
+        return self._judge
 
     def make_strategy(self) -> Strategy:
         """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
-        options, topic = self.with_resolved_files, self._topic
+        options, judge = self.with_resolved_files, self._judge
         if self.strategy is not None:
             own = self.strategy
             if isinstance(own, Estimator):
@@ -211,7 +211,7 @@ class CrawlRequest:
                 raise InputError(f"--spread is for strategies that rank by one estimator: {own!r} picks by itself")
             return own
         entry = STRATEGIES.get(parse(options.strategy)[0])
-        if entry is not None and entry.needs == TAXONOMY and not options.model and self.topic is None:
+        if entry is not None and entry.needs == TAXONOMY and not options.model and self.own_judge is None:
             raise InputError(
                 f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
                 "as 'lycosa train' makes it"
@@ -221,14 +221,14 @@ class CrawlRequest:
             given.setdefault("spread", f"{options.spread:g}")
         return strategy_by_name(
             spell(name, given),
-            targets=tuple(options.targets or getattr(topic, "targets", ())),
+            targets=tuple(options.targets or getattr(judge, "targets", ())),
             seed=options.random_seed,
             budget=options.budget,
-            threshold=getattr(topic, "threshold", 0.1),
-            probability=getattr(topic, "probability", False),
-            exact=getattr(topic, "exact", False),
+            threshold=getattr(judge, "threshold", 0.1),
+            probability=getattr(judge, "probability", False),
+            exact=getattr(judge, "exact", False),
             words=self._words(),
-            stems=getattr(topic, "weights", None) if options.examples else None,
+            stems=getattr(judge, "weights", None) if options.examples else None,
             ontology=options.ontology,
         )
 
@@ -236,7 +236,7 @@ class CrawlRequest:
         """The topic in words, for strategies that go by their meaning; empty if it is none of words."""
         if self.options.examples:  # their words are stems, of which nobody knows the meaning
             return self.options.topic
-        if self._topic is None and self.options.terms:
+        if self._judge is None and self.options.terms:
             return "words"  # of a file that is not read yet: this is only a check of the request
-        words = getattr(self._topic, "words", "")  # a topic of your own may call anything so
+        words = getattr(self._judge, "words", "")  # a topic of your own may call anything so
         return (words if isinstance(words, str | Mapping) else "") or self.options.topic

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lycosa.core.protocols import Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
@@ -19,7 +19,7 @@ def why(
     directory: str | Path,
     url: str,
     *,
-    topic: Judge | None = None,
+    judge: Judge | None = None,
     strategy: Estimator | Strategy | None = None,
     space: Space | None = None,
 ) -> Why:
@@ -28,5 +28,5 @@ def why(
     The crawl may be running, interrupted or over; it stays as it is. One made with objects of your own needs them
     again. For several links, or those that come next, `lycosa.explaining.Reasons` reads the log only once.
     """
-    with Reasons(directory, topic=topic, strategy=strategy, space=space) as reasons:
+    with Reasons(directory, judge=judge, strategy=strategy, space=space) as reasons:
         return reasons.why(url)

@@ -31,17 +31,17 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.protocols import Estimator, Space, Strategy, Judge
+from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.crawl_files import COLD, CrawlFiles, snapshot_seq
+from lycosa.crawling.crawl_files import SPILLED, CrawlFiles, snapshot_seq
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, PAGES, VISITS, RELEVANCE_NOW, SqliteLog
+from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
@@ -77,7 +77,7 @@ class ReadFiles(CrawlFiles):
         assert self.request.path is not None
         self.log = ReadLog(self.request.path / NAME, readonly=True)
         self.snapshots = Snapshots(self.request.path)
-        self.cold_file = self.request.path / COLD
+        self.spill_file = self.request.path / SPILLED
 
     def events(self, after: int = 0) -> Generator[Event, None, None]:
         assert isinstance(self.log, SqliteLog)
@@ -123,8 +123,8 @@ async def _recall(
             if witness is not None and witness.attend(ranking.estimator):
                 files.until = 0  # all of it has to be heard
         await assembly.restore_snapshot()
-        if assembly.engine.cold is not None:
-            assembly.engine.cold.listen(True)  # whoever asks of a cold row is told
+        if assembly.engine.spilled is not None:
+            assembly.engine.spilled.listen(True)  # whoever asks of a cold row is told
     finally:
         if request.space is not None:
             await request.space.close()
@@ -133,7 +133,12 @@ async def _recall(
     return assembly.engine
 
 
-LEFT_OUT = ("judge", "model_updates", "reader", "trap_filter copies")  # state without effect on the priorities of waiting links
+LEFT_OUT = (
+    "judge",
+    "model_updates",
+    "reader",
+    "trap_filter copies",
+)  # state without effect on the priorities of waiting links
 MOST_FOLDED = 100_000  # events folded to explain one priority by default: a few minutes
 IN_FLIGHT = 64  # events before a visit's own in which its pick lies: pages in flight, and some
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
@@ -149,7 +154,7 @@ class Reasons:
         self,
         directory: str | Path,
         *,
-        topic: Judge | None = None,
+        judge: Judge | None = None,
         strategy: Estimator | Strategy | None = None,
         space: Space | None = None,
     ) -> None:
@@ -158,7 +163,7 @@ class Reasons:
         self.fold = True  # fold the log, however long, to explain the priority of a fetched page
         self.progress: ProgressCallback = no_progress  # progress of folding
         self._witness: Witness | None = None
-        self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
+        self._own: dict[str, Any] = {"own_judge": judge, "strategy": strategy, "space": space}
         try:
             if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
                 raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
@@ -174,7 +179,7 @@ class Reasons:
 
     @property
     def _has_own(self) -> bool:
-        return self._own["topic"] is not None or self._own["strategy"] is not None
+        return self._own["own_judge"] is not None or self._own["strategy"] is not None
 
     def __enter__(self) -> Self:
         return self
@@ -255,7 +260,9 @@ class Reasons:
                 None,
             )
             if prerequisite is not None and prerequisite[0] != "seed":
-                return Why(node, "errand", f"it was fetched as an errand ({prerequisite[0]}), not as a page of the crawl")
+                return Why(
+                    node, "errand", f"it was fetched as an errand ({prerequisite[0]}), not as a page of the crawl"
+                )
             found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
                 note = (
@@ -332,7 +339,9 @@ class Reasons:
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
     def _beta(self, node: str) -> float:
-        last = next(self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,))
+        last = next(
+            self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,)
+        )
         return float(last[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
@@ -414,7 +423,9 @@ class Reasons:
         for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # pages of a way
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
-            stops.append(Stop(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else ""))
+            stops.append(
+                Stop(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else "")
+            )
             before = page
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)
 
@@ -424,10 +435,10 @@ class Reasons:
             self._request = self._recalled()
             self.__dict__.pop("rankings", None)
             self.__dict__["engine"] = recall(self._request, witness=self._witness)
-        topic: Any = self.engine.topic
-        while not hasattr(topic, "explain") and hasattr(topic, "topic"):
-            topic = topic.topic
-        reasons = topic.explain(visit) if visit.is_version and hasattr(topic, "explain") else {}
+        judge: Any = self.engine.judge
+        while not hasattr(judge, "explain") and hasattr(judge, "inner"):
+            judge = judge.inner
+        reasons = judge.explain(visit) if visit.is_version and hasattr(judge, "explain") else {}
         return {str(what): float(much) for what, much in reasons.items()}
 
     def _foresight(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:

@@ -19,7 +19,7 @@ from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.strategies import Frontiers
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 
 @dataclass(frozen=True, slots=True)

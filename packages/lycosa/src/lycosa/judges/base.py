@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.protocols import Learner, Judge
+from lycosa.core.protocols import Judge, Learner
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, Visit, settled
 from lycosa.text.tokens import words_of
@@ -39,19 +39,19 @@ class StatelessJudge:
         """Nothing to remember."""
 
 
-def ask(topic: Judge, wants: Sequence[str]) -> None:
+def ask(judge: Judge, wants: Sequence[str]) -> None:
     """Tell a judge what a strategy wants to know of links, in the names that it knows; one without facets is left."""
-    if hasattr(topic, "facets"):
-        topic.facets = asked(topic, wants)
+    if hasattr(judge, "facets"):
+        judge.facets = asked(judge, wants)
 
 
-def asked(topic: Judge, wants: Sequence[str]) -> tuple[str, ...]:
+def asked(judge: Judge, wants: Sequence[str]) -> tuple[str, ...]:
     """What is wanted, in the names that a judge knows.
 
     >>> asked(StatelessJudge(), ("context", "context_score", "url"))
     ('context', 'url')
     """
-    known = getattr(topic, "offers", FACETS)
+    known = getattr(judge, "offers", FACETS)
     return tuple(dict.fromkeys("context" if name == CONTEXT_SCORE not in known else name for name in wants))
 
 
@@ -68,22 +68,22 @@ BETAS = "betas"  # in a model update: relevance of each page version so far
 class JudgeWrapper:
     """Base of topics that ask another one first; they add `judge` and `learn`."""
 
-    def __init__(self, topic: Judge) -> None:
-        self.topic = topic
-        self.threshold = topic.threshold
+    def __init__(self, judge: Judge) -> None:
+        self.inner = judge
+        self.threshold = judge.threshold
 
     @property
     def facets(self) -> tuple[str, ...]:
-        return getattr(self.topic, "facets", ())
+        return getattr(self.inner, "facets", ())
 
     @facets.setter
     def facets(self, names: tuple[str, ...]) -> None:
-        if hasattr(self.topic, "facets"):
-            self.topic.facets = names
+        if hasattr(self.inner, "facets"):
+            self.inner.facets = names
 
     @property
     def offers(self) -> tuple[str, ...]:
-        return getattr(self.topic, "offers", FACETS)
+        return getattr(self.inner, "offers", FACETS)
 
 
 class LanguageJudge(JudgeWrapper):
@@ -94,15 +94,15 @@ class LanguageJudge(JudgeWrapper):
     0.0
     """
 
-    topic: Learner
+    inner: Learner
 
-    def __init__(self, topic: Learner) -> None:
-        super().__init__(topic)
+    def __init__(self, judge: Learner) -> None:
+        super().__init__(judge)
         self._right = bytearray()
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
-        judgement = self.topic.judge(page, reading)
+        judgement = self.inner.judge(page, reading)
         if "language" in page.flags:
             judgement.relevance = 0.0
         return judgement
@@ -111,29 +111,29 @@ class LanguageJudge(JudgeWrapper):
         """Pass it on, but keep in mind which pages can't count."""
         if visit.is_version:
             self._right.append("language" not in visit.flags)
-        self.topic.learn(visit)
+        self.inner.learn(visit)
 
     def state(self) -> State:
-        return {"topic": state_of(self.topic), "right": bytes(self._right)}
+        return {"judge": state_of(self.inner), "right": bytes(self._right)}
 
     def restore(self, state: State) -> None:
-        restore(self.topic, state["topic"])
+        restore(self.inner, state["judge"])
         self._right = bytearray(state["right"])
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
-        return self.topic.next_update(now, force)
+        return self.inner.next_update(now, force)
 
     def adopt(self, update: ModelUpdate) -> None:
-        self.topic.adopt(update)
+        self.inner.adopt(update)
 
     def start(self, seed: Seed) -> None:
-        self.topic.start(seed)
+        self.inner.start(seed)
 
     def add_label(self, label: Label) -> None:
-        self.topic.add_label(label)
+        self.inner.add_label(label)
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
-        relevances_now: NDArray[np.floating[Any]] = self.topic.relevances_now().copy()
+        relevances_now: NDArray[np.floating[Any]] = self.inner.relevances_now().copy()
         relevances_now[~np.frombuffer(self._right, np.bool_)] = 0.0
         return relevances_now
 
@@ -144,22 +144,22 @@ class LabelledJudge(JudgeWrapper):
     The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
 
     >>> from lycosa.judges.pattern import RegexJudge
-    >>> topic = LabelledJudge(RegexJudge("coral"))
-    >>> topic.learn(Visit("a", "page", "ok", 1, relevance=.9)); topic.learn(Visit("b", "page", "ok", 2, relevance=.1))
-    >>> topic.add_label(Label("a", False)); topic.add_label(Label("b", True)); topic.relevances_now().round(2).tolist()
+    >>> judge = LabelledJudge(RegexJudge("coral"))
+    >>> judge.learn(Visit("a", "page", "ok", 1, relevance=.9)); judge.learn(Visit("b", "page", "ok", 2, relevance=.1))
+    >>> judge.add_label(Label("a", False)); judge.add_label(Label("b", True)); judge.relevances_now().round(2).tolist()
     [0.5, 0.5]
-    >>> topic.relevances_now() >= topic.threshold
+    >>> judge.relevances_now() >= judge.threshold
     array([False,  True])
     """
 
-    def __init__(self, topic: Judge) -> None:
-        super().__init__(topic)
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(judge)
         self._betas = array("d")
         self._nodes = array("q")  # hashes: names of a million pages would take a hundred megabytes
         self._labels: dict[int, bool] = {}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        return self.topic.judge(page, reading)
+        return self.inner.judge(page, reading)
 
     def learn(self, visit: Visit) -> None:
         """Keep what was said of it; pass it on, unless the topic has learned from this page before."""
@@ -167,14 +167,14 @@ class LabelledJudge(JudgeWrapper):
             self._betas.append(visit.relevance)
             self._nodes.append(_hash(visit.node))
         if visit.kind != "revisit":
-            self.topic.learn(visit)
+            self.inner.learn(visit)
 
     def state(self) -> State:
-        topic = state_of(self.topic)
-        return {"topic": topic, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
+        judge = state_of(self.inner)
+        return {"judge": judge, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
 
     def restore(self, state: State) -> None:
-        restore(self.topic, state["topic"])
+        restore(self.inner, state["judge"])
         self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
         self._labels = dict(state["labels"])
 
@@ -214,6 +214,6 @@ def _hash(node: str) -> int:
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 
-def heeding(topic: Judge) -> Learner:
+def heeding(judge: Judge) -> Learner:
     """The topic itself if it learns, or one around it that at least hears labels."""
-    return topic if isinstance(topic, Learner) else LabelledJudge(topic)
+    return judge if isinstance(judge, Learner) else LabelledJudge(judge)

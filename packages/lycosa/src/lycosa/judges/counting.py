@@ -133,7 +133,9 @@ class KeywordJudge(StatelessJudge):
         relevance = math.log1p(self.phrases.count(page.title) + sum(weight for _, _, weight in places))
         link_relevances = np.log1p(self._windows(marked, len(text), places, links)).astype(np.float32)
         facets = self.phrases.links(links, self.facets)
-        return Judgement(relevance, link_relevances, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()})
+        return Judgement(
+            relevance, link_relevances, facets={name: np.log1p(x).astype(np.float32) for name, x in facets.items()}
+        )
 
     def _windows(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
@@ -216,4 +218,6 @@ class WordFrequencyJudge(StatelessJudge):
             relevance = phrases.count_folded(title) + phrases.count_folded(text)
         link_relevances = np.array([phrases.count(anchor) for anchor in links.anchors], np.float32)
         facets = phrases.links(links, self.facets)
-        return Judgement(relevance, link_relevances, facets={name: counts.astype(np.float32) for name, counts in facets.items()})
+        return Judgement(
+            relevance, link_relevances, facets={name: counts.astype(np.float32) for name, counts in facets.items()}
+        )

@@ -113,7 +113,9 @@ class EmbeddingJudge(StatelessJudge):
         judgement.link_relevances = _cosines(near[self.link], language, topic)
         for name in self.facets:
             known = name == self.link
-            judgement.facets[name] = judgement.link_relevances if known else _cosines(facet_texts(links, name), language, topic)
+            judgement.facets[name] = (
+                judgement.link_relevances if known else _cosines(facet_texts(links, name), language, topic)
+            )
         return judgement
 
     def learn(self, visit: Visit) -> None:

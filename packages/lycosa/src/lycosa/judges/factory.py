@@ -75,7 +75,7 @@ def _check_background(name: str, settings: dict[str, str]) -> None:
         raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
 
 
-def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Judge:
+def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge:
     """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
     check_request(options)
     name, settings = _judge(options)

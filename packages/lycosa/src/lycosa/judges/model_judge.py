@@ -100,7 +100,9 @@ class ModelJudge(StatelessJudge):
         mine = columns[ids[real]]
         return self._lift(self._said(links[real], mine.astype(np.intp), len(page.links)))
 
-    def _facets(self, page: Page, language: str, link_relevances: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    def _facets(
+        self, page: Page, language: str, link_relevances: NDArray[np.float32]
+    ) -> dict[str, NDArray[np.float32]]:
         """What is wanted beside alphas; the words around links are read once."""
         texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
         said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}

@@ -381,7 +381,9 @@ class RevisitPlan:
         parse_detectors(options.detect or DEFAULT)
         make_schedule(options.schedule, per_second=options.per_hour / 3600)
 
-    def scheduler(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> RevisitScheduler:
+    def scheduler(
+        self, options: Options, versions: Versions, space: Space, threshold: float, now: float
+    ) -> RevisitScheduler:
         return RevisitScheduler(self, options, versions, space, threshold, now)
 
 

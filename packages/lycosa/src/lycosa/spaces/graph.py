@@ -70,7 +70,9 @@ class GraphSpace(Space):
         else:
             link_relevances = [float(self.alpha.get((node, target), 0.0)) for target in targets]
         return Page(
-            "ok", links=Links.to(*targets), data={"beta": float(self.relevance.get(node, 0.0)), "alpha": link_relevances}
+            "ok",
+            links=Links.to(*targets),
+            data={"beta": float(self.relevance.get(node, 0.0)), "alpha": link_relevances},
         )
 
 

@@ -255,7 +255,7 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         host_key, started, ended = self.host_key(task.node), self.clock(), 0.0
-        of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "requisite")
+        of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "asset")
         wanted = frozenset[str]() if of_any_type else self.wanted
         if wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
             wanted = wanted | VAGUE
@@ -412,7 +412,7 @@ class WebSpace(Space):
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
         location = _latin(response.fields.get("location", ""))
         target = resolve(task.node, [location])[0]
-        if task.kind == "requisite" and target is not None:  # whoever shows the page asks for it as it stands
+        if task.kind == "asset" and target is not None:  # whoever shows the page asks for it as it stands
             target = (parse(location, task.node) or target).partition("#")[0]
         if target is None or not location:
             page.outcome, page.note = "invalid", "a redirect to nowhere"

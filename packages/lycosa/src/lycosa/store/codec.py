@@ -67,7 +67,15 @@ def encode_visit(visit: Visit, level: int = 1) -> bytes:
 
 def _columns(links: Links) -> tuple[Any, ...]:
     facets = {name: column.tobytes() for name, column in links.facets.items()}
-    return links.urls, links.anchors, links.contexts, links.rels, links.positions, links.link_relevances.tobytes(), facets
+    return (
+        links.urls,
+        links.anchors,
+        links.contexts,
+        links.rels,
+        links.positions,
+        links.link_relevances.tobytes(),
+        facets,
+    )
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:

@@ -34,7 +34,14 @@ PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
 UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without pages that repeat the content of an earlier one
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
 RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL: `Visit.relevance_now`
-NON_VISIT_KINDS = ("seed", "label", "setting", "model_update", "inbound", "parcel")  # kinds of events that are not visits
+NON_VISIT_KINDS = (
+    "seed",
+    "label",
+    "setting",
+    "model_update",
+    "inbound",
+    "parcel",
+)  # kinds of events that are not visits
 VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
 
@@ -192,23 +199,25 @@ class SqliteLog:
         seqs = self._versions
         if len(seqs) != len(relevances_now):
             raise StoreError(f"{self.path}: relevance given for {len(relevances_now)} pages, the log has {len(seqs)}")
-        with self.together():
-            self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", zip(seqs, relevances_now.tolist(), strict=True))
+        with self.batch():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", zip(seqs, relevances_now.tolist(), strict=True)
+            )
 
     def forget_places(self, seqs: Sequence[int]) -> None:
         """Clear the archive places of visits whose records cannot be read."""
-        with self.together():
+        with self.batch():
             self._db.executemany(
                 "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
             )
 
     def settle(self, relevances_now: Sequence[tuple[int, float]]) -> None:
         """Store the current relevance of some pages, given as pairs of sequence number and relevance."""
-        with self.together():
+        with self.batch():
             self._db.executemany("INSERT OR REPLACE INTO relevance_now VALUES (?, ?)", relevances_now)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """Commit everything appended inside the block at once, or nothing if it raises."""
         is_nested = self._db.in_transaction
         if is_nested:  # the outermost batch commits
@@ -245,11 +254,16 @@ class SqliteLog:
     ) -> Iterator[tuple[int, Event]]:
         """Iterate over the selected events as pairs of sequence number and event."""
         for seq, kind, file, start, length, body, relevance_now, *columns in self.rows(
-            "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same", where, order, given
+            "seq, kind, file, start, length, body, relevance_now.relevance_now, node, outcome, relevance, same",
+            where,
+            order,
+            given,
         ):
             yield seq, self._event(seq, kind, Place(file, start, length), body, relevance_now, columns)
 
-    def _event(self, seq: int, kind: str, place: Place, body: bytes, relevance_now: float | None, columns: list[Any]) -> Event:
+    def _event(
+        self, seq: int, kind: str, place: Place, body: bytes, relevance_now: float | None, columns: list[Any]
+    ) -> Event:
         """Decode an event; raise DamagedError if it contradicts the columns of its row."""
         try:
             if kind in NON_VISIT_KINDS:
@@ -318,7 +332,9 @@ class SqliteLog:
         import numpy as np  # a slow import, not needed for `lycosa --help`
 
         with self._explaining():
-            rows = self._db.execute("SELECT seq, relevance_now FROM relevance_now WHERE seq <= ? ORDER BY seq", (until,)).fetchall()
+            rows = self._db.execute(
+                "SELECT seq, relevance_now FROM relevance_now WHERE seq <= ? ORDER BY seq", (until,)
+            ).fetchall()
         found = np.array(rows, [("seq", "i8"), ("relevance_now", "f8")])
         return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["relevance_now"])
 
@@ -399,7 +415,11 @@ def harden(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check=ON")
 
 
-_SCHEMA_OBJECTS = {("table", "event", "event"), ("index", "event_node", "event"), ("table", "relevance_now", "relevance_now")}
+_SCHEMA_OBJECTS = {
+    ("table", "event", "event"),
+    ("index", "event_node", "event"),
+    ("table", "relevance_now", "relevance_now"),
+}
 _COLUMNS = ["seq", "kind", "node", "outcome", "relevance", "same", "file", "start", "length", "body"]
 
 
@@ -474,7 +494,7 @@ class MemoryLog:
             visit.updated_relevance = relevance_now
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """Do nothing: appends to memory need no transaction."""
         yield
 
@@ -520,7 +540,7 @@ def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
 def append_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
     """Append and return the labels that the log lacks."""
     missing = missing_labels(log, labels)
-    with log.together():
+    with log.batch():
         for label in missing:
             log.append(label)
     return missing

@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.text import nearness
 from lycosa.text.background import Idf, Rarity

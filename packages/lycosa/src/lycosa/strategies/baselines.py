@@ -13,7 +13,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.state import State
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, linked
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import learned
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 
 

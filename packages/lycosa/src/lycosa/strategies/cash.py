@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.redirects import Redirects
 
 BLOCK = 1024  # rows per entry of the index that finds the richest row

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned, runs
 from lycosa.core.strategies import GOLDEN
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 SLOTS = 1 << 18  # hash buckets for n-grams of anchors, and as many for addresses
 SAME_HOST = 2 * SLOTS  # slot of the feature "stays on its host"
@@ -194,7 +194,11 @@ class DeepDeep:
         row, links = step.row, step.visit.links
         if step.visit.outcome == "redirect":
             new = step.children[~self.count_[step.children].any(axis=1)]
-            self.start_[new], self.count_[new], self.priority_[new] = self.start_[row], self.count_[row], self.priority_[row]
+            self.start_[new], self.count_[new], self.priority_[new] = (
+                self.start_[row],
+                self.count_[row],
+                self.priority_[row],
+            )
             return
         # A link that has been read has slots, but for a short one to another host, which is read again to no effect.
         first: dict[int, int] = {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step, Terms
+from lycosa.core.types import Priorities, Rows, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
 RATIO = 2  # counterexamples per example, at most

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.baselines import TableEstimator
 
 FirstKind = Literal["deg", "n", "e", "ne"]

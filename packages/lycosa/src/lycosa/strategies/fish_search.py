@@ -11,7 +11,7 @@ import numpy as np
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import MergedPriorities, linked
 from lycosa.strategies.personalised import OffTopicDepth
 

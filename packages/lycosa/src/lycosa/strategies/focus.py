@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Links, Rows, Priorities, Step, Visit
+from lycosa.core.types import Links, Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
 from lycosa.strategies.redirects import Redirects, check_rounds
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours, PageVector
 from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.text.tokens import fold, stem_all, words_of
 
 ROWS_A_PAGE = 2000  # rows scored again for each page learned, on average and at most: large frontiers wait longer

@@ -14,7 +14,7 @@ from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 
 @dataclass

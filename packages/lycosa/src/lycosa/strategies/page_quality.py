@@ -10,7 +10,7 @@ from typing import Literal
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 Merge = Literal["max", "sum", "mean", "last"]
 MaxOrLast = Literal["max", "last"]

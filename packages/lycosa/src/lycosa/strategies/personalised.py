@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 _UNTOLD = np.iinfo(np.int32).max
 
@@ -115,7 +115,10 @@ class LinkScore:
     def priority(self, rows: Rows, table: Table) -> Priorities:
         """The sum, or PRUNED."""
         priority: Priorities = (
-            fit(self.url_, len(table))[rows] + table.link_relevance_max[rows] + table.in_degree[rows] + table.relevance_sum[rows]
+            fit(self.url_, len(table))[rows]
+            + table.link_relevance_max[rows]
+            + table.in_degree[rows]
+            + table.relevance_sum[rows]
         )
         if self.least is not None:
             priority[(priority < self.least) & (table.in_degree[rows] > 0)] = PRUNED

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.scan import Features, linear_priorities
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.first_level import Siblings
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 
 PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
 MOST_GROUPS = 1024  # then a path joins the nearest group whatever its similarity

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities, Step
+from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.deep_deep import best_of_each, first_links
 
 Matrix = NDArray[np.float32]

@@ -225,7 +225,9 @@ class Policies:
         self._files: dict[str, dict[str, bytes]] = {}  # of each origin, by path
         self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
 
-    def prerequisite(self, node: str, rules: RobotsRules, signals: RobotsSignals | None) -> Task | tuple[Outcome, str] | None:
+    def prerequisite(
+        self, node: str, rules: RobotsRules, signals: RobotsSignals | None
+    ) -> Task | tuple[Outcome, str] | None:
         """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
         if not self.respect:
             return None

@@ -95,7 +95,7 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
         )  # fmt: skip
         async for visit in going:
             assert going.engine is not None
-            least = going.engine.topic.threshold
+            least = going.engine.judge.threshold
             if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):  # as the keeper chooses and weighs
                 weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
                 pages[visit.node] = visit.started, max(weight, 1e-3)

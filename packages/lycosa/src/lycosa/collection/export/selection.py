@@ -121,9 +121,9 @@ class Selection:
             yield seq, visit
         self._tell(doing, self.total, self.total)
 
-    def requisites(self) -> Iterator[tuple[int, Visit]]:
+    def page_assets(self) -> Iterator[tuple[int, Visit]]:
         """What was fetched so that these pages can be shown: by which page it was first needed decides."""
-        for seq, visit in self.log.numbered("kind = 'requisite' AND file != '' AND seq <= ?", given=(self.view.seq,)):
+        for seq, visit in self.log.numbered("kind = 'asset' AND file != '' AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
             if isinstance(visit, Visit) and (self._all_of_it or (vertex >= 0 and self._chosen[vertex])):
                 yield seq, visit

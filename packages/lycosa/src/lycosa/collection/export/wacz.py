@@ -40,7 +40,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         # 1. archive
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
             for record in warc.copy(pages, entry.write, _ARCHIVE):
-                copied += record.visit.kind != "requisite"
+                copied += record.visit.kind != "asset"
                 if record.visit.status != 304:  # nothing to be seen there that the version before does not show
                     index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
         # 2. indexes

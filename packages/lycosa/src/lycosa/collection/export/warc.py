@@ -4,7 +4,7 @@ A page that the archive keeps as a revisit, because its body had come before, st
 exported, too; otherwise it becomes a response again. All versions of a page are copied unless only the current one is
 asked for, and the looks without changes: a record that says "not modified" needs the version that it refers to,
 and is left out where that is not archived. The warcinfo of each source file comes along, since the records
-name it. Requests follow their responses. What pages need to be shown (`--requisites`) comes behind them. robots.txt,
+name it. Requests follow their responses. What pages need to be shown (`--page-assets`) comes behind them. robots.txt,
 redirects and failures of pages stay behind.
 """
 
@@ -48,7 +48,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write the records of all pages that are archived."""
     copied = 0
     for record in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
-        copied += record.visit.kind != "requisite"
+        copied += record.visit.kind != "asset"
     return told(pages, copied)
 
 
@@ -78,7 +78,7 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
     about["description"] = f"pages of a crawl, topic: {subject}" if subject else ""
     add(warcinfo(line(name), about))
     archive, introduced = pages.collection.path / "archive", set[str]()
-    for seq, visit in chain(pages.looks(), pages.requisites()):
+    for seq, visit in chain(pages.looks(), pages.page_assets()):
         place = visit.place
         if not place.file or (visit.status == 304 and not _stood_is_exported(pages, visit)):
             continue

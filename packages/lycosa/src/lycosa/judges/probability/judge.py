@@ -290,7 +290,9 @@ class Probability:
         self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
         self._judged = pages.count
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
-        pages.relevance_now[: pages.count] = np.where(pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0)
+        pages.relevance_now[: pages.count] = np.where(
+            pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0
+        )
         self._settle()
 
     def state(self) -> State:

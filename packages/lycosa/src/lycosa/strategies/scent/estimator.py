@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import distinct, fit
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, SpilledTable, Table
-from lycosa.core.types import Rows, Priorities, Step, Visit
+from lycosa.core.types import Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import linked
 from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
 from lycosa.strategies.scent.paths import PATHS, Paths

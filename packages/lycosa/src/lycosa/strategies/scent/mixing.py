@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import distinct, fit
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Rows, Priorities
+from lycosa.core.types import Priorities, Rows
 from lycosa.strategies.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
 
 DISCOUNT = 0.99  # of what a comparison knew, with every page

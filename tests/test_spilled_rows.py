@@ -14,10 +14,10 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
-from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import SectionTrapFilter
+from lycosa.core.spilled_rows import ROW, SpilledRows
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
@@ -54,30 +54,36 @@ LATER = 10_000.0
 
 def known(engine: Engine) -> dict[str, Any]:
     """What an engine knows, wherever on disk it keeps it."""
-    table, cold, n = engine.table, engine.cold, len(engine.table)
-    assert isinstance(cold, SpilledRows)
-    places = np.flatnonzero(cold._kind[: cold._end] == ROW)
-    places = places[cold._age[places].argsort()]
-    records, names = cold._read(places)
+    table, spilled, n = engine.table, engine.spilled, len(engine.table)
+    assert isinstance(spilled, SpilledRows)
+    places = np.flatnonzero(spilled._kind[: spilled._end] == ROW)
+    places = places[spilled._age[places].argsort()]
+    records, names = spilled._read(places)
     fields = [name for name in records.dtype.names or () if name not in ("check", "more")]
     return {
-        "sweeps": cold.sweeps,
+        "sweeps": spilled.sweeps,
         "nodes": list(table.nodes), "state": table.state[:n].tobytes(), "age": table.age(np.arange(n)).tobytes(),
         "scores": engine.frontier.priority[:n].tobytes(), "levels": engine.frontier.level[:n].tobytes(),
         "sums": table._sums[:n].tobytes(), "vacant": list(table._vacant), "child": table.edges.child.tobytes(),
-        "cold": [*zip(names, cold._score[places].tolist(), cold._tag[places].tolist(), strict=True)],
+        "cold": [*zip(names, spilled._score[places].tolist(), spilled._tag[places].tolist(), strict=True)],
         "records": [records[name].tobytes() for name in fields],
     }  # fmt: skip
 
 
 def crawled(
-    out: Path, hot: int, snapshots: tuple[int, ...] = (), web: Remembered = WEB, **more: Any
+    out: Path, memory_rows: int, snapshots: tuple[int, ...] = (), web: Remembered = WEB, **more: Any
 ) -> tuple[dict[str, Any], list[Any]]:
     """A crawl of some pages, and what it knew in the end; with snapshots of it beside it."""
 
     async def run() -> tuple[dict[str, Any], list[Any]]:
         crawl = lycosa.crawl(
-            web.web.query(TOPIC), web.web.seeds(TOPIC), out=out, space=sim_space(web), clock=clock, hot=hot, **more
+            web.web.query(TOPIC),
+            web.web.seeds(TOPIC),
+            out=out,
+            space=sim_space(web),
+            clock=clock,
+            memory_rows=memory_rows,
+            **more,
         )
         visits = []
         async for visit in crawl:
@@ -127,12 +133,18 @@ def test_what_is_hot_is_a_fold_of_the_log(kind: str, tmp_path: Path) -> None:
 def test_everything_is_fetched_in_the_end(tmp_path: Path) -> None:
     """However few are hot, no address is lost and none is fetched twice; with room for all, nothing is ever cold."""
     fetched = []
-    for hot in (10_000, 25):
+    for memory_rows in (10_000, 25):
         left, visits = crawled(
-            tmp_path / str(hot), hot, strategy="breadth-first", judge="vector", budget=1000, web=SMALL, traps=False
+            tmp_path / str(memory_rows),
+            memory_rows,
+            strategy="breadth-first",
+            judge="vector",
+            budget=1000,
+            web=SMALL,
+            traps=False,
         )
         assert not left["cold"]
-        assert (left["sweeps"] == 0) == (hot == 10_000)
+        assert (left["sweeps"] == 0) == (memory_rows == 10_000)
         nodes = [node for node, _, _, outcome in visits if outcome == "ok"]
         assert len(nodes) == len(set(nodes))
         fetched.append(nodes)
@@ -196,7 +208,9 @@ def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
     links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
     index = CorpusIndex.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
     guide = Judgements.given(index)
-    whole, same, few = (simulate(guide, strategy("best-first"), [0], 300, hot=hot).nodes for hot in (0, 300, 20))
+    whole, same, few = (
+        simulate(guide, strategy("best-first"), [0], 300, memory_rows=memory_rows).nodes for memory_rows in (0, 300, 20)
+    )
     assert whole.tolist() == same.tolist()
     assert sorted(whole.tolist()) == sorted(few.tolist())
     assert whole.tolist() != few.tolist()
@@ -235,7 +249,13 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
 def an_engine(trap_filter: SectionTrapFilter) -> Engine:
     """One that keeps few rows in memory, and has a seed."""
     made = Engine(
-        GraphSpace({}), SpaceJudge(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, trap_filter=trap_filter
+        GraphSpace({}),
+        SpaceJudge(),
+        Greedy(BreadthFirst(), "arm"),
+        MemoryLog(),
+        clock=clock,
+        memory_rows=8,
+        trap_filter=trap_filter,
     )
     made.fold(Seed("http://a.test/"))
     return made
@@ -246,31 +266,31 @@ def hear(engine: Engine, number: int, ends: Iterable[object]) -> SpilledRows:
     links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
     visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
     engine.take_in([InboundLinks(1, number, visit)])
-    assert isinstance(engine.cold, SpilledRows)
-    return engine.cold
+    assert isinstance(engine.spilled, SpilledRows)
+    return engine.spilled
 
 
 def test_links_of_other_shards_are_sorted_out_too() -> None:
     """A shard may hear a lot from others before it fetches anything itself, and nothing that is hot may be left."""
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 200):
-        cold = hear(engine, number, range(10))
-    assert cold.count == 1991 - (engine.table.open_rows - cold.count)
-    assert engine.table.open_rows - cold.count <= 8
-    engine.fold(Setting(RECALL, cold.count))
+        spilled = hear(engine, number, range(10))
+    assert spilled.count == 1991 - (engine.table.open_rows - spilled.count)
+    assert engine.table.open_rows - spilled.count <= 8
+    engine.fold(Setting(RECALL, spilled.count))
 
 
 def test_a_file_is_as_long_as_a_snapshot_says() -> None:
     """Also where it ends with what is left of a long name: else each resume would read the whole log."""
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 60):
-        cold = hear(engine, number, ("x" * (37 * at) for at in range(10)))
-        if about := cold.about():
-            assert os.fstat(cold.file._mine()).st_size >= about[1]
-    assert cold.count > 500
+        spilled = hear(engine, number, ("x" * (37 * at) for at in range(10)))
+        if about := spilled.about():
+            assert os.fstat(spilled.file._mine()).st_size >= about[1]
+    assert spilled.count > 500
 
 
 def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:
     """That of Scrapy's crawls knows rows by number."""
-    assert an_engine(SectionTrapFilter()).cold is not None
-    assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).cold is None
+    assert an_engine(SectionTrapFilter()).spilled is not None
+    assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).spilled is None

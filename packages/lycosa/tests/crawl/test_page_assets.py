@@ -1,4 +1,4 @@
-"""`--requisites`: what relevant pages need to be shown is fetched as politely as pages, archived, and never judged."""
+"""`--page-assets`: what relevant pages need to be shown is fetched as politely as pages, archived, and never judged."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def site() -> Script:
     return Script(pages, missing=GONE)
 
 
-def requisites(told: Told) -> dict[str, str]:
+def page_assets(told: Told) -> dict[str, str]:
     """What was asked for beside pages, and what came of it: each once."""
-    found = [visit for visit in told.visits if visit.kind == "requisite"]
+    found = [visit for visit in told.visits if visit.kind == "asset"]
     assert len(found) == len({visit.node for visit in found})
     return {visit.node: visit.outcome for visit in found}
 
@@ -69,12 +69,14 @@ ALL = {
 def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
     """Each once, also what style sheets name and redirects lead to; robots.txt, pauses and the page budget hold."""
     script = site()
-    told = crawl(tmp_path / "reefs", script, [FRONT], requisites=True, budget=3)
-    assert ALL == requisites(told)
+    told = crawl(tmp_path / "reefs", script, [FRONT], page_assets=True, budget=3)
+    assert ALL == page_assets(told)
     pages = [visit for visit in told.visits if visit.is_page]
     assert [FRONT, OFF, LATER] == [visit.node for visit in pages]
     assert all(
-        visit.relevance == 0.0 and not visit.links.link_relevances.any() for visit in told.visits if visit.kind == "requisite"
+        visit.relevance == 0.0 and not visit.links.link_relevances.any()
+        for visit in told.visits
+        if visit.kind == "asset"
     )
     # The front page is complete, as far as its host goes, before another page of the host is asked for.
     order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
@@ -84,10 +86,10 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
     assert min(after - before for before, after in pairwise(times)) >= 0.1
     # Summary, crawl.log and archive tell of them.
     summary = summarise(tmp_path / "reefs")
-    assert (3, 8) == (summary.pages, summary.spent["requisites"])
+    assert (3, 8) == (summary.pages, summary.spent["page assets"])
     lines = [line.split() for line in (tmp_path / "reefs" / "crawl.log").read_text().splitlines()]
     assert {url: "LE" if url.endswith("atoll.png") else "E" for url in ALL} == {
-        line[3]: line[4] for line in lines if ",requisite," in line[11]
+        line[3]: line[4] for line in lines if ",asset," in line[11]
     }
     kept = {}
     for path in (tmp_path / "reefs" / "archive").glob("*.warc.gz"):
@@ -108,7 +110,7 @@ def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
 def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     """After whichever visit it was killed, the rest is fetched, nothing twice. Pages of a crawl that did not ask for
     it get theirs when it is asked for, and so do those that turn out to be relevant later."""
-    crawl(tmp_path / "whole", site(), [FRONT], requisites=True, budget=3)
+    crawl(tmp_path / "whole", site(), [FRONT], page_assets=True, budget=3)
     with closing(SqliteLog(tmp_path / "whole" / "log.sqlite", readonly=True)) as log:
         ends = [seq for seq, event in log.numbered(VISITS) if isinstance(event, Visit)]
     for number, cut in enumerate(ends[:-1:3]):
@@ -119,13 +121,13 @@ def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
             log._db.execute("DELETE FROM event WHERE seq > ?", (cut,))
         run(lambda out=out: lycosa.resume(out, space=site().space(), clock=clock), start=DAY)  # type: ignore[misc]
         with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
-            every = [visit for visit in log.visits(VISITS) if visit.kind in ("page", "requisite")]
+            every = [visit for visit in log.visits(VISITS) if visit.kind in ("page", "asset")]
         assert {visit.node for visit in every} == {*ALL, FRONT, OFF, LATER}, cut
         assert len(every) == len({visit.node for visit in every}), cut
     out = tmp_path / "late"
-    assert {} == requisites(crawl(out, site(), [FRONT], budget=3))
-    late = run(lambda: lycosa.resume(out, space=site().space(), clock=clock, requisites=True), start=DAY)
-    assert ALL.keys() == requisites(late).keys()
+    assert {} == page_assets(crawl(out, site(), [FRONT], budget=3))
+    late = run(lambda: lycosa.resume(out, space=site().space(), clock=clock, page_assets=True), start=DAY)
+    assert ALL.keys() == page_assets(late).keys()
     assert not [visit for visit in late.visits if visit.kind == "page"]
     run_virtual(_reconsidered(tmp_path / "whole"), start=2 * DAY)
 
@@ -145,22 +147,24 @@ async def _reconsidered(out: Path) -> None:
     for one in (scheduler, again):
         task = one.pick(99, clock() + 60.0)
         assert task is not None
-        assert ("http://reef.test/tax.png", "requisite", OFF) == (task.node, task.kind, task.origin)
+        assert ("http://reef.test/tax.png", "asset", OFF) == (task.node, task.kind, task.origin)
         assert one.pick(100, clock() + 60.0) is None
     await crawl.close()
 
 
 def test_budgets_and_what_cannot_be(tmp_path: Path) -> None:
     """So many a page, so many bytes in all; a refresh fetches what a new version needs; no archive, no requisites."""
-    assert 2 == len(requisites(crawl(tmp_path / "two", site(), [FRONT], requisites=True, budget=1, requisites_most=2)))
-    few = crawl(tmp_path / "bytes", site(), [FRONT], requisites=True, budget=3, requisites_bytes=1, concurrency=1)
-    assert 1 == len(requisites(few))
+    assert 2 == len(
+        page_assets(crawl(tmp_path / "two", site(), [FRONT], page_assets=True, budget=1, max_page_assets=2))
+    )
+    few = crawl(tmp_path / "bytes", site(), [FRONT], page_assets=True, budget=3, max_asset_bytes=1, concurrency=1)
+    assert 1 == len(page_assets(few))
     with pytest.raises(InputError, match="for the archive"):
-        crawl(tmp_path / "none", site(), [FRONT], requisites=True, archive=False)
+        crawl(tmp_path / "none", site(), [FRONT], page_assets=True, archive=False)
     script = site()
     script.pages[FRONT] = [script.pages[FRONT][0], Says(html(head=HEAD, foot="<img src=/new.png>", title="Reefs anew"))]  # type: ignore[index]
     script.pages["http://reef.test/new.png"] = [picture("new")]
     out = tmp_path / "again"
-    crawl(out, script, [FRONT], requisites=True, budget=3)
+    crawl(out, script, [FRONT], page_assets=True, budget=3)
     again = refresh(out, script, 1)
-    assert {"http://reef.test/new.png": "ok"} == requisites(again)
+    assert {"http://reef.test/new.png": "ok"} == page_assets(again)
