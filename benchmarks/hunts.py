@@ -25,7 +25,7 @@ import numpy as np
 import lycosa
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.strategies import BROWSING, STRATEGIES
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual

@@ -93,7 +93,7 @@ def draw(directory: Path, name: str) -> None:
 
 async def crawl(given: argparse.Namespace) -> None:
     """Go on with the crawl, or begin it."""
-    from lycosa.spaces.web import WebSpace
+    from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
 
     web = Web(pages=given.web, hosts=max(40, given.web // PAGES_A_HOST), traps=())

@@ -85,18 +85,18 @@ class Stopwatch:
 
 def watch_parts(watch: Stopwatch) -> None:
     """The functions that make up a page's way through a crawl."""
-    from lycosa.core import assessor, strategies, table
+    from lycosa.core import assessor, composite, table
     from lycosa.core.picker import Picker
     from lycosa.judges import probability
     from lycosa.judges import vector_judge as query
-    from lycosa.spaces import web
+    from lycosa.spaces import web_space
     from lycosa.store import log, warc
     from lycosa.text.vocabulary import LinkTexts, Vocabulary
     from lycosa.traps.trap_filter import SectionTrapFilter
     from lycosa.web import html
 
     parts: list[tuple[Any, str, str]] = [
-        (web, "inflate", "inflate"),
+        (web_space, "inflate", "inflate"),
         (html, "parse", "parse"),
         (html, "extract", "links, anchors, contexts, text, resolve"),
         (html, "mark", "main part"),
@@ -112,9 +112,9 @@ def watch_parts(watch: Stopwatch) -> None:
         (SectionTrapFilter, "recognise", "traps"),
         (SectionTrapFilter, "learn", "traps"),
         (table.Table, "absorb", "learn and rank"),
-        (strategies.Greedy, "learn", "learn and rank"),
+        (composite.Greedy, "learn", "learn and rank"),
         (Picker, "next", "pick"),
-        (web.WebSpace, "_exchange", "digest, archive"),
+        (web_space.WebSpace, "_exchange", "digest, archive"),
         (warc.WarcArchive, "append", "digest, archive"),
         (log.SqliteLog, "append", "log"),
     ]
@@ -168,7 +168,7 @@ def read_web(directory: Path | None, pages: int) -> Web:
 def one_round(given: argparse.Namespace) -> dict[str, Any]:
     """CPU milliseconds a page of each part, of the start, and of the bare loop, in this process."""
     from lycosa.crawling import crawl
-    from lycosa.spaces.web import WebSpace
+    from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
 
     begun = time.process_time()

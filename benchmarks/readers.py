@@ -61,7 +61,7 @@ class Recorded:
 async def crawled(file: Path, topic: str, pages: int, readers: int) -> dict[str, float]:
     """One crawl: pages a second, and CPU milliseconds a page of the process that judges."""
     import lycosa
-    from lycosa.spaces.web import WebSpace
+    from lycosa.spaces.web_space import WebSpace
     from lycosa.web.politeness import Politeness
 
     transport, found = Recorded(file), 0

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 
 from lycosa.revisit.detectors import DEFAULT, DETECTORS, detector, judge_change
-from lycosa.revisit.diff.rows import diff
+from lycosa.revisit.diff.aligned_rows import diff
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import START, ChangingWeb
-from lycosa.testweb.web import Web
+from lycosa.testweb.embedded_web import Web
 from lycosa.web.inflate import inflate
 
 DAY = 86_400.0

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from zlib_ng import zlib_ng
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.searching import Progress, Search
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Setting, Visit
@@ -213,7 +213,7 @@ def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
                 row.told = f"{found.total:,}{' (any)' if found.loosened else ''}"
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from lycosa.collection.reading import Collection; from lycosa.collection.searching import Search\n"
+        "from lycosa.collection.crawl_directory import Collection; from lycosa.collection.searching import Search\n"
         "begun = time.perf_counter()\n"
         "with Collection(Path(sys.argv[1])) as c, Search(c) as s: s.find('coral reef bleaching')\n"
         "print(1e3 * (time.perf_counter() - begun))"

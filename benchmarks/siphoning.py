@@ -16,7 +16,7 @@ from typing import Any
 
 import lycosa
 from lycosa.spaces.search_form import SearchFormSpace
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.keywords import keywords

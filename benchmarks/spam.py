@@ -16,7 +16,7 @@ from pathlib import Path
 import lycosa
 from lycosa.core.types import Visit
 from lycosa.spaces.making import PROBE_AFTER
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 

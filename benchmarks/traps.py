@@ -13,12 +13,12 @@ import sys
 from collections import Counter
 
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
-from lycosa.core.strategies import Greedy
 from lycosa.core.types import Seed, Visit
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.making import PROBE_AFTER
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
 from lycosa.testweb import Web

@@ -14,11 +14,11 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import SectionTrapFilter
 from lycosa.core.spilled_rows import ROW, SpilledRows
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import InboundLinks, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl

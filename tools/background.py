@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from lycosa.text.background import SHIPPED
-from lycosa.training.background import measure
+from lycosa.training.count_words import measure
 
 
 def main() -> None:

@@ -22,9 +22,9 @@ from fuzz.harness import Target
 from lycosa.core.errors import FetchError, InputError
 from lycosa.core.types import Outcome, Task
 from lycosa.revisit.detectors import DETECTORS, judge_change
-from lycosa.revisit.diff.rows import diff
+from lycosa.revisit.diff.aligned_rows import diff
 from lycosa.revisit.snapshot import Snapshot
-from lycosa.spaces.web import WebSpace, check_seed
+from lycosa.spaces.web_space import WebSpace, check_seed
 from lycosa.testweb import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
 from lycosa.web.declared import read_json_ld
@@ -36,8 +36,8 @@ from lycosa.web.mainpart import MARK, main_part, unmarked
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import RobotsRules
 from lycosa.web.sources import MOST_LINKS, read_source
-from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, results
+from lycosa.web.sources.seed_files import read_seeds
 from lycosa.web.tree import parse_tree, to_xml
 from lycosa.web.urls import MAX_LENGTH, canonical, host, host_key, is_http, origin, resolve, site
 from lycosa_server.reader import document as reader_document

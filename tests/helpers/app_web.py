@@ -21,10 +21,10 @@ from urllib.parse import parse_qs
 
 from lycosa.testweb import Web
 from lycosa.testweb.addresses import AddressBook
-from lycosa.testweb.graph import Graph
 from lycosa.testweb.mischief import Mischief
-from lycosa.testweb.pages import Composer
+from lycosa.testweb.page_html import Composer
 from lycosa.testweb.reply import ALLOW_ALL, Document
+from lycosa.testweb.site_graph import Graph
 from lycosa.testweb.traps import TrapLinks
 
 KINDS = ("state", "fetch", "component", "list", "hash", "shell404", "lazy")

@@ -14,7 +14,7 @@ import pytest
 
 from lycosa.browser import chromium, rendering
 from lycosa.browser.finding import what_is_missing
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.web.fetch import HttpTransport, Response
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness

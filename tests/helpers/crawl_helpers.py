@@ -26,16 +26,16 @@ from warcio.checker import Checker
 import saboteur
 from browsed_web import browse
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Frontiers
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Judge, Log
 from lycosa.core.scan import ScanFrontier
-from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Visit
 from lycosa.judges.vector_judge import VectorJudge
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.testweb import Response, Server, Web
@@ -43,9 +43,9 @@ from lycosa.testweb.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
-from lycosa.training.pages import train
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import Tell, page_of
+from lycosa.training.train import train
 from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import lycosa
 from lycosa.core.types import Exchange, Visit
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.directory import Directory
 from lycosa.testweb.reply import Document, Response, finish
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual

@@ -13,7 +13,7 @@ import lycosa
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness

@@ -16,7 +16,7 @@ from typing import Any
 
 from lycosa.testweb import Web
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.pages import Aside, Composer, sheet
+from lycosa.testweb.page_html import Aside, Composer, sheet
 from lycosa.testweb.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
 from lycosa.testweb.reply import ALLOW_ALL, Document
 

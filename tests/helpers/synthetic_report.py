@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import gather, render
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Setting, Visit

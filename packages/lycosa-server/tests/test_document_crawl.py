@@ -11,8 +11,8 @@ from document_bombs import BOMBS
 from document_files import File, files
 from document_writers import write
 from lycosa.cli.demo import TOPIC
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.export import export
-from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl

@@ -21,16 +21,16 @@ from lycosa.checks.estimators import (
 )
 from lycosa.checks.failing import passed
 from lycosa.checks.judges import JUDGE_CHECKS, ten_thousand_links
-from lycosa.checks.strategies import (
+from lycosa.checks.strategy_checks import (
     STRATEGY_CHECKS,
     a_strategy_does_not_grow,
     all_that_can_be_reached_is_picked,
     failures_and_redirects,
 )
 from lycosa.core.columns import fit
+from lycosa.core.composite import Greedy
 from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Judge, Space, Strategy
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, ModelUpdate, Page, Pick, Priorities, Rows, Step, Task, Visit
 from lycosa.judges.base import FACETS, LanguageJudge, StatelessJudge, heeding
@@ -44,7 +44,7 @@ from lycosa.judges.space_judge import SpaceJudge
 from lycosa.judges.vector_judge import VectorJudge, WeightedContentJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import wall_clock
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.strategies import BROWSING, STRATEGIES, WORDS, estimator, strategy
 from lycosa.strategies.best_first import BestFirst
 from lycosa.strategies.regression import Regression

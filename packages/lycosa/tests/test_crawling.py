@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb import Server, Web, serve
 
 TOPIC = "marine biology/coral reefs"
@@ -128,7 +128,7 @@ def test_a_flood_of_refusals_leaves_others_their_turn() -> None:
 
 def test_a_host_that_asks_for_rest_gets_it_even_after_the_last_attempt() -> None:
     """Retry-After holds the host, whether or not the page itself is tried again."""
-    from lycosa.spaces.web import WebSpace
+    from lycosa.spaces.web_space import WebSpace
     from lycosa.web.fetch import Response
     from lycosa.web.politeness import Politeness
 

@@ -24,7 +24,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Judge
 from lycosa.core.types import InboundLinks, Label, LinkBatch, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.probability import Probability
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.codec import DECODE_ERRORS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
 from lycosa.testweb import Web

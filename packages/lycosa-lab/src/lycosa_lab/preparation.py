@@ -31,9 +31,9 @@ from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
-from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import table_rows
+from lycosa.training.train import Trained, train
 from lycosa.training.wandering import sessions
 from lycosa_lab.cache import corpus_digest, digest
 from lycosa_lab.corpus_index import CorpusIndex

@@ -14,7 +14,7 @@ from lycosa.core.durations import format_duration
 from lycosa.core.errors import LycosaError
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.testweb.changing import START, ChangingWeb
-from lycosa.testweb.web import Web
+from lycosa.testweb.embedded_web import Web
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.findings import Findings, ReportFigure, ReportTable
 from lycosa_lab.papers import EXPERIMENTS, PAPERS, Bench

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lycosa.core.composite import Greedy, steer
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
-from lycosa.core.strategies import Greedy, steer
 from lycosa.core.types import Page, Step, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.oracle import Oracle

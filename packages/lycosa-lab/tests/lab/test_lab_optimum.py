@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lycosa.core.composite import Greedy
 from lycosa.core.errors import InputError
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies import strategy

@@ -10,8 +10,8 @@ from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.background import documents
 from lycosa.training.corpus import Account, Corpus
+from lycosa.training.count_words import documents
 from lycosa.training.record import read_crawl as browsed
 from lycosa.training.sources import read_crawl as labelled
 from lycosa_lab.corpora.loading import make_index

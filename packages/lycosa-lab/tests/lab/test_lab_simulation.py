@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
+from lycosa.core.composite import Greedy
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Judge, Strategy
-from lycosa.core.strategies import Greedy
 from lycosa.core.types import Step
 from lycosa.judges.factory import make_judge
 from lycosa.judges.space_judge import SpaceJudge

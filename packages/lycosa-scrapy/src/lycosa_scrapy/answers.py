@@ -12,7 +12,7 @@ from scrapy.http import Response, TextResponse
 from lycosa.core.types import Links, Outcome, Page, Task
 from lycosa.drawing.formats import printable
 from lycosa.web.html import HTML, detect_language_code, read_body
-from lycosa.web.reading import LARGE
+from lycosa.web.parse_process import LARGE
 from lycosa.web.urls import is_http
 from lycosa_scrapy.requests import address, hint_of
 from lycosa_scrapy.space import RELEVANCE, REQUESTS, Form, told

@@ -24,7 +24,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from lycosa.drawing.pages import environment
+from lycosa.drawing.templates import environment
 from lycosa.judges.model import KINDS
 from lycosa.version import __version__
 from lycosa_server.guards import Caller, identify, site_of

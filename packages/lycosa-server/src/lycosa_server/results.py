@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
-from lycosa.collection.reading import Collection
 from lycosa.collection.report.cards import topic_marks
-from lycosa.collection.rows import PageRow
+from lycosa.collection.search_text import said
 from lycosa.collection.snippets import snippet
 from lycosa.collection.view import CrawlView, Origin
-from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import settled
 from lycosa.store.directory import CONFIG

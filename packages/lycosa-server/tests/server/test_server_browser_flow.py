@@ -24,8 +24,8 @@ from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, 
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
 from lycosa.judges.model import fitted
 from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.server import serve
-from lycosa.testweb.web import Web
 from lycosa.text.bags import Bags
 from lycosa_server.people import accounts
 from lycosa_server.people.database import Database

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.judging import judge
-from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, current_labels

@@ -14,8 +14,8 @@ from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.replay.certificates import Authority
+from lycosa.web.browser_protocols import RenderedPage
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import RenderedPage
 from replay_helpers import CLIENT, NOBODY, basic
 
 PAGE = "http://app.example/"

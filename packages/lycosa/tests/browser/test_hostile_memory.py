@@ -14,8 +14,8 @@ from lycosa.browser import chromium, orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import LARGEST_DOM, Rendering
 from lycosa.core.options import Options
+from lycosa.web.browser_protocols import RenderedPage
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import RenderedPage
 
 MEGABYTES = 450
 """The limit in these tests: Chromium and driver take some 300 by themselves."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lycosa.browser.rendering import Needs
 from lycosa.core.types import Visit
-from lycosa.web.rendering import PageLook
+from lycosa.web.browser_protocols import PageLook
 
 RICH = PageLook(900, 40, scripts=True)
 THIN = PageLook(60, 2, scripts=True)

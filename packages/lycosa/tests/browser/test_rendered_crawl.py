@@ -15,14 +15,14 @@ import lycosa
 from app_web import KINDS, AppWeb
 from browser_helpers import needs_browser
 from lycosa.browser.rendering import Rendering
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Visit
 from lycosa.crawling.crawl_log import CrawlLog
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.testweb import Web, serve
 

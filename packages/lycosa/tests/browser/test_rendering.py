@@ -18,8 +18,8 @@ from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
 from lycosa.crawling import request
+from lycosa.web.browser_protocols import LoggedRequest, RenderedPage
 from lycosa.web.politeness import SharedPoliteness
-from lycosa.web.rendering import LoggedRequest, RenderedPage
 from places import ROOT
 from served import wait
 

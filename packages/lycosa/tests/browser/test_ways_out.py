@@ -11,7 +11,7 @@ from lycosa.browser import chromium
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
-from lycosa.web.rendering import RenderedPage
+from lycosa.web.browser_protocols import RenderedPage
 from ways_out import BY_SCRIPT, SPELLINGS, headers, page
 
 NODE = "http://app.example/"

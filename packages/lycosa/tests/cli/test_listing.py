@@ -13,7 +13,7 @@ from lycosa.judges import TOPICS
 from lycosa.spaces import SPACES
 from lycosa.strategies import STRATEGIES
 from lycosa.testweb import Web, serve
-from lycosa.web.sources.files import read_seed_file
+from lycosa.web.sources.seed_files import read_seed_file
 
 KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
     ("judges", TOPICS, "needs", "(Trivedi"),

@@ -17,7 +17,7 @@ import lycosa
 from commands import Command, run
 from lycosa.cli import search_command as searching
 from lycosa.cli.printing import show
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME, index_lock
 from lycosa.testweb import Server, Web, serve

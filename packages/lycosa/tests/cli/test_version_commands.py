@@ -13,7 +13,7 @@ import pytest
 from commands import Command, run
 from lycosa.cli import page as command
 from lycosa.cli.page import page
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.collection.best import best_of, spread
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.store.directory import Directory

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.collection.graph import Addresses
+from lycosa.collection.link_graph import Addresses
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Event, Links, Seed, Visit
 from synthetic_report import page, redirect, write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.types import Visit
 from revisited_crawl import DAY, EPOCH, html, revisited
 

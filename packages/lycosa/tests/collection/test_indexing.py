@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection import searching, shelf
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl_files as files

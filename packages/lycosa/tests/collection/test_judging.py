@@ -14,9 +14,9 @@ import lycosa
 from handmade import FRONT, crawl, html, star
 from learning_judge import Learning
 from lycosa.collection.best import questions
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.export import export
 from lycosa.collection.judging import judge
-from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, star, visit_again
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.errors import DamagedError, InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.testweb.reply import Document

@@ -8,14 +8,14 @@ import json
 from pathlib import Path
 
 from handmade import FRONT, Pages, crawl, html, redirect, star
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.export import export
-from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise
 from lycosa.crawling import refresh
 from lycosa.replay.recording import Recording
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 

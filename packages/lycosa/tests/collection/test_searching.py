@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from handmade import FRONT, crawl, html, star, visit_again
 from lycosa.collection import searching
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.searching import Progress, Search
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.store.log import NAME as LOG
@@ -399,7 +399,7 @@ BUILDER = """
 import json, os, signal, sqlite3, sys
 from pathlib import Path
 from lycosa.collection import searching
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 
 searching.BATCH = 10
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection import searching
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.searching import Search
 from lycosa.store.directory import Directory
 from lycosa.store.search import NAME, IndexedPage, SearchIndex

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lycosa.collection import shelf
-from lycosa.collection.reading import Collection
-from lycosa.collection.rows import COLUMNS
+from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.page_rows import COLUMNS
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Label
 from lycosa.store.log import NAME

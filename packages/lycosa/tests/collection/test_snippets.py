@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lycosa.collection.search_text import clean, fold
 from lycosa.collection.snippets import Highlight, snippet
-from lycosa.collection.words import clean, fold
 
 FILLER = "Nothing of note is said here at all. " * 40
 

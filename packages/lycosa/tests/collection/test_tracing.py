@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, visit_again
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Origin
 from lycosa.core.errors import InputError

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from lycosa.collection import view as view_module
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.page_rows import COLUMNS
 from lycosa.collection.report import gather
-from lycosa.collection.rows import COLUMNS
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import Label, Links, ModelUpdate, Visit

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, star
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.summary import summarise, told, weakness
 
 

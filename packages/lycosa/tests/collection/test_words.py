@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.collection.words import clean, cut, fold
+from lycosa.collection.search_text import clean, cut, fold
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import (
     Exchange,

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from learning_judge import Learning
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Learner, Space
 from lycosa.core.state import StateMismatch
-from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Links, ModelUpdate, Page, Seed, Task, Visit
 from lycosa.judges.base import LanguageJudge
 from lycosa.judges.space_judge import SpaceJudge

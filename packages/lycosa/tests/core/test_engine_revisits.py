@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lycosa.core.budget import EXHAUSTED, REFRESHED, REQUESTS_SPENT, STOPPED, Budget, Pace
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import NEVER, Space
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge

@@ -13,13 +13,13 @@ import pytest
 import lycosa
 from lycosa.core import assessor
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import MOST_SOURCES, Engine
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Visit
 from lycosa.judges.vector_judge import VectorJudge
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator

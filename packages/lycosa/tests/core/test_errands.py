@@ -12,7 +12,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.single_fetch import MOST_STEPS, fetch_page
 from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb import Response
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from lycosa.core.composite import Frontiers
 from lycosa.core.frontier import FREE, HELD, Frontier
-from lycosa.core.strategies import Frontiers
 from lycosa.core.table import DONE, Table
 
 

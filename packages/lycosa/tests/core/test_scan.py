@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lycosa.core.composite import shuffled
 from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier, Order
 from lycosa.core.scan import ScanFrontier, linear_priorities
-from lycosa.core.strategies import shuffled
 from lycosa.core.table import Table
 
 LANES, ROWS, LINES = 3, 12, 2

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from lycosa.checks.failing import passed
-from lycosa.checks.strategies import (
+from lycosa.checks.strategy_checks import (
     a_strategy_can_be_resumed,
     failures_and_redirects,
     pages_visited_again,
     picking_is_pure,
 )
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy, Spread
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.strategies import Greedy, Spread
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Visit
 from lycosa.crawling.request import CrawlRequest

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, Budget
+from lycosa.core.composite import Altered, Batched, Greedy, steer
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, HELD, PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
-from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Outcome, Page, Priorities, Rows, Seed, Setting, Step, Task, Visit
 from lycosa.judges.space_judge import SpaceJudge

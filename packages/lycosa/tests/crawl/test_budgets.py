@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
 from lycosa.core.errors import InputError
 from lycosa.crawling import crawl as make_crawl
-from lycosa.spaces.web import GIVE_UP
+from lycosa.spaces.web_space import GIVE_UP
 from lycosa.testweb.simulation import clock
 from scripted_web import GONE, ROBOTS, Says, Script, Told, crawl, html, run
 

@@ -8,7 +8,7 @@ import pytest
 import lycosa
 from learning_judge import Learning
 from lycosa.cli.judge_command import keep_labels
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Judge, Space
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit

@@ -10,11 +10,11 @@ import pytest
 
 import lycosa
 from crawl_helpers import sim_space
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.assessor import Assessor
 from lycosa.core.files import CrashMarker
 from lycosa.core.types import Visit
-from lycosa.spaces import web as web_space
+from lycosa.spaces import web_space as web_space
 from lycosa.store.log import SqliteLog
 from lycosa.testweb import Response
 from lycosa.testweb.simulation import clock, run_virtual

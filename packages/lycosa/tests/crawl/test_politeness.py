@@ -14,7 +14,7 @@ from crawl_helpers import hits_of, leave, plant, sim_engine, state_of, visits_of
 from lycosa.core.engine import Engine
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl, resume
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb import Hit, Response, Web, gaps, most_at_once, serve
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.fetch import HttpTransport

@@ -14,12 +14,12 @@ from crawl_helpers import go_on, hits_of, leave, picks, plant, sim_engine, state
 from lycosa.core.engine import Engine
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testweb import Response, Web
 from lycosa.testweb.simulation import EPOCH, clock, run_virtual
-from lycosa.web.reading import _Process
+from lycosa.web.parse_process import _Process
 
 STRATEGIES = ("best-first", "random")
 TRAPS = ("redirects", "dead", "duplicates", "failing", "robots", "slow", "media")

@@ -15,8 +15,8 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.judging import judge, learn
-from lycosa.collection.reading import Collection
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, StateMismatch, Texts, put_back, state_of

@@ -3,7 +3,7 @@
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
 from lycosa.spaces.making import PROBE_AFTER
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from lycosa.replay import peers
-from lycosa.replay.pages import how_to
 from lycosa.replay.proxy import Proxy
+from lycosa.replay.proxy_pages import how_to
 from replay_helpers import (
     CLIENT,
     NOBODY,

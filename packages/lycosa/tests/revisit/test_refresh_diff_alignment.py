@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.revisit.diff import rows
-from lycosa.revisit.diff.rows import align
+from lycosa.revisit.diff import aligned_rows
+from lycosa.revisit.diff.aligned_rows import align
 from work import lines
 
 SHORT = st.lists(st.integers(0, 4), max_size=14)
@@ -45,7 +45,7 @@ def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None
 @pytest.fixture
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that make small sequences take the way of long ones."""
-    monkeypatch.setattr(rows, "EXACT", 4)
+    monkeypatch.setattr(aligned_rows, "EXACT", 4)
 
 
 @pytest.mark.usefixtures("small_bounds")
@@ -102,7 +102,7 @@ def test_work_grows_with_the_length_not_with_its_square(letters: int) -> None:
         return a, [*chance.choices(range(letters), k=length // 2), *a[length // 2 :], letters]
 
     short, long = pair(12_000), pair(48_000)
-    assert len(short[0]) * len(short[1]) > rows.EXACT
+    assert len(short[0]) * len(short[1]) > aligned_rows.EXACT
     assert lines(lambda: align(*long)) < 8 * lines(lambda: align(*short))
 
 
@@ -119,6 +119,6 @@ def test_it_takes_a_twentieth_of_difflibs_work_where_words_repeat() -> None:
 def test_any_two_sequences_go_the_long_way_safely(a: list[int], b: list[int]) -> None:
     """The same for whatever hypothesis thinks of."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "EXACT", 16)
+        patch.setattr(aligned_rows, "EXACT", 16)
         if a and b:
             assert is_alignment(a, b, align(a, b))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lycosa.revisit.change import Change
 from lycosa.revisit.diff import Version, compare, folded
-from lycosa.revisit.diff.rows import diff
+from lycosa.revisit.diff.aligned_rows import diff
 from lycosa.web.html import read_body
 
 URL = "https://a.test/reef?a=1&b=2"

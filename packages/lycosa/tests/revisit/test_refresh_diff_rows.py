@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.drawing.formats import visible
-from lycosa.revisit.diff.rows import BREAK, Diff, bare, blocks, diff
+from lycosa.revisit.diff.aligned_rows import BREAK, Diff, bare, blocks, diff
 from work import lines
 
 LETTERS = st.sampled_from("aab  \n\n.c珊瑚\u202e\x1b\u00ad\u0301-é\x03\r\x1c\u2028")

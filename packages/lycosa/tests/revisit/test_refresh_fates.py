@@ -10,11 +10,11 @@ from typing import Any
 import lycosa
 from lycosa.core.types import ModelUpdate, Visit
 from lycosa.revisit.change import change_of
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.testweb.web import Web
 from lycosa.web.politeness import Politeness
 
 DAYS = 86_400.0

@@ -26,10 +26,10 @@ from lycosa.revisit.rates import _COLUMNS
 from lycosa.revisit.revisit_scheduler import ROUND, STALE, RevisitPlan, RevisitScheduler
 from lycosa.revisit.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.testweb.web import Web
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
 from scripted_web import BLEACHED, DAY, GONE, OTHER, PAGE, Says, Script, Told, crawl, html, refresh, run

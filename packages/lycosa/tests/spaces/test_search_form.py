@@ -13,11 +13,11 @@ import pytest
 
 import lycosa
 from lycosa.checks import check_space
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task, Visit
 from lycosa.spaces.search_form import SearchFormSpace, letters
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.testweb import Response, Server, Web, gaps, most_at_once, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual

@@ -19,7 +19,7 @@ import lycosa
 from crawl_helpers import lycosa as lycosa_process
 from crawl_helpers import run, until
 from lycosa.checks import check_space
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Page, Task, Visit

@@ -10,13 +10,13 @@ import pytest
 
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
-from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace
+from lycosa.spaces.web_space import BACKOFF, ROBOTS_HOPS, WebSpace
 from lycosa.web.apart import DecodedAnswer
+from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import Document, read_body
 from lycosa.web.politeness import Politeness
-from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from lycosa.web.urls import check_seed
 
 URL = "http://a.test/page"
@@ -174,8 +174,8 @@ def test_answers_go_on_in_the_order_in_which_they_came(
         assert not made._turns
         assert not pool.reading
 
-    monkeypatch.setattr("lycosa.spaces.web.LARGE", 4)
-    monkeypatch.setattr("lycosa.spaces.web.read_elsewhere", elsewhere)
+    monkeypatch.setattr("lycosa.spaces.web_space.LARGE", 4)
+    monkeypatch.setattr("lycosa.spaces.web_space.read_elsewhere", elsewhere)
     asyncio.run(crawl())
     assert left.split(" ") == ended
 

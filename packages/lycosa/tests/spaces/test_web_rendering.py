@@ -12,8 +12,8 @@ from lycosa.core.state import State
 from lycosa.core.types import Visit
 from lycosa.spaces.stage import OVERTAKEN
 from lycosa.testweb.simulation import clock
+from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from scripted_web import Says, Script, html, run
 
 APP = "http://app.test/"

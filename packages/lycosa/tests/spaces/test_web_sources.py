@@ -12,7 +12,7 @@ import pytest
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Outcome, Page, Task, Visit
-from lycosa.spaces.web import MOST_SITEMAPS, WebSpace, source_page
+from lycosa.spaces.web_space import MOST_SITEMAPS, WebSpace, source_page
 from lycosa.web.fetch import Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.sources.source import Source

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import lycosa
 from lycosa.checks.failing import passed
-from lycosa.checks.strategies import a_strategy_can_be_resumed
+from lycosa.checks.strategy_checks import a_strategy_can_be_resumed
 from lycosa.checks.trials import START, graph
+from lycosa.core.composite import Frontiers
 from lycosa.core.frontier import PRUNED
-from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Priorities, Rows, Visit
 from lycosa.judges.space_judge import SpaceJudge

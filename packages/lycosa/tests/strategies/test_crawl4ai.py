@@ -2,8 +2,8 @@
 
 import pytest
 
+from lycosa.core.composite import Batched
 from lycosa.core.frontier import PRUNED
-from lycosa.core.strategies import Batched
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lycosa.core.strategies import Drawn
+from lycosa.core.composite import Drawn
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import strategy

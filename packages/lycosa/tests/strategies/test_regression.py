@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Seed, Visit
 from lycosa.judges.space_judge import SpaceJudge

@@ -10,9 +10,9 @@ import pytest
 
 from lycosa.checks.estimators import a_crawl_with_revisits_can_be_resumed, a_page_visited_again
 from lycosa.checks.failing import CheckFailed, passed
-from lycosa.checks.strategies import pages_visited_again
+from lycosa.checks.strategy_checks import pages_visited_again
+from lycosa.core.composite import Batched, Greedy
 from lycosa.core.frontier import PRUNED
-from lycosa.core.strategies import Batched, Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.strategies.anchors import SsrmStrategy

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lycosa.checks import check_estimator
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Estimator
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Seed, Visit
 from lycosa.spaces.graph import GraphSpace

@@ -21,6 +21,7 @@ from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.strategies import estimator
 from lycosa.strategies.scent import TERMS, Scent
 from lycosa.strategies.scent.estimator import ANY, RISK, WEIGHTS
+from lycosa.strategies.scent.link_words import slot_of
 from lycosa.strategies.scent.mixing import PATIENCE, SLICE, TOP, Elite
 from lycosa.strategies.scent.trails import (
     BYTES,
@@ -32,7 +33,6 @@ from lycosa.strategies.scent.trails import (
     Lines,
     Trails,
 )
-from lycosa.strategies.scent.words import slot_of
 
 SEED = "http://seed.test/"
 SALMON, TROUT, HERON = "http://b.test/fish/salmon", "http://b.test/fish/trout", "http://b.test/bird/heron"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import lycosa
+from lycosa.core.composite import steer
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy
-from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Links, ModelUpdate, Page, Seed, Task, Terms, Visit
 from lycosa.judges.probability import Probability

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Terms, Visit
+from lycosa.strategies.scent.link_words import LANGUAGES, NOWHERE, SLOTS, LinkWords, Meaning, meaning_of, slot_of
 from lycosa.strategies.scent.mixing import TRIAL, Mixing
 from lycosa.strategies.scent.sharpening import Sharpening
 from lycosa.strategies.scent.trails import HOST, OF_ADDRESS, OF_ANCHOR, OF_CONTEXT, OF_ROOTS, Trails, fill
-from lycosa.strategies.scent.words import LANGUAGES, NOWHERE, SLOTS, LinkWords, Meaning, meaning_of, slot_of
 from lycosa.text.tokens import stems
 
 # -- words -----------------------------------------------------------------------------------------------------

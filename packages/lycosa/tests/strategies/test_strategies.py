@@ -97,7 +97,8 @@ def test_names_that_lead_nowhere(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [(":Thing", "cannot load the strategy"), ("lycosa.spaces.web:WebSpace", "needs transport and")]
+    ("name", "why"),
+    [(":Thing", "cannot load the strategy"), ("lycosa.spaces.web_space:WebSpace", "needs transport and")],
 )
 def test_names_that_can_not_be_made(name: str, why: str) -> None:
     """An empty module name, or a class that needs arguments, is refused as well."""

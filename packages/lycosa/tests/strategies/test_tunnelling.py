@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
-from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.graph import GraphSpace

@@ -11,7 +11,7 @@ import pytest
 from lycosa.testweb import Response, Web
 from lycosa.testweb.change_history import COSMETICS, KINDS, PROCESSES
 from lycosa.testweb.changing import START, ChangingWeb
-from lycosa.testweb.pages import _text
+from lycosa.testweb.page_html import _text
 from lycosa.testweb.prose import title
 from lycosa.testweb.simulation import EPOCH
 from work import calls

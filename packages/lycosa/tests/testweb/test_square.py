@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from lycosa.spaces.mastodon import read_answer
+from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.square import STATUSES, Square
-from lycosa.testweb.web import Web
 
 HOST = "http://town-square.localhost"
 

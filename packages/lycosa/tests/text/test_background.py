@@ -99,7 +99,7 @@ def test_english_is_small() -> None:
 def test_what_is_no_such_file(tmp_path: Path, content: bytes, told: str) -> None:
     """A file that is torn, foreign or of another version is refused, with how to make one."""
     (tmp_path / "b").write_bytes(content)
-    with pytest.raises(InputError, match=f"{told}.*lycosa.training.background"):
+    with pytest.raises(InputError, match=f"{told}.*lycosa.training.count_words"):
         Background.load(tmp_path / "b")
 
 

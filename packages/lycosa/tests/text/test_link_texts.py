@@ -4,7 +4,7 @@ import numpy as np
 
 from lycosa.core.types import Links, Page
 from lycosa.judges.vector_judge import VectorJudge
-from lycosa.strategies.scent.words import LinkWords
+from lycosa.strategies.scent.link_words import LinkWords
 from lycosa.text.tokens import Tokens
 from lycosa.text.vocabulary import LinkTexts, Vocabulary
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from lycosa.core.types import Page
 from lycosa.testweb import Web
-from lycosa.text.quality import FEWEST, MOST, quality
+from lycosa.text.readability import FEWEST, MOST, quality
 from lycosa.text.vocabulary import CLOSES, OPENS, Vocabulary
 from lycosa.web.html import extract
 from spam_farm import KINDS, SpamWeb

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.training.background import FEWEST, measure
+from lycosa.training.count_words import FEWEST, measure
 
 
 def write(directory: Path, **pages: str) -> None:

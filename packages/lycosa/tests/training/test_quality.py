@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.training.quality import hold_out, measure
+from lycosa.training.evaluation import hold_out, measure
 
 
 @pytest.mark.paper("otie-training")

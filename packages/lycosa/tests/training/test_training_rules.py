@@ -20,9 +20,9 @@ from lycosa.testweb import Server, Web, serve
 from lycosa.text.bags import Bags
 from lycosa.training.corpus import Account
 from lycosa.training.looking import fetched, recorded
-from lycosa.training.pages import train
 from lycosa.training.rules import Learned, Reader, train_rules
 from lycosa.training.sources import Tell
+from lycosa.training.train import train
 
 WORDS = {"DH": "owl", "CH": "coral", "PH": "jazz", "SP": "rail"}
 """A word for each class of the rules paper: departments, courses, personal pages, sports."""

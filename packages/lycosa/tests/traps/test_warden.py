@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from lycosa.core.budget import Budget
+from lycosa.core.composite import Greedy
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import FREE, HELD, SHUT, Frontier
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Event, Held, Kind, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.vector_judge import VectorJudge
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator

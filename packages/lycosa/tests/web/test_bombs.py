@@ -9,7 +9,7 @@ from lycosa.core.types import Visit
 from lycosa.testweb import Response
 from lycosa.testweb.simulation import run_virtual
 from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, limit_markup
-from lycosa.web.reading import Readers
+from lycosa.web.parse_process import Readers
 from page_bombs import BOMBS
 
 URL = "http://h.test/"

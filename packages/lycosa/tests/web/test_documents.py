@@ -12,7 +12,7 @@ from document_bombs import BOMBS, damaged
 from document_files import files
 from lycosa.web.documents.kinds import by_address, chosen, kind_of
 from lycosa.web.html import Document
-from lycosa.web.reading import Readers, Unreadable, read_page
+from lycosa.web.parse_process import Readers, Unreadable, read_page
 from places import ROOT
 
 WORD = re.compile("[\u3040-\u9fff]|[^\\W_]+")
@@ -91,7 +91,7 @@ def test_bombs_at_full_size(name: str) -> None:
 def test_native_code_never_runs_here() -> None:
     """Documents are read in another process, small ones and read again ones, too: the library is not even loaded."""
     code = (
-        "import sys; from lycosa.web.reading import read_page;"
+        "import sys; from lycosa.web.parse_process import read_page;"
         "from document_bombs import pdf, CATALOG, ONE, PAGE, stream;"
         "body = pdf(CATALOG, ONE, PAGE, stream(b'BT /F 12 Tf 50 700 Td (Reefs) Tj ET'));"
         "print(read_page(body, 'http://a.test/', 'application/pdf').text, 'pypdfium2' in sys.modules)"
@@ -108,8 +108,8 @@ def test_without_a_process_a_document_is_not_read(monkeypatch: pytest.MonkeyPatc
     def none(*given: object) -> None:
         raise OSError(11, "no more processes")
 
-    monkeypatch.setattr("lycosa.web.reading._Process", none)
-    monkeypatch.setattr("lycosa.web.reading.READERS", Readers(1))
+    monkeypatch.setattr("lycosa.web.parse_process._Process", none)
+    monkeypatch.setattr("lycosa.web.parse_process.READERS", Readers(1))
     assert "Reefs" == read_page(b"<title>Reefs</title>" + b" " * 600_000, "http://a.test/", "text/html").title
     with pytest.raises(Unreadable, match="no process can be started"):
         read_page(b"{\\rtf1 a}", "http://a.test/", "text/rtf")

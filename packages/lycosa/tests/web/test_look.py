@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from lycosa.web.rendering import ADDS_LATER, HAS_SCRIPTS, PageLook, classify_scripts
+from lycosa.web.browser_protocols import ADDS_LATER, HAS_SCRIPTS, PageLook, classify_scripts
 
 RUNS = "<script></script>"
 

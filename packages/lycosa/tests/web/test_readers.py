@@ -13,7 +13,7 @@ import pytest
 
 from lycosa.web.apart import JOBS, DecodedAnswer, send
 from lycosa.web.html import Document
-from lycosa.web.reading import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
+from lycosa.web.parse_process import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
@@ -77,7 +77,7 @@ def test_a_process_that_dies_is_an_outcome(
         child.send_signal(signal.SIGCONT)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lycosa.web.reading.send", sent)
+        patch.setattr("lycosa.web.parse_process.send", sent)
         with pytest.raises(Unreadable) as error:
             readers.run("page", PAGE, URL, "", "")
     assert told in str(error.value)
@@ -196,7 +196,7 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rubbish in place of an answer is the end of it, as is an answer that would never end."""
     for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
         program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
-        monkeypatch.setattr("lycosa.web.reading.PROGRAM", ("-c", program))
+        monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", program))
         pool = Readers(1)
         with pytest.raises(Unreadable, match="ended the process"):
             pool.run("page", PAGE, URL, "")
@@ -205,7 +205,7 @@ def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a process that does not answer, or one that is closed."""
-    monkeypatch.setattr("lycosa.web.reading.PROGRAM", ("-c", "import time; time.sleep(100)"))
+    monkeypatch.setattr("lycosa.web.parse_process.PROGRAM", ("-c", "import time; time.sleep(100)"))
     pool = Readers(1)
 
     async def read() -> None:
@@ -217,13 +217,13 @@ def test_a_page_that_is_given_up_is_not_waited_for(monkeypatch: pytest.MonkeyPat
     asyncio.run(read())
     with pytest.raises(OSError, match="closed"):
         pool.run("page", PAGE, URL, "")
-    monkeypatch.setattr("lycosa.web.reading.LONGEST", 0.0)
+    monkeypatch.setattr("lycosa.web.parse_process.LONGEST", 0.0)
     with pytest.raises(Unreadable, match="took more than 0 s"):
         Readers(1).run("page", PAGE, URL, "")
 
 
 def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits is told that there is none to be had."""
-    monkeypatch.setattr("lycosa.web.reading.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("lycosa.web.parse_process.sys.executable", "/nowhere/python")
     with pytest.raises(FileNotFoundError):
         asyncio.run(_answers(Readers(2), PAGE, PAGE))

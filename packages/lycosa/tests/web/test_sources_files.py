@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.web.sources.files import read_lines, read_seed_file
+from lycosa.web.sources.seed_files import read_lines, read_seed_file
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from lycosa.collection.reading import INFLATED
+from lycosa.collection.crawl_directory import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options

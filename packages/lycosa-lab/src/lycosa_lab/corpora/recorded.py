@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Visit
@@ -18,7 +18,7 @@ from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
-from lycosa.spaces import web
+from lycosa.spaces import web_space
 from lycosa.store.log import PAGES, current_labels
 from lycosa.testweb import Web
 from lycosa.training.corpus import Account
@@ -35,7 +35,7 @@ BASE = "http://files.invalid/"  # no such host, so that no link to the web can b
 
 Keep = Callable[[str], bool]  # whether to take the page of a URL
 
-_KINDS = frozenset({""}) | html.HTML | web.TEXT
+_KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 
 
 # -- WARC files ------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.formats import clip
-from lycosa.drawing.pages import environment
+from lycosa.drawing.templates import environment
 from lycosa.version import __version__
 from lycosa_lab.findings import (
     AS_PUBLISHED,

@@ -24,9 +24,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import StreamingResponse
 
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.export import FORMATS, tables
 from lycosa.collection.export.selection import Selection
-from lycosa.collection.reading import Collection
 from lycosa.core.errors import LycosaError
 from lycosa.store.log import NAME
 from lycosa_server.api.page_routes import Threshold

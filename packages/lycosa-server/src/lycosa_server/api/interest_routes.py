@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import BaseModel, Field
 
-from lycosa.web.sources.files import read_seeds
+from lycosa.web.sources.seed_files import read_seeds
 from lycosa.web.urls import check_seed
 from lycosa_server.api import Body, Named
 from lycosa_server.api.crawl_routes import CrawlOut, crawl_as_told, crawl_seen

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from lycosa.collection.rows import PageRow
+from lycosa.collection.page_rows import PageRow
+from lycosa.collection.search_text import clean
 from lycosa.collection.view import CrawlView, Harvest
-from lycosa.collection.words import clean
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure

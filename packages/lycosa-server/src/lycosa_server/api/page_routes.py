@@ -10,10 +10,10 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from lycosa.collection.best import questions
+from lycosa.collection.crawl_directory import INFLATED, Collection
 from lycosa.collection.estimate import Estimate
+from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
-from lycosa.collection.reading import INFLATED, Collection
-from lycosa.collection.rows import PageRow
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView, Link
 from lycosa.core.errors import InputError, StoreError

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.searching import Hit, Search, index_words
 from lycosa.core.errors import LycosaError
 from lycosa_server.api.page_routes import FilterQuery

@@ -11,8 +11,8 @@ from fastapi import APIRouter
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from lycosa.collection.reading import Collection
-from lycosa.collection.rows import PageRow
+from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.page_rows import PageRow
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.text.languages import ENGLISH, code_of

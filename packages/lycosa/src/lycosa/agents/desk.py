@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lycosa import crawling
+from lycosa.collection.crawl_directory import Collection as Reading
 from lycosa.collection.export.cleaning import clean, line
 from lycosa.collection.opened import Collection
-from lycosa.collection.reading import Collection as Reading
 from lycosa.collection.summary import Figures
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError

@@ -18,8 +18,8 @@ from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
+from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage, Renderer
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, PageLook, RenderedPage, Renderer
 from lycosa.web.urls import host_key
 
 

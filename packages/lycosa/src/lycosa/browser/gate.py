@@ -15,9 +15,9 @@ from lycosa.browser.trackers import is_tracker
 from lycosa.core.errors import FetchError
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, new_password
+from lycosa.web.browser_protocols import Fetch, RenderedPage
 from lycosa.web.fetch import Response
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.rendering import Fetch, RenderedPage
 from lycosa.web.urls import parse
 
 NEEDED = frozenset(

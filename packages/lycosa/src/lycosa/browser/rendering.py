@@ -28,8 +28,8 @@ from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
 from lycosa.replay.certificates import Authority
+from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Fetch, PageLook, RenderedPage
 from lycosa.web.urls import host_key
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
 from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
 from lycosa.checks.judges import JUDGE_CHECKS, MakeJudge
 from lycosa.checks.spaces import SPACE_CHECKS
-from lycosa.checks.strategies import STRATEGY_CHECKS, MakeStrategy
+from lycosa.checks.strategy_checks import STRATEGY_CHECKS, MakeStrategy
 from lycosa.core.protocols import Space
 
 __all__ = [

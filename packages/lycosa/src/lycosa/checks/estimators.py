@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from lycosa.checks.crawls import growth, resumes_alike, state
 from lycosa.checks.failing import GROWTH, SECONDS, shape, want
 from lycosa.checks.trials import START, page_visit, revisits, steps
+from lycosa.core.composite import Greedy
 from lycosa.core.protocols import Estimator
 from lycosa.core.scan import is_linear
-from lycosa.core.strategies import Greedy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Visit
 

@@ -14,14 +14,14 @@ from rich.text import Text
 from lycosa.cli.changes import magnitude
 from lycosa.cli.page import title_parts, version_at, versions_of
 from lycosa.cli.printing import UNCUT, LabelledText, Part, heading, output, print_result, squeezed
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, when
 from lycosa.revisit.change import Change, change_of
 from lycosa.revisit.diff import Comparison, folded, pieces
-from lycosa.revisit.diff.rows import BREAK, Row, Run, cut
+from lycosa.revisit.diff.aligned_rows import BREAK, Row, Run, cut
 from lycosa.revisit.ledger import reasons
 
 MOST_ROWS = 500  # rows that a terminal shows by default

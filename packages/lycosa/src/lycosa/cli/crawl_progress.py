@@ -17,8 +17,8 @@ from rich.text import Text
 from lycosa.cli.crawl_runner import EVERY, ProgressDisplay
 from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import estimate
-from lycosa.collection.reading import Collection
 from lycosa.collection.summary import weakness
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
 from lycosa.core.engine import Engine

@@ -218,7 +218,7 @@ def _files() -> Iterator[Finding]:
 
 def _trial() -> Iterator[Finding]:
     """Crawl five pages on this machine over HTTP, keep them, and read them back: measured, not assumed."""
-    from lycosa.collection.reading import Collection
+    from lycosa.collection.crawl_directory import Collection
     from lycosa.crawling import crawl
     from lycosa.testweb import Web, serve
 

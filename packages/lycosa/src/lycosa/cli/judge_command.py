@@ -16,9 +16,9 @@ from lycosa.cli.parameters import REGISTRIES, Dir, Json, Threshold
 from lycosa.cli.printing import Part, heading, page_lines, print_result, require_crawl, show
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import at_least
 from lycosa.collection.judging import Judged, Moved
-from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory, is_running

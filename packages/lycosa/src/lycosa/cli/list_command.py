@@ -14,10 +14,10 @@ from rich.text import Text
 from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import REGISTRIES, Json
 from lycosa.cli.printing import Part, listing, print_result
+from lycosa.core.composite import steer
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY
 from lycosa.core.spec import Registry, RegistryEntry, describe_type, parameters
-from lycosa.core.strategies import steer
 from lycosa.judges import TOPICS
 from lycosa.judges import describe as describe_topic
 from lycosa.spaces import SPACES

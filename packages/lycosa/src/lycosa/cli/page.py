@@ -15,12 +15,12 @@ from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, WholeText, parse_end_time
 from lycosa.cli.printing import Part, heading, print_result, squeezed, timestamp
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import at_least
-from lycosa.collection.reading import Collection
-from lycosa.collection.rows import Fate
+from lycosa.collection.page_rows import Fate
+from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Link
-from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many, when

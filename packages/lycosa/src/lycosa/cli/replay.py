@@ -20,8 +20,8 @@ from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
 from lycosa.replay.certificates import Authority
 from lycosa.replay.live import Recorder, RecordingProxy
-from lycosa.replay.pages import NOWHERE, how_to
 from lycosa.replay.proxy import LocalProxy, Proxy
+from lycosa.replay.proxy_pages import NOWHERE, how_to
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import guard_of, wall_clock
 from lycosa.web.fetch import FetchLimits, HttpTransport

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from lycosa.cli.parameters import Dir, Json, Threshold
 from lycosa.cli.printing import print_result, write_page
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import gather, render
 from lycosa.drawing.formats import size
 from lycosa.explaining.reasons import outlook

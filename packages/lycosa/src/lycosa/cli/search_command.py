@@ -14,8 +14,8 @@ from rich.text import Text
 from lycosa.cli.parameters import Dir, Json, parse_time
 from lycosa.cli.printing import LabelledText, Part, output, print_notes, print_result, squeezed
 from lycosa.cli.progress_bar import StatusLine
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.querying import Query, joined, parse
-from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Progress, Results, Search
 from lycosa.crawling.crawl_files import start_indexer
 from lycosa.store.search import NAME

@@ -18,8 +18,8 @@ from lycosa.cli.printing import NARROW, Part, listing, output, print_result, rem
 from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
-    from lycosa.training.pages import Trained
-    from lycosa.training.quality import Quality
+    from lycosa.training.evaluation import Quality
+    from lycosa.training.train import Trained
 
 
 class TrainCommands(Commands):
@@ -106,7 +106,7 @@ def pages(
 ) -> None:
     """Train a classifier on labelled pages."""
     from lycosa.training.looking import fetched, recorded
-    from lycosa.training.pages import train
+    from lycosa.training.train import train
 
     options = network_options(**network)
     out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}.model")

@@ -13,7 +13,7 @@ from lycosa.cli.parameters import Json, Limit, Quiet
 from lycosa.cli.printing import Part, listing, print_result, remarks, right_aligned
 from lycosa.cli.progress_bar import show_progress
 from lycosa.core.errors import InputError
-from lycosa.training.pages import check_out
+from lycosa.training.train import check_out
 from lycosa.training.web_directory import COLUMNS, Branch, WebDirectory, read_web_directory
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import unsure
-from lycosa.collection.reading import Collection
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
 from lycosa.store.log import current_labels

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection.crawl_directory import Collection, check_threshold
 from lycosa.collection.estimate import Estimate, estimate, unsure
-from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
 from lycosa.core.assessor import waits

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lycosa.collection import reading
+from lycosa.collection import crawl_directory
 from lycosa.collection.export import Exported, export
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.export.tables import COLUMNS, FROM_ARCHIVE, rows
@@ -82,8 +82,8 @@ class Collection:
             self.threshold = collection.threshold
             """What a page has to be worth to be relevant."""
 
-    def _opened(self) -> reading.Collection:
-        return reading.Collection(self.path, self._threshold, whole_text=self._whole_text)
+    def _opened(self) -> crawl_directory.Collection:
+        return crawl_directory.Collection(self.path, self._threshold, whole_text=self._whole_text)
 
     def __repr__(self) -> str:
         return f"lycosa.open({str(self.path)!r})"

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import Stemmer
 
-from lycosa.collection.words import clean, cut, spaced
+from lycosa.collection.search_text import clean, cut, spaced
 from lycosa.core.errors import InputError
 from lycosa.store.search import SearchIndex
 from lycosa.web.urls import canonical, host, host_key

@@ -21,13 +21,13 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.collection import shelf
+from lycosa.collection.crawl_directory import Collection, check_threshold
+from lycosa.collection.page_rows import Fate
 from lycosa.collection.querying import Clause, Filters, Query, among, beginning, forms, parse
-from lycosa.collection.reading import Collection, check_threshold
-from lycosa.collection.rows import Fate
+from lycosa.collection.search_text import clean, fold, said, spaced
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.collection.view import CrawlView
-from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit

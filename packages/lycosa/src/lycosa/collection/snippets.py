@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import TypeAlias
 
-from lycosa.collection.words import fold, spaced
+from lycosa.collection.search_text import fold, spaced
 
 Match: TypeAlias = tuple[int, int, int]  # start, end and number of the mark
 MOST_MATCHES = 60  # places of a word among which a passage is chosen

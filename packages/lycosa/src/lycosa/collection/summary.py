@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.collection.best import Question, best_of, questions
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import Estimate, at_least
-from lycosa.collection.reading import Collection
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running
 from lycosa.store.log import VISITS

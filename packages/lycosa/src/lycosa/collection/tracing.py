@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of

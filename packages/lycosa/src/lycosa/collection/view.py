@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 
 from lycosa.collection import shelf
 from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
-from lycosa.collection.rows import COLUMNS, Fate, PageRow
+from lycosa.collection.link_graph import PAGE, REDIRECT, SITEMAP, Graph
+from lycosa.collection.page_rows import COLUMNS, Fate, PageRow
+from lycosa.collection.search_text import clean
 from lycosa.collection.tally import Host, Tally, code_of
-from lycosa.collection.words import clean
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options

@@ -94,7 +94,7 @@ class Options:
     )
     background: str = option(
         "",
-        "Word statistics to weight words by, a file of lycosa.training.background. Default: learned from the pages.",
+        "Word statistics to weight words by, a file of lycosa.training.count_words. Default: learned from the pages.",
         metavar="FILE",
     )
     ontology: str = option(

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.composite import Altered, Greedy, Spread
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, PRUNED, SHUT, Frontier
 from lycosa.core.nodes import fingerprints
 from lycosa.core.state import State, StateMismatch
-from lycosa.core.strategies import Altered, Greedy, Spread
 from lycosa.core.table import OPEN
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from lycosa.judges.examples import learned_from
 from lycosa.judges.factory import fingerprint, judge_of, read_terms
 from lycosa.revisit.ledger import REFRESHED
 from lycosa.revisit.revisit_scheduler import RevisitScheduler
-from lycosa.spaces.web import source_page
+from lycosa.spaces.web_space import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
 from lycosa.text.vocabulary import Vocabulary

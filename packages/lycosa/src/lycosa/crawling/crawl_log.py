@@ -37,7 +37,7 @@ from lycosa.core.types import Visit
 from lycosa.spaces.stage import as_visit
 from lycosa.store.cdxj import format_date, format_digest
 from lycosa.store.log import VISITS, SqliteLog
-from lycosa.web.rendering import LoggedRequest
+from lycosa.web.browser_protocols import LoggedRequest
 
 NAME, NONE = "crawl.log", "none"
 # Heritrix's numbers for requests without an answer, or not sent.

@@ -29,9 +29,9 @@ from lycosa.core.state import State
 from lycosa.core.table import Table
 from lycosa.core.types import Exchange, Kind, Page, Rows, Task, Visit
 from lycosa.store.versions import Versions
+from lycosa.web.browser_protocols import LoggedRequest
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
-from lycosa.web.rendering import LoggedRequest
 from lycosa.web.urls import MAX_LENGTH, compile_patterns, is_http, parse
 
 KIND: Kind = "asset"

@@ -9,6 +9,7 @@ from typing import Any
 
 from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
+from lycosa.core.composite import steer
 from lycosa.core.durations import parse_duration
 from lycosa.core.engine import NO_TRACER, Steps
 from lycosa.core.errors import InputError
@@ -16,14 +17,13 @@ from lycosa.core.options import STRATEGY, Options
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.protocols import Clock, Estimator, Judge, Space, Strategy
 from lycosa.core.spec import build, parse, spell
-from lycosa.core.strategies import steer
 from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.judges import TOPICS
 from lycosa.judges.factory import BROWSING, SOURCES, check_request, judge_of, make_judge, takes_ontology
 from lycosa.revisit.revisit_scheduler import RevisitPlan
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.directory import with_resolved_files
 from lycosa.strategies import STRATEGIES, TAXONOMY
 from lycosa.strategies import strategy as strategy_by_name

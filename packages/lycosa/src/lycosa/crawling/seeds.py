@@ -18,7 +18,7 @@ from lycosa.core.types import Event, Exchange, Kind, Setting, Visit
 from lycosa.spaces import SPACES
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources import results as answers
-from lycosa.web.sources.files import read_lines, read_seed_file
+from lycosa.web.sources.seed_files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import Scope, check_seed, is_http
 

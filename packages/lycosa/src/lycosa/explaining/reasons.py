@@ -21,11 +21,11 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report.figures import Outlook, Upcoming
+from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.view import best_link
-from lycosa.collection.words import clean
 from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.words import clean
+from lycosa.collection.search_text import clean
 from lycosa.core.columns import fit
+from lycosa.core.composite import Frontiers
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
 from lycosa.core.scan import ScanFrontier
-from lycosa.core.strategies import Frontiers
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 

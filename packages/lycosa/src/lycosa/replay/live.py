@@ -23,7 +23,7 @@ import aiohttp
 from yarl import URL
 
 from lycosa.core.errors import InputError
-from lycosa.replay import pages
+from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
 from lycosa.replay.trail import Trail
@@ -174,7 +174,7 @@ class _Live(Connection):
                 await self._stream(request, url, answer, is_page)
         except (aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
             self.proxy.tally["failed"] += 1
-            self._say(request, 502, pages.out_of_reach(url, str(transport.failure(error, ""))), "out-of-reach")
+            self._say(request, 502, proxy_pages.out_of_reach(url, str(transport.failure(error, ""))), "out-of-reach")
         finally:
             self.working = None
         self._next()
@@ -260,13 +260,15 @@ class _Live(Connection):
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
+            self._say(request, 200, proxy_pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         elif request.method == "POST" and self._label(path):
             self._send(request, 303, b"", [(b"Location", b"/"), mark("labelled")], b"")
         else:
-            self._say(request, 404, pages.page("Not here", "<p>There is nothing under this address.</p>"), "not-here")
+            self._say(
+                request, 404, proxy_pages.page("Not here", "<p>There is nothing under this address.</p>"), "not-here"
+            )
 
     def _label(self, path: str) -> bool:
         """Whether a path says something of a visit: /label/TOKEN/NUMBER/yes."""

@@ -25,7 +25,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from typing import Self
 
-from lycosa.replay import pages
+from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
@@ -275,7 +275,7 @@ class _Replaying(Connection):
             self.to_skip = request.body
         if request.method not in ("GET", "HEAD"):
             self.proxy.tally["refused"] += 1
-            self._say(request, 405, pages.only_get(request.method), "only-get", (b"Allow", b"GET, HEAD"))
+            self._say(request, 405, proxy_pages.only_get(request.method), "only-get", (b"Allow", b"GET, HEAD"))
             return
         url = request.url(self.tunnel)
         own = self.proxy.own_path(url)
@@ -306,23 +306,23 @@ class _Replaying(Connection):
                 self._send(request, found.status, found.reason, headers, found.body)
         elif found is not None:
             tally["damaged"] += 1
-            self._say(request, 502, pages.damaged(url, str(found)), "damaged")
+            self._say(request, 502, proxy_pages.damaged(url, str(found)), "damaged")
         else:
             tally["missing"] += 1
             if url.partition("://")[2].partition("/")[2] == "robots.txt":
                 kind = (b"Content-Type", b"text/plain")
                 self._send(request, 404, b"", [kind, mark("not-recorded")], b"not recorded\n")
             else:
-                self._say(request, 404, pages.not_recorded(url), "not-recorded")
+                self._say(request, 404, proxy_pages.not_recorded(url), "not-recorded")
 
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, pages.start(proxy), "start")
+            self._say(request, 200, proxy_pages.start(proxy), "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
-            self._say(request, 404, pages.not_recorded(path), "not-recorded")
+            self._say(request, 404, proxy_pages.not_recorded(path), "not-recorded")
 
 
 def new_password() -> str:

@@ -33,7 +33,7 @@ from lycosa.revisit.snapshot import Snapshot, inflated
 from lycosa.revisit.validators import CUT, NEVER_CACHED, proves
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import charset_of, decode
-from lycosa.web.reading import read_again
+from lycosa.web.parse_process import read_again
 
 ROUND = 64  # looks after which all pages are scheduled again, as prices and rates have moved
 STALE = 600.0  # seconds after which they are in any case

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.composite import GOLDEN, splitmix
 from lycosa.core.durations import format_duration, parse_duration
 from lycosa.core.errors import InputError
 from lycosa.core.spec import Registry, RegistryEntry, check_parts, parse
-from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
 from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compile_patterns

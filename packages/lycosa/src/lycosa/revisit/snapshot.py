@@ -22,7 +22,7 @@ from lycosa.text.tokens import stems
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 from lycosa.web.mainpart import ARTICLE, COMMENTS, FURNITURE, MAIN, NAMED, TAGS, by_attributes
-from lycosa.web.reading import read_again
+from lycosa.web.parse_process import read_again
 from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
 

@@ -14,7 +14,7 @@ from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.spec import check_parts, parse, spell
 from lycosa.spaces import SPACES
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.credentials import Credentials
 from lycosa.web.documents.kinds import chosen

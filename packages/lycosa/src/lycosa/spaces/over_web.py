@@ -8,7 +8,7 @@ from lycosa.core.files import CrashMarker
 from lycosa.core.protocols import Space
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Task, Visit
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 
 
 class OverWeb(Space):

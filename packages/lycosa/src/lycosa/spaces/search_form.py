@@ -21,10 +21,10 @@ import numpy as np
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces.over_web import OverWeb
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.reading import read_again
+from lycosa.web.parse_process import read_again
 from lycosa.web.urls import canonical
 
 # from a text and its language to the words in it that are worth asking for

@@ -18,7 +18,7 @@ from lycosa.spaces.mastodon import (
     resets_in,
 )
 from lycosa.spaces.over_web import OverWeb
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.web.dates import LONGEST_REST
 from lycosa.web.html import HTML, detect_language_code
 from lycosa.web.inflate import BadEncoding, inflate

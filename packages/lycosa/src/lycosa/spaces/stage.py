@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Exchange, Links, Outcome, Page, Resource, Task, Visit
-from lycosa.web.dates import retry_after
-from lycosa.web.fetch import Response
-from lycosa.web.html import DOM, HTML
-from lycosa.web.inflate import source_of
-from lycosa.web.reading import LARGE
-from lycosa.web.rendering import (
+from lycosa.web.browser_protocols import (
     ADDS_LATER,
     AMPLE,
     FEW_LINKS,
@@ -31,12 +26,17 @@ from lycosa.web.rendering import (
     Renderer,
     classify_scripts,
 )
+from lycosa.web.dates import retry_after
+from lycosa.web.fetch import Response
+from lycosa.web.html import DOM, HTML
+from lycosa.web.inflate import source_of
+from lycosa.web.parse_process import LARGE
 from lycosa.web.robots import RobotsRules
 from lycosa.web.urls import canonical, host_key, origin, parse
 from lycosa.web.walls import Wall
 
 if TYPE_CHECKING:
-    from lycosa.spaces.web import WebSpace
+    from lycosa.spaces.web_space import WebSpace
 
 # pages that may overtake one in the browser before the crawl waits for it, and seconds of waiting at most
 OVERTAKEN, BROWSERS_TURN = 2, 5.0

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lycosa.core.composite import steer
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.spec import Registry, RegistryEntry, build, check_parts, parse, spell
-from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"
 GOURITEN = "Gouriten, Maniu, Senellart 2014"

@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from lycosa.core.columns import learned
+from lycosa.core.composite import Frontiers, Greedy
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier, Ready
 from lycosa.core.protocols import Estimator
-from lycosa.core.strategies import Frontiers, Greedy
 from lycosa.core.types import Pick, Step, Visit
 from lycosa.strategies import PAPERS_ARMS, STRONG_ARMS, estimator
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
+from lycosa.core.composite import GOLDEN, splitmix
 from lycosa.core.state import State
-from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, linked

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned, runs
-from lycosa.core.strategies import GOLDEN
+from lycosa.core.composite import GOLDEN
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
-from lycosa.core.strategies import GOLDEN, splitmix
+from lycosa.core.composite import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.deep_deep import best_of_each, first_links

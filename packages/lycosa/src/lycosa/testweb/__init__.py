@@ -11,9 +11,9 @@ proved.
 'marine biology/coral reefs'
 """
 
-from .reply import Response
-from .server import Hit, Server, gaps, most_at_once, serve
-from .traps import Trap
-from .web import Web
+from lycosa.testweb.embedded_web import Web
+from lycosa.testweb.reply import Response
+from lycosa.testweb.server import Hit, Server, gaps, most_at_once, serve
+from lycosa.testweb.traps import Trap
 
 __all__ = ["Hit", "Response", "Server", "Trap", "Web", "gaps", "most_at_once", "serve"]

@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from .chance import stir
-from .graph import Graph
-from .prose import slug, subject_name, title, topic_label, topic_slug
+from lycosa.testweb.chance import stir
+from lycosa.testweb.prose import slug, subject_name, title, topic_label, topic_slug
+from lycosa.testweb.site_graph import Graph
 
 _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|/)?$")
 

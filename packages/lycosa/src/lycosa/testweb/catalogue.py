@@ -15,9 +15,9 @@ from functools import cached_property
 from html import escape
 from urllib.parse import parse_qsl, quote_plus, urlsplit
 
-from .chance import dice, roll, stir
-from .prose import TOPICS, paragraphs, title
-from .reply import ALLOW_ALL, Document
+from lycosa.testweb.chance import dice, roll, stir
+from lycosa.testweb.prose import TOPICS, paragraphs, title
+from lycosa.testweb.reply import ALLOW_ALL, Document
 
 HOST = "old-library.localhost"
 SHELF = 20  # records on a page of results

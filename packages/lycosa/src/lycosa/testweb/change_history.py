@@ -11,8 +11,8 @@ from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from lycosa.testweb.chance import dice, pick, roll, stir
-from lycosa.testweb.graph import Graph
 from lycosa.testweb.prose import NOWHERE, TOPICS, subject_of, title
+from lycosa.testweb.site_graph import Graph
 
 NEVER = float("inf")
 

@@ -14,7 +14,7 @@ from html import escape
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.change_history import COSMETICS, State, Subject
-from lycosa.testweb.pages import Aside, Composer
+from lycosa.testweb.page_html import Aside, Composer
 from lycosa.testweb.prose import paragraphs, subject_name, title, topic_slug
 
 CHARSETS = ("utf-8", "iso-8859-1", "windows-1252")

@@ -39,9 +39,9 @@ from lycosa.testweb.change_history import (
     Subject,
 )
 from lycosa.testweb.change_page import CHARSETS, Dress, Press, Sheet
+from lycosa.testweb.embedded_web import _NO_HEADERS, Web
 from lycosa.testweb.prose import TOPICS
 from lycosa.testweb.reply import Document, Response, finish
-from lycosa.testweb.web import _NO_HEADERS, Web
 
 START = 1_700_000_000.0  # by its clock; virtual time begins then, too
 

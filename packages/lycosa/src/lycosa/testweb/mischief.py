@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.pages import Aside, sheet
+from lycosa.testweb.page_html import Aside, sheet
 from lycosa.testweb.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
 from lycosa.testweb.reply import Document, compress
 from lycosa.testweb.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session

@@ -13,8 +13,8 @@ from http import HTTPStatus
 from itertools import count, pairwise
 from types import TracebackType
 
-from .reply import Response
-from .web import Web
+from lycosa.testweb.embedded_web import Web
+from lycosa.testweb.reply import Response
 
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 

@@ -22,14 +22,13 @@ from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
 
 from lycosa.core.errors import FetchError
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.chance import roll
+from lycosa.testweb.reply import Response as Reply
+from lycosa.testweb.server import Hit
 from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
-
-from .addresses import AddressBook
-from .chance import roll
-from .reply import Response as Reply
-from .server import Hit
 
 EPOCH = 1_700_000_000.0  # the time of day at virtual time 0
 ADDRESS = "127.0.0.1"

@@ -12,9 +12,9 @@ from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from .chance import dice, stir
-from .prose import TOPICS, paragraphs
-from .reply import ALLOW_ALL, Document
+from lycosa.testweb.chance import dice, stir
+from lycosa.testweb.prose import TOPICS, paragraphs
+from lycosa.testweb.reply import ALLOW_ALL, Document
 
 HOST = "town-square.localhost"
 STATUSES = 12  # that each person has written

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from .addresses import AddressBook
-from .chance import roll, stir
-from .pages import Aside
-from .prose import TOPICS, title, topic_slug
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.chance import roll, stir
+from lycosa.testweb.page_html import Aside
+from lycosa.testweb.prose import TOPICS, title, topic_slug
 
 PAGES_PER_TOPIC = 12  # on the host of a trap
 

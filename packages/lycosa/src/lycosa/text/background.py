@@ -1,7 +1,7 @@
 """Word statistics from elsewhere: in how many pages of a large corpus each word occurs, for idf from the first page on.
 
 The file is one zstd frame: a line of JSON that says what it is, then a stem, a tab and its count a line, the most
-frequent first (`zstdcat FILE | head` shows it). `lycosa.training.background.measure` makes one from pages of your own.
+frequent first (`zstdcat FILE | head` shows it). `lycosa.training.count_words.measure` makes one from pages of your own.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _shipped() -> Background:
 
 
 def _parse(packed: bytes, name: str) -> Background:
-    remedy = "make it again with lycosa.training.background.measure"
+    remedy = "make it again with lycosa.training.count_words.measure"
     try:
         head, _, body = zstd.decompress(packed, LARGEST).decode().partition("\n")
         facts: dict[str, Any] = json.loads(head)

@@ -18,9 +18,9 @@ from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described
 from lycosa.training.corpus import COMMON, MOST_TERMS, Account, Corpus
-from lycosa.training.pages import check_out
 from lycosa.training.record import Record, Visited, read_crawl, read_record
 from lycosa.training.sources import Look
+from lycosa.training.train import check_out
 
 MOST_CLUSTERS = 1000
 FEW = 10  # fewer relevant pages get a warning

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lycosa.collection.reading import INFLATED
+from lycosa.collection.crawl_directory import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.progress import ProgressCallback

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.reading import INFLATED
+from lycosa.collection.crawl_directory import INFLATED
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Page, Setting, Visit

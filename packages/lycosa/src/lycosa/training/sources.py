@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lycosa.collection.reading import INFLATED
+from lycosa.collection.crawl_directory import INFLATED
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Event, Page, Visit

@@ -46,7 +46,7 @@ from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.state import State, Texts, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
-from lycosa.text.quality import quality, repeats
+from lycosa.text.readability import quality, repeats
 from lycosa.traps.copies import DuplicateIndex, Soft404Detector
 from lycosa.traps.url_patterns import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
 from lycosa.web.urls import site

@@ -17,12 +17,12 @@ from turbohtml.detect import detect_language
 
 from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
+from lycosa.web.browser_protocols import has_scripts
 from lycosa.web.declared import META, add_value, as_href, find_addresses, read_json_ld
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
-from lycosa.web.rendering import has_scripts
 from lycosa.web.urls import resolve, resolve_routes
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})

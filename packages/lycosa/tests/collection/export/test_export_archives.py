@@ -21,9 +21,9 @@ import surt as reference
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.export import export, wacz
 from lycosa.collection.export.selection import Selection
-from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, InputError, StoreError
 from synthetic_crawl import crawled, html, many, prose
 

@@ -16,7 +16,7 @@ import pytest
 import surt as reference
 
 from held_port import held_port
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.store import cdxj
 from lycosa.web.inflate import inflate
 from lycosa.web.urls import canonical

@@ -11,7 +11,7 @@ import pytest
 
 import browsing
 import lycosa
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import gather, render
 from lycosa.core.types import Held, Setting
 from lycosa.testweb import Web, serve

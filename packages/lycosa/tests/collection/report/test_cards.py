@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_marks
 from lycosa.collection.report.figures import Branch, Card
 from lycosa.core.options import Options

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import Report, figures, gather, render
 from lycosa.core.types import Setting
 from lycosa.revisit.change import Change

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.report import BEST, CARDS, HOSTS, Report, gather, render
 from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog

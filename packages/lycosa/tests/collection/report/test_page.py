@@ -12,8 +12,8 @@ import pytest
 import turbohtml
 
 from lycosa.collection import report as report_module
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
 from lycosa.drawing.formats import clean, href, percent, score, seconds, when

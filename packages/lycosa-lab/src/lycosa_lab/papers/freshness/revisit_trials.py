@@ -15,11 +15,11 @@ from lycosa.core.protocols import Space
 from lycosa.crawling import Crawl, crawl
 from lycosa.crawling.request import CrawlRequest
 from lycosa.revisit.revisit_scheduler import RevisitPlan
-from lycosa.spaces.web import WebSpace
+from lycosa.spaces.web_space import WebSpace
 from lycosa.store.directory import Directory
 from lycosa.testweb.changing import ChangingWeb
+from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.testweb.web import Web
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
 from lycosa_lab.papers import kept

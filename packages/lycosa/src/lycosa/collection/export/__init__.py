@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import tables, text, wacz, warc
+from lycosa.collection.export import tables, text, wacz, warc_export
 from lycosa.collection.export.selection import Selection, Written
-from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import sync
 from lycosa.core.plugins import named
@@ -57,7 +57,7 @@ FORMATS = {
             streams=True, either=True,
         ),
         Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
-        Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
+        Format("warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),

@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from lycosa.collection.reading import Collection
-from lycosa.collection.rows import Fate
+from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.page_rows import Fate
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit

@@ -23,7 +23,7 @@ from itertools import islice
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from lycosa.collection.export import warc
+from lycosa.collection.export import warc_export
 from lycosa.collection.export.cleaning import iso, line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.store.cdxj import format_digest
@@ -39,7 +39,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         package = _Package(zipped)
         # 1. archive
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
-            for record in warc.copy(pages, entry.write, _ARCHIVE):
+            for record in warc_export.copy(pages, entry.write, _ARCHIVE):
                 copied += record.visit.kind != "asset"
                 if record.visit.status != 304:  # nothing to be seen there that the version before does not show
                     index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
@@ -59,7 +59,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
                     entry.write(_line(id=str(seq), url=visit.node, ts=when, title=title))
         # 4. package
         package.seal(line(pages.collection.options.subject))
-    return warc.told(pages, copied)
+    return warc_export.told(pages, copied)
 
 
 class _Entry:
@@ -116,7 +116,7 @@ class _Package:
         )
 
 
-def _cdx(copied: warc.Copied) -> bytes:
+def _cdx(copied: warc_export.Copied) -> bytes:
     visit = copied.visit
     fields = {
         "url": visit.node,

@@ -25,8 +25,8 @@ from markupsafe import Markup
 
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
+from lycosa.collection.crawl_directory import Collection
 from lycosa.collection.estimate import at_least
-from lycosa.collection.reading import Collection
 from lycosa.collection.report import figures
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
 from lycosa.collection.report.figures import Freshness, Report
@@ -35,7 +35,7 @@ from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
-from lycosa.drawing.pages import environment
+from lycosa.drawing.templates import environment
 from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__

@@ -10,12 +10,12 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.graph import REDIRECT, SITEMAP
-from lycosa.collection.reading import Collection
+from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.link_graph import REDIRECT, SITEMAP
 from lycosa.collection.report.figures import Branch, Card, Stop
+from lycosa.collection.search_text import cut, said
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
-from lycosa.collection.words import cut, said
 from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit

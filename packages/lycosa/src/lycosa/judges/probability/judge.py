@@ -40,7 +40,7 @@ from lycosa.judges.probability.study import (
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.quality import quality, repeats
+from lycosa.text.readability import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.tokens import words_of
 from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary

@@ -14,7 +14,7 @@ from lycosa.core.errors import StoreError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import visible
 from lycosa.revisit.change import Change
-from lycosa.revisit.diff.rows import BREAK, Diff, Row, Run, diff, joined
+from lycosa.revisit.diff.aligned_rows import BREAK, Diff, Row, Run, diff, joined
 from lycosa.revisit.ledger import Told, plain
 from lycosa.revisit.snapshot import Snapshot
 from lycosa.store.versions import Versions
@@ -143,7 +143,7 @@ def _pairs(change: Change) -> list[tuple[str, str]]:
 def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
     """Rows as stretches: those to show, and between them those that are the same and far from any change.
 
-    >>> from lycosa.revisit.diff.rows import diff
+    >>> from lycosa.revisit.diff.aligned_rows import diff
     >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
     [(False, 3), (True, 3)]
     """

@@ -14,6 +14,7 @@ from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, SpilledTable, Table
 from lycosa.core.types import Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import linked
+from lycosa.strategies.scent.link_words import SLOTS, LinkWords, Meaning, meaning_of
 from lycosa.strategies.scent.mixing import Elite, Mixing, Risk
 from lycosa.strategies.scent.paths import PATHS, Paths
 from lycosa.strategies.scent.sharpening import Sharpening
@@ -42,7 +43,6 @@ from lycosa.strategies.scent.trails import (
     Trails,
     fill,
 )  # fmt: skip
-from lycosa.strategies.scent.words import SLOTS, LinkWords, Meaning, meaning_of
 from lycosa.text.tokens import stems as stems_of
 
 # The terms of a score and their weights at first.

@@ -13,7 +13,7 @@ from lycosa.core.columns import Spilled, fit
 from lycosa.core.state import State, StateMismatch, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
-from lycosa.strategies.scent.words import SLOTS, LinkWords, slot_of
+from lycosa.strategies.scent.link_words import SLOTS, LinkWords, slot_of
 
 UNLIKELY = 0.2  # a less probable page is relevance_now nothing: it is noise, and there is much of it
 # Share of our own reading in what the query says of a page; less beside a judge that gives probabilities.

@@ -14,7 +14,7 @@ from lycosa.core.columns import fit
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Edges
 from lycosa.core.types import Rows
-from lycosa.strategies.scent.words import SLOTS, Slots
+from lycosa.strategies.scent.link_words import SLOTS, Slots
 
 ANCHOR, CONTEXT, ADDRESS = 8, 12, 8  # words kept of each
 OF_CONTEXT, OF_ANCHOR = slice(0, CONTEXT), slice(CONTEXT, CONTEXT + ANCHOR)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.reading import INFLATED, Collection
+from lycosa.collection.crawl_directory import INFLATED, Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.replay.captures import RESPONSE

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
-from .addresses import AddressBook
-from .chance import dice, pick, stir
-from .documents import Paper, Run
-from .prose import paragraphs, subject_name, subject_of, topic_label
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.chance import dice, pick, stir
+from lycosa.testweb.documents import Paper, Run
+from lycosa.testweb.prose import paragraphs, subject_name, subject_of, topic_label
 
 _VAGUE = ("read more", "here", "this page", "more", "continue reading", "details", "the full story", "link")
 _INLINE = (

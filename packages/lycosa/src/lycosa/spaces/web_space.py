@@ -25,6 +25,7 @@ from lycosa.core.state import State, StateMismatch, Texts
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
 from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
+from lycosa.web.browser_protocols import Renderer
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
@@ -34,9 +35,8 @@ from lycosa.web.html import HTML, Document, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import Policies, RobotsSignals, parse_x_robots_tag
+from lycosa.web.parse_process import JOBS, LARGE, Readers, Unreadable, read_elsewhere
 from lycosa.web.politeness import Politeness
-from lycosa.web.reading import JOBS, LARGE, Readers, Unreadable, read_elsewhere
-from lycosa.web.rendering import Renderer
 from lycosa.web.robots import MAX_BYTES, RobotsRules, product, verdict
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from .chance import dice, pick, roll, stir
-from .prose import NOWHERE, SITE_WORDS, SUBJECTS, TOPICS, siblings, subject_of
+from lycosa.testweb.chance import dice, pick, roll, stir
+from lycosa.testweb.prose import NOWHERE, SITE_WORDS, SUBJECTS, TOPICS, siblings, subject_of
 
 _PORTAL_NAMES = ("open-directory", "town-portal", "index-of-everything", "good-links", "start-page")
 _BRANCHING = 4  # each page of a section links to so many later ones, which makes the section a tree

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from lycosa.collection.rows import Fate
+from lycosa.collection.page_rows import Fate
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
@@ -24,7 +24,7 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.reading import read_again
+from lycosa.web.parse_process import read_again
 from lycosa.web.urls import canonical
 
 INFLATED = 10_000_000  # bytes of a body that are read, as while crawling

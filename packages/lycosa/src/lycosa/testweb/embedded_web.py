@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from .addresses import AddressBook
-from .catalogue import HOST as LIBRARY
-from .catalogue import Catalogue
-from .chance import dice, stir
-from .documents import pdf
-from .graph import Graph
-from .mischief import Mischief
-from .pages import Aside, Composer
-from .prose import TOPICS, by_name, query
-from .reply import ALLOW_ALL, CODECS, Document, Response, finish
-from .square import HOST as SQUARE
-from .square import Square
-from .traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
+from lycosa.testweb.addresses import AddressBook
+from lycosa.testweb.catalogue import HOST as LIBRARY
+from lycosa.testweb.catalogue import Catalogue
+from lycosa.testweb.chance import dice, stir
+from lycosa.testweb.documents import pdf
+from lycosa.testweb.mischief import Mischief
+from lycosa.testweb.page_html import Aside, Composer
+from lycosa.testweb.prose import TOPICS, by_name, query
+from lycosa.testweb.reply import ALLOW_ALL, CODECS, Document, Response, finish
+from lycosa.testweb.site_graph import Graph
+from lycosa.testweb.square import HOST as SQUARE
+from lycosa.testweb.square import Square
+from lycosa.testweb.traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _SESSION = re.compile(r"([?&])PHPSESSID=[0-9a-f]*(?:&|$)")

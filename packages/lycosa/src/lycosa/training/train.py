@@ -17,7 +17,7 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.judges.model import KINDS, MAGIC, TrainedModel, fitted
 from lycosa.judges.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Account, Corpus
-from lycosa.training.quality import Quality, hold_out, measure
+from lycosa.training.evaluation import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
 
 FEW = 20  # a class of fewer different pages gets a warning
