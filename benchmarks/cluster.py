@@ -46,7 +46,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE, make_trial_strategy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -85,7 +85,9 @@ class Spread(Space):
         return host_key(node)
 
 
-def shard_of(number: int, owners: Owners, space: Spread, subject: Subject, seeds: Sequence[str], budget: int) -> Shard:
+def shard_of(
+    number: int, owners: Owners, space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int
+) -> Shard:
     """A shard that has its seeds."""
     topic = Probability(subject.words)
     guide = strategy(
@@ -105,7 +107,7 @@ def shard_of(number: int, owners: Owners, space: Spread, subject: Subject, seeds
 
 
 def hunt(
-    space: Spread, subject: Subject, seeds: Sequence[str], budget: int, shards: int, **how: bool
+    space: Spread, subject: HuntSubject, seeds: Sequence[str], budget: int, shards: int, **how: bool
 ) -> dict[str, Any]:
     """One crawl: relevant pages by the number of pages, and what it took."""
     found: list[bool] = []

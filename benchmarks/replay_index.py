@@ -193,11 +193,11 @@ async def serve(which: str, path: Path) -> None:
     """Be one of the servers."""
     if which == "proxy":
         from lycosa.replay.certificates import Authority
-        from lycosa.replay.proxy import Proxy
+        from lycosa.replay.proxy import ReplayProxy
         from lycosa.replay.recording import Recording
 
         with Recording([path]) as recording:
-            async with Proxy(recording, Authority(path.parent)) as proxy:
+            async with ReplayProxy(recording, Authority(path.parent)) as proxy:
                 print(proxy.port, flush=True)
                 await asyncio.Event().wait()
     from aiohttp import web

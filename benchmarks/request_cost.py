@@ -39,7 +39,7 @@ from lycosa_lab.index_writer import RecordedPage
 from lycosa_lab.judgements import judge_maker
 from lycosa_lab.measures import Floats
 from lycosa_lab.seeds import seed_sets
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 
@@ -82,7 +82,7 @@ class WholeWeb(Space):
 def requests(
     find: Find,
     index: CorpusIndex,
-    subject: Subject,
+    subject: HuntSubject,
     topic: Judge,
     strategy: Strategy,
     seeds: Sequence[int],

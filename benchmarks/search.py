@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from zlib_ng import zlib_ng
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.searching import Progress, Search
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Setting, Visit
@@ -182,7 +182,7 @@ def size(directory: Path, pattern: str) -> float:
 def build(directory: Path, pages: int) -> None:
     """Make the index, and say what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
-    with Collection(directory) as collection, Search(collection, Telling()) as search:
+    with CrawlDirectory(directory) as collection, Search(collection, Telling()) as search:
         search.keep_up()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"\nindex built in {wall:.0f} s: {1e3 * cpu / pages:.2f} ms CPU a page")
@@ -201,7 +201,7 @@ class Measured:
 def measure(directory: Path, rounds: int) -> tuple[list[Measured], list[float]]:
     """Milliseconds of each question, asked in turn; and of the first one in a process of its own."""
     asked = [Measured(question) for question in questions(Author.word)]
-    with Collection(directory) as collection, Search(collection) as search:
+    with CrawlDirectory(directory) as collection, Search(collection) as search:
         search.find("warm up")
         gc.collect()
         for _ in range(rounds):

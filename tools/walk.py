@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import lycosa
 from lycosa.cli import main as command_line
 from lycosa.testweb import Server, Web
-from lycosa.testweb.reply import Document
+from lycosa.testweb.reply import ServedDocument
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 
@@ -100,7 +100,7 @@ class CallCounter:
 class ChangedWeb(Web):
     """The embedded web with a new paragraph on every page."""
 
-    def _clean(self, page: int) -> Document:
+    def _clean(self, page: int) -> ServedDocument:
         before = super()._clean(page)
         return replace(before, body=before.body.replace(b"</body>", PARAGRAPH + b"</body>"), tag="changed", modified=0)
 

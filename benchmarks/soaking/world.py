@@ -20,7 +20,7 @@ from lycosa.core.protocols import Clock
 from lycosa.testweb import Web
 from lycosa.testweb.chance import roll, stir
 from lycosa.testweb.changing import ChangingWeb
-from lycosa.testweb.reply import Response as Reply
+from lycosa.testweb.reply import ServedResponse as Reply
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock
 from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.guard import DnsCache, Guard

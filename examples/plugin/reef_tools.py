@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import lycosa
-from lycosa.collection.export import Format
+from lycosa.collection.export import ExportFormat
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
@@ -49,4 +49,4 @@ def write_titles(pages: Selection, out: IO[bytes]) -> Written:
     return done
 
 
-TITLES = Format("titles", write_titles, (".titles",), "any editor", streams=True)
+TITLES = ExportFormat("titles", write_titles, (".titles",), "any editor", streams=True)

@@ -20,7 +20,7 @@ from fuzz.harness import Target
 from fuzz.targets_web import pages
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
-from lycosa.core.types import Exchange, Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import ArchivePlace, Exchange, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.replay.index import open_index
 from lycosa.replay.records import Damaged, read
 from lycosa.store import codec
@@ -28,7 +28,7 @@ from lycosa.store.log import SqliteLog
 from lycosa.store.warc import WarcArchive, read_exchange
 from lycosa.training.web_directory import read_web_directory
 
-PLACE = Place("a.warc.gz", 0, 100)
+PLACE = ArchivePlace("a.warc.gz", 0, 100)
 KINDS = ("visit", "seed", "label", "setting", "model_update", "packed")
 
 
@@ -130,7 +130,7 @@ def check_warc(data: bytes) -> None:
     file = _fresh("warc") / "a.warc.gz"
     file.write_bytes(data)
     with suppress(StoreError):
-        exchange, refers_to = read_exchange(file, Place(file.name, 0, len(data)))
+        exchange, refers_to = read_exchange(file, ArchivePlace(file.name, 0, len(data)))
         assert isinstance(exchange.body, bytes)
         assert isinstance(refers_to, str)
     with suppress(InputError, StoreError):

@@ -23,8 +23,8 @@ from lycosa.testweb import Web
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.mischief import Mischief
 from lycosa.testweb.page_html import Composer
-from lycosa.testweb.reply import ALLOW_ALL, Document
-from lycosa.testweb.site_graph import Graph
+from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
+from lycosa.testweb.site_graph import SiteGraph
 from lycosa.testweb.traps import TrapLinks
 
 KINDS = ("state", "fetch", "component", "list", "hash", "shell404", "lazy")
@@ -83,23 +83,23 @@ def shell(kind: str, html: str) -> str:
     return f'{head}</head><body>{note}<div id="root"></div>{state}{script}</body></html>'
 
 
-def script(path: str) -> Document | None:
+def script(path: str) -> ServedDocument | None:
     """The scripts and the style of such hosts, and their rules."""
     kind = path.removeprefix("/app-").removesuffix(".js")
     if path == f"/app-{kind}.js" and kind in SCRIPTS:
-        return Document(SCRIPTS[kind].encode(), "text/javascript; charset=utf-8")
+        return ServedDocument(SCRIPTS[kind].encode(), "text/javascript; charset=utf-8")
     if path == "/app.css":
-        return Document(_STYLE, "text/css")
+        return ServedDocument(_STYLE, "text/css")
     return ALLOW_ALL if path == "/robots.txt" else None
 
 
-def data(html: str) -> Document:
+def data(html: str) -> ServedDocument:
     """What the script of such a host asks for: a page's title and body."""
     title, body = _parts(html)
-    return Document(json.dumps({"title": title, "body": body}).encode(), "application/json")
+    return ServedDocument(json.dumps({"title": title, "body": body}).encode(), "application/json")
 
 
-def part(html: str, start: int) -> Document:
+def part(html: str, start: int) -> ServedDocument:
     """Some links of a page, and where the next ones begin; -1 if there are no more."""
     listed = _LIST.search(html)
     items = listed[1].split("\n") if listed is not None else []
@@ -108,7 +108,7 @@ def part(html: str, start: int) -> Document:
     items += [f"<li>{link[0]}</li>" for link in _LINK.finditer(rest)]
     some, beyond = items[start : start + _AT_ONCE], start + _AT_ONCE
     told = {"items": "\n".join(some), "next": beyond if beyond < len(items) else -1}
-    return Document(json.dumps(told).encode(), "application/json")
+    return ServedDocument(json.dumps(told).encode(), "application/json")
 
 
 def route(path: str) -> str:
@@ -146,7 +146,7 @@ def _parts(html: str) -> tuple[str, str]:
 class AppBook(AddressBook):
     """Addresses where those of some hosts stand behind a #."""
 
-    def __init__(self, graph: Graph, port: int, apps: dict[int, str]) -> None:
+    def __init__(self, graph: SiteGraph, port: int, apps: dict[int, str]) -> None:
         super().__init__(graph, port)
         self.apps = apps
 
@@ -176,11 +176,11 @@ class AppWeb(Web):
         host = self._book.host(name)
         return self._apps.get(host, "") if host is not None and self._book.find(name, path) is not None else ""
 
-    def _document(self, name: str, path: str, version: int) -> Document:
+    def _document(self, name: str, path: str, version: int) -> ServedDocument:
         kind = self._apps.get(self._book.host(name) or 0, "")
         return (self._app(kind, name, path) if kind else None) or super()._document(name, path, version)
 
-    def _app(self, kind: str, name: str, path: str) -> Document | None:
+    def _app(self, kind: str, name: str, path: str) -> ServedDocument | None:
         """What a host that needs a browser has for its pages' addresses, and for its scripts."""
         if (document := script(path)) is not None:
             return document

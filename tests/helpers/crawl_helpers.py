@@ -38,14 +38,14 @@ from lycosa.judges.vector_judge import VectorJudge
 from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.strategies import strategy as strategy_by_name
-from lycosa.testweb import Response, Server, Web
+from lycosa.testweb import ServedResponse, Server, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import Tell, page_of
-from lycosa.training.train import train
+from lycosa.training.train_model import train
 from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 
@@ -111,9 +111,9 @@ class Remembered:
     def __init__(self, web: Web) -> None:
         self.web = web
         self.counts = web.counts
-        self._replies: dict[tuple[str, int], Response] = {}
+        self._replies: dict[tuple[str, int], ServedResponse] = {}
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         """What the web answers; the headers of our requests never change."""
         if (url, version) not in self._replies:
             self._replies[url, version] = self.web.response(url, headers=headers or {}, version=version)

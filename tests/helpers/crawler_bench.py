@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lycosa.store.log import NAME, PAGES, SqliteLog
-from lycosa.testweb.reply import Response
+from lycosa.testweb.reply import ServedResponse
 from lycosa.testweb.server import Server
 from lycosa_server.crawler.process import CrawlProcess
 from lycosa_server.people import crawls
@@ -43,16 +43,16 @@ class Endless:
         """No page changes by being fetched."""
         return False
 
-    def response(self, url: str, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, headers: Any = None, version: int = 0) -> ServedResponse:
         """A page, or no rules."""
         self.heard.append(dict(headers or {}))
         found = re.search(r"/coral-(\d+)$", url)
         if found is None:
-            return Response(404, [], b"")
+            return ServedResponse(404, [], b"")
         number = int(found[1])
         links = "".join(f'<a href="/coral-{3 * number + each}">coral reef {each}</a> ' for each in (1, 2, 3))
         body = f"<html><head><title>Coral {number}</title></head><body><p>{self.text} {number}</p>{links}</body></html>"
-        return Response(200, [("Content-Type", "text/html")], body.encode(), delay=self.slow)
+        return ServedResponse(200, [("Content-Type", "text/html")], body.encode(), delay=self.slow)
 
 
 class Bench:

@@ -11,7 +11,7 @@ import lycosa
 from lycosa.core.types import Exchange, Visit
 from lycosa.spaces.web_space import WebSpace
 from lycosa.store.directory import Directory
-from lycosa.testweb.reply import Document, Response, finish
+from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
@@ -21,12 +21,12 @@ FRONT = "http://a.localhost/"
 class Pages:
     """A web of given pages, each as its HTML or as a whole document; everything else is not found."""
 
-    def __init__(self, pages: Mapping[str, str | Document]) -> None:
+    def __init__(self, pages: Mapping[str, str | ServedDocument]) -> None:
         self.pages = pages
 
-    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
-        page = self.pages.get(url, Document(b"nothing here", status=404))
-        return finish(page if isinstance(page, Document) else Document(page.encode()), headers or {})
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> ServedResponse:
+        page = self.pages.get(url, ServedDocument(b"nothing here", status=404))
+        return finish(page if isinstance(page, ServedDocument) else ServedDocument(page.encode()), headers or {})
 
     def counts(self, url: str) -> bool:
         return False
@@ -38,14 +38,14 @@ def html(title: str, text: str, *links: tuple[str, str], language: str = "en") -
     return f'<!DOCTYPE html><html lang="{language}"><title>{title}</title><body><p>{text}</p><p>Also {told}.</p>'
 
 
-def redirect(url: str) -> Document:
+def redirect(url: str) -> ServedDocument:
     """A page that moved."""
-    return Document(b"", status=302, headers=(("Location", url),))
+    return ServedDocument(b"", status=302, headers=(("Location", url),))
 
 
 def crawl(
     path: Path,
-    pages: Mapping[str, str | Document],
+    pages: Mapping[str, str | ServedDocument],
     topic: str = "coral",
     *,
     each: Callable[[int], None] = lambda number: None,
@@ -72,7 +72,7 @@ def crawl(
     run_virtual(run())
 
 
-def star(pages: Mapping[str, str], front: str = "Front") -> dict[str, str | Document]:
+def star(pages: Mapping[str, str], front: str = "Front") -> dict[str, str | ServedDocument]:
     """A front page with a link to each of some pages."""
     return {FRONT: html(front, "Where it begins.", *((url, "there") for url in pages)), **pages}
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from lycosa.replay.certificates import Authority
 from lycosa.replay.live import Recorder, RecordingProxy
-from lycosa.replay.proxy import LocalProxy, Proxy
+from lycosa.replay.proxy import LocalProxy, ReplayProxy
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import wall_clock
 from lycosa.web.fetch import HttpTransport
@@ -89,10 +89,10 @@ def basic(login: str) -> str:
 
 
 @contextmanager
-def serving(home: Path, *files: Path, **options: Any) -> Iterator[Proxy]:
+def serving(home: Path, *files: Path, **options: Any) -> Iterator[ReplayProxy]:
     """A proxy for some files, in a thread of its own."""
     with Recording(files, **options) as recording:
-        proxy = Proxy(recording, Authority(home))
+        proxy = ReplayProxy(recording, Authority(home))
         with running(proxy):
             yield proxy
 

@@ -18,7 +18,7 @@ from lycosa.testweb import Web
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.page_html import Aside, Composer, sheet
 from lycosa.testweb.prose import BY_SLUG, by_name, paragraphs, query, slug, title, topic_label, topic_slug
-from lycosa.testweb.reply import ALLOW_ALL, Document
+from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 KINDS = ("keywords", "phrases", "markov", "quotes")
 
@@ -55,7 +55,7 @@ class Farm:
     def kind(self, url: str) -> str:
         return KINDS[stir(self.graph.seed, "stuffing", *self.book.split(url)) % len(KINDS)]
 
-    def document(self, name: str, path: str) -> Document | None:
+    def document(self, name: str, path: str) -> ServedDocument | None:
         if path == "/robots.txt":
             return ALLOW_ALL
         match = _PATH.match(path)
@@ -66,7 +66,7 @@ class Farm:
         write = dict(zip(KINDS, (self._keywords, self._phrases, self._markov, self._quotes), strict=True))
         text = write[self.kind(self.book.base(name) + path)](rng, topic)
         links = [self._link(topic, stir(self.graph.seed, name, path, way)) for way in range(16)]
-        return Document(sheet(_headline(rng, topic), text, links).encode())
+        return ServedDocument(sheet(_headline(rng, topic), text, links).encode())
 
     def _link(self, topic: int, code: int) -> Aside:
         """Make a link to a page of the farm: host, address and anchor promise the topic."""
@@ -114,10 +114,10 @@ class SpamWeb(Web):
         """Tell whether a URL is of the farm."""
         return self._book.split(url)[0] in self.farm
 
-    def _document(self, name: str, path: str, version: int) -> Document:
+    def _document(self, name: str, path: str, version: int) -> ServedDocument:
         if name not in self.farm:
             return super()._document(name, path, version)
-        return self.farm.document(name, path) or Document(b"", status=404, codec="")
+        return self.farm.document(name, path) or ServedDocument(b"", status=404, codec="")
 
     def _asides(self, page: int) -> list[Aside]:
         return super()._asides(page) + self.farm.asides(page)

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather, render
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Setting, Visit
@@ -90,7 +90,7 @@ def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
 def _measure(path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         told = gather(collection)
     gathered = time.process_time() - began
     text = render(told)

@@ -11,7 +11,7 @@ from document_bombs import BOMBS
 from document_files import File, files
 from document_writers import write
 from lycosa.cli.demo import TOPIC
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import export
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
@@ -81,7 +81,7 @@ def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
     export(path, tmp_path / "t.md")
     assert "# The coral reef report" in (tmp_path / "t.md").read_text("utf-8")
 
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         with Search(collection) as index:
             assert REPORT in {hit.url for hit in index.find("quarter species", limit=20)}
         readable = _readable(collection, report)
@@ -147,7 +147,7 @@ def test_a_report_is_among_the_finds_of_the_demo(tmp_path: Path) -> None:
         visits = lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC), out=tmp_path / "crawl", **given)
         assert 100 == sum(visit.is_page for visit in visits)
         wanted = set(web.relevant(TOPIC))
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         found = {visit.node for visit in collection.relevant() if visit.node in wanted}
     assert any(node.endswith(".pdf") for node in found)
     assert any(node.endswith(".html") for node in found)

@@ -20,7 +20,7 @@ from lycosa.core.budget import (
     Budget,
 )
 from lycosa.version import SOFTWARE
-from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.messages import Grant, ShardReport
 
 SECONDS = 10.0  # of a lease: a shard that hears nothing for so long fetches nothing more
 SMALL = 2_000  # pages up to which no parcel waits and nothing is granted ahead: each choice counts
@@ -35,7 +35,7 @@ SUPERSEDED = "another process has taken over"
 class _Known:
     """What is known of a shard."""
 
-    report: Report
+    report: ShardReport
     at: float
     pages: int
     requests: int  # what it may spend in all
@@ -67,7 +67,7 @@ class Coordinator:
 
     # -- budget ------------------------------------------------------------------------------------------------
 
-    def report(self, report: Report) -> Grant:
+    def report(self, report: ShardReport) -> Grant:
         """Hear how a shard is getting on, and say what it may do."""
         self.reports += 1
         before = self.known.get(report.shard)
@@ -147,7 +147,7 @@ class Coordinator:
             return REQUESTS_SPENT
         return self._exhausted(shard, reports)
 
-    def _exhausted(self, shard: int, reports: list[Report]) -> str:
+    def _exhausted(self, shard: int, reports: list[ShardReport]) -> str:
         """Whether nothing is left anywhere: all shards are idle, all they sent was confirmed, and each of them has said
         so again since that was first true, with nothing fetched in between."""
         if len(reports) < self.shards or any(report.busy for report in reports):

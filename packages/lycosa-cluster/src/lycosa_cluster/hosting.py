@@ -32,7 +32,7 @@ from lycosa.web.urls import Scope
 from lycosa_cluster.coordinator import Coordinator
 from lycosa_cluster.driving import Superseded, Unreachable, drive
 from lycosa_cluster.leasing import Ledger, Term, Want
-from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.messages import Grant, ShardReport
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.shard import Shard, add_new_labels, follow_update
 from lycosa_cluster.splitting import shard_path
@@ -199,7 +199,7 @@ class CoordinatorHost:
         told = {name: sum(getattr(one, name) for one in reports) for name in ("pages", "requests", "relevant")}
         return {**told, "over": coordinator.over, "heard": len(reports)}
 
-    async def report(self, session: str, report: Report) -> Grant:
+    async def report(self, session: str, report: ShardReport) -> Grant:
         if session not in self._held:
             raise Unreachable("there is no coordinator yet")
         return self._held[session].report(report)

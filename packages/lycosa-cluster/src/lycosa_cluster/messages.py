@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Report:
+class ShardReport:
     """How a shard is getting on: all that the coordinator knows of it, so that one that is new knows as much."""
 
     shard: int

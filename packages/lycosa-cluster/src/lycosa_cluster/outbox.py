@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lycosa.core.engine import Engine
-from lycosa.core.types import InboundLinks, LinkBatch, Links, Place, Terms, Visit
+from lycosa.core.types import ArchivePlace, InboundLinks, LinkBatch, Links, Terms, Visit
 from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa_cluster.owning import Owners
@@ -193,7 +193,7 @@ def messages(
     return made
 
 
-_WORDLESS, _NOWHERE = Terms(), Place()
+_WORDLESS, _NOWHERE = Terms(), ArchivePlace()
 
 
 def _some(links: Links, chosen: list[int]) -> Links:

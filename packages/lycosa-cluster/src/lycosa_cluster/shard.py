@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lycosa.core.engine import Engine
-from lycosa.core.picker import Allowance
+from lycosa.core.picker import ShardBudget
 from lycosa.core.types import Event, Label, LinkBatch, ModelUpdate, Setting
 from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
 from lycosa_cluster.leasing import Leases, Ledger
-from lycosa_cluster.messages import Grant, Report
+from lycosa_cluster.messages import Grant, ShardReport
 from lycosa_cluster.outbox import CURSORS, Outbox
 from lycosa_cluster.owning import Owners
 
@@ -69,7 +69,7 @@ class Shard:
         # When the lease of the process before this one has run out; at once if that is known to fetch nothing more
         # (`over` is its epoch). Nothing is fetched before.
         self.free_from = 0.0 if self.epoch - 1 == over else float(lease.get("until", 0.0))
-        self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
+        self.allowance = engine.picker.allowance = ShardBudget(engine.tally.pages, engine.tally.requests)
         self.leases = Leases(number, owners, engine.clock, ledger)
         politeness = getattr(engine.space, "politeness", None)
         if isinstance(politeness, Politeness) and owners.shards > 1:
@@ -93,7 +93,7 @@ class Shard:
         """Pages that were granted and are not under way yet."""
         return max(0, self.allowance.pages - self.engine.tally.pages - self.engine.picker.under_way[1])
 
-    def report(self) -> Report:
+    def report(self) -> ShardReport:
         """How it is getting on. What it can't use now of what it was granted is given back."""
         engine, allowance = self.engine, self.allowance
         tally, picker, now = engine.tally, engine.picker, engine.clock()
@@ -106,7 +106,7 @@ class Shard:
         soon = engine.frontier.next_ready()
         alone = math.isfinite(soon) and soon > now + picker.patience
         waits = math.isfinite(soon) and not alone
-        return Report(
+        return ShardReport(
             self.number, self.epoch, tally.pages, tally.requests, picker.received, allowance.pages, allowance.requests,
             [promise - level for promise in promises[unused:]], engine.frontier.best_soon(now) - level,
             bool(tasks or engine._arrived or waits or promises or self.outbox.pending),

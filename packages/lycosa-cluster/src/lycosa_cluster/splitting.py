@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import StoreError
-from lycosa.core.types import Event, ModelUpdate, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import ArchivePlace, Event, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.judges.base import BETAS
 from lycosa.store.cdxj import index_path
 from lycosa.store.directory import SHARDS, Directory, shard_directories
@@ -52,7 +52,7 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
         shutil.rmtree(directory / NEW, ignore_errors=True)
         (directory / NEW).mkdir()
         with ExitStack() as files:
-            parts = [_Part(number, make(directory / NEW / f"{number:03d}")) for number in range(shards)]
+            parts = [_NewShard(number, make(directory / NEW / f"{number:03d}")) for number in range(shards)]
             for part in parts:
                 files.callback(part.log.close)
                 files.enter_context(part.log.batch())
@@ -111,7 +111,7 @@ def shards_before(directory: Path) -> int:
     return int(json.loads(file.read_text("utf-8")).get(BEFORE, 0)) if file.exists() else 0
 
 
-class _Part:
+class _NewShard:
     """A shard to be."""
 
     def __init__(self, number: int, log: SqliteLog) -> None:
@@ -131,7 +131,7 @@ class _Part:
         marks = visit.terms.marks[order] if len(visit.terms.marks) else visit.terms.marks
         terms = Terms(ids[order], visit.terms.counts[order], new, marks)
         self.picks += 1
-        self.last = self.log.append(replace(visit, terms=terms, pick=self.picks, place=Place()))
+        self.last = self.log.append(replace(visit, terms=terms, pick=self.picks, place=ArchivePlace()))
         if visit.updated_relevance is not None:
             self.log.settle([(self.last, visit.updated_relevance)])
         return self.last
@@ -140,7 +140,7 @@ class _Part:
 class _Sharing:
     """Hands out the events of the common log, in its order."""
 
-    def __init__(self, parts: list[_Part], scope: Scope) -> None:
+    def __init__(self, parts: list[_NewShard], scope: Scope) -> None:
         self.parts, self.scope, self.owners = parts, scope, Owners(len(parts))
         self._names: list[str] = []
         self._depths: dict[str, int] = {}
@@ -351,7 +351,7 @@ class Merger:
             self._link(shard, place.file)
         return replace(
             visit, terms=Terms(ids[order], terms.counts[order], new, marks), pick=self._picks,
-            place=Place(place.file, place.offset, place.length),
+            place=ArchivePlace(place.file, place.offset, place.length),
         )  # fmt: skip
 
     def _compared(self, visit: Visit) -> Visit:

@@ -32,7 +32,7 @@ from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
 from lycosa_cluster.coordinator import SECONDS, Coordinator
 from lycosa_cluster.driving import Superseded
 from lycosa_cluster.leasing import Leases, Ledger
-from lycosa_cluster.messages import Report
+from lycosa_cluster.messages import ShardReport
 from lycosa_cluster.owning import Owners
 from lycosa_cluster.running import ClusterCrawl
 from lycosa_cluster.shard import LEASE, PROMISES, Shard, add_new_labels
@@ -336,7 +336,9 @@ def test_grants_go_where_the_best_rows_are() -> None:
     """Of all claims the best, within slots and budget; a choosy crawl waits; whoever dies loses what it had."""
 
     def asks(boss: Coordinator, shard: int, *promises: float, pages: int = 0, granted: int = 0, **more: Any) -> int:
-        report = Report(shard, more.pop("epoch", 1), pages, pages, 0, granted, 10**6, list(promises), busy=True, **more)
+        report = ShardReport(
+            shard, more.pop("epoch", 1), pages, pages, 0, granted, 10**6, list(promises), busy=True, **more
+        )
         return boss.report(report).pages - max(granted, pages)
 
     boss = Coordinator(2, Budget(pages=10), lambda: 0.0, slots=3)

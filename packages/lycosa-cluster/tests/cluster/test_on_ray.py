@@ -21,7 +21,7 @@ from commands import Command
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, LinkBatch, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testweb import Response, Web
+from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.server import serve
 from lycosa_cluster import ray_process
 from lycosa_cluster.driving import Unreachable
@@ -94,7 +94,7 @@ class Waiting(Web):
     out: Path
     answers = 0
 
-    def response(self, url: str, **given: Any) -> Response:
+    def response(self, url: str, **given: Any) -> ServedResponse:
         """After so many answers each takes its time."""
         self.answers += 1
         late = self.answers > 40 and not (self.out / ("killed" if self.answers < 70 else "removed")).exists()

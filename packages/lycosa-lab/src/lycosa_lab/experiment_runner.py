@@ -40,7 +40,7 @@ from lycosa_lab.preparation import prepare
 from lycosa_lab.results import ExperimentResults, Trial, read_trace, write_trace
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import Trace, simulate
-from lycosa_lab.subjects import Subject, as_published, subjects_of
+from lycosa_lab.subjects import HuntSubject, as_published, subjects_of
 from lycosa_lab.trial_strategies import (
     LOOK_AHEAD,
     ORACLE,
@@ -62,7 +62,7 @@ def run(
     *,
     work: Path | str | None = None,
     index: CorpusIndex | None = None,
-    subjects: Sequence[Subject] | None = None,
+    subjects: Sequence[HuntSubject] | None = None,
     workers: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> ExperimentResults:
@@ -118,7 +118,9 @@ def run(
     return results
 
 
-def _settled(experiment: Experiment, index: CorpusIndex, subjects: Sequence[Subject]) -> tuple[Experiment, list[str]]:
+def _settled(
+    experiment: Experiment, index: CorpusIndex, subjects: Sequence[HuntSubject]
+) -> tuple[Experiment, list[str]]:
     """The experiment as it can be run on a corpus, and remarks on what is not as it was asked for.
 
     Beside the greedy oracle stands one that looks ahead, and the reverse: neither is to be taken for the optimum. What
@@ -154,7 +156,7 @@ class TrialRunner:
         self, experiment: Experiment, index: CorpusIndex, work: Path, progress: ProgressCallback = no_progress
     ) -> None:
         self.experiment, self.index, self.work, self.progress = experiment, index, work, progress
-        self.subjects: dict[str, Subject] = {}
+        self.subjects: dict[str, HuntSubject] = {}
         self.guides: dict[tuple[str, str], Judgements | LearningJudgements] = {}
 
     @cached_property
@@ -169,7 +171,7 @@ class TrialRunner:
     def path(self, trial: Trial) -> Path:
         return self.work / "runs" / f"{trial.key}.npz"
 
-    def prepare(self, subject: Subject) -> tuple[Subject, list[list[int]], str]:
+    def prepare(self, subject: HuntSubject) -> tuple[HuntSubject, list[list[int]], str]:
         """Train what strategies need, let a judge judge, choose seeds; the last is why there are none."""
         plan = self.experiment
         wanted = {"model"} & {plan.told} | set().union(*(needs(text) for text in plan.strategies))
@@ -189,7 +191,7 @@ class TrialRunner:
             return subject, [], str(error)
         return subject, seeds, ""
 
-    def guide(self, subject: Subject, told: str) -> Judgements | LearningJudgements:
+    def guide(self, subject: HuntSubject, told: str) -> Judgements | LearningJudgements:
         """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
         key = subject.name, told
         if key not in self.guides:
@@ -204,7 +206,7 @@ class TrialRunner:
                 self.guides[key] = judgements_for(self.index, subject, told, judge, asked, self.work, self.progress)
         return self.guides[key]
 
-    def _guide_of(self, strategy: str, subject: Subject) -> Judgements | LearningJudgements:
+    def _guide_of(self, strategy: str, subject: HuntSubject) -> Judgements | LearningJudgements:
         guide = self.guide(subject, judge_as_for(strategy, self.experiment.told))
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
             return replace(
@@ -229,7 +231,7 @@ class TrialRunner:
             return FAILED, " ".join(clean(f"{type(error).__name__}: {error} ({where})").split())
         return "", ""
 
-    def _crawl(self, trial: Trial, subject: Subject) -> Trace:
+    def _crawl(self, trial: Trial, subject: HuntSubject) -> Trace:
         plan, text = self.experiment, trial.strategy
         guide = self._guide_of(text, subject)
         if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
@@ -253,7 +255,7 @@ class TrialRunner:
 
 
 def _prepared(
-    shop: TrialRunner, hunted: Sequence[Subject], workers: int, remarks: list[str]
+    shop: TrialRunner, hunted: Sequence[HuntSubject], workers: int, remarks: list[str]
 ) -> dict[str, list[list[int]]]:
     """Prepare all subjects, those of a graph in this process; return the seeds of those that can be hunted."""
     workers = workers if shop.index.has_text else 1

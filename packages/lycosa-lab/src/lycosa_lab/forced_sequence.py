@@ -24,7 +24,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import Floats, precision_distance
 from lycosa_lab.simulation import IndexedTable, simulate
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
 
 
@@ -133,7 +133,7 @@ class _Sequence:
 def watch(
     index: CorpusIndex,
     guide: Judgements,
-    subject: Subject,
+    subject: HuntSubject,
     estimators: Mapping[str, str],
     sequence: NDArray[np.integer],
     *,

@@ -106,7 +106,7 @@ def write_index(
         return save_index(beside, out, columns, read.names, read.words.terms, facts, read.digest.digest())
 
 
-class _Read:
+class _IndexInput:
     """What has been read so far. Of links the hashes are kept: most lead out of the corpus, and are no node."""
 
     def __init__(self) -> None:
@@ -130,8 +130,8 @@ def _read(
     labels: Mapping[str, Sequence[str]],
     account: Account,
     progress: ProgressCallback,
-) -> _Read:
-    read, known = _Read(), 0
+) -> _IndexInput:
+    read, known = _IndexInput(), 0
     for recorded in pages:
         number = _hash(recorded.url)
         page = recorded.page
@@ -182,7 +182,7 @@ def _hash(url: str) -> int:
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
-def _linked(read: _Read, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """Links as nodes: redirects followed, dead ones and those to the page itself left out; children each once."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:
@@ -223,7 +223,7 @@ def _linked(read: _Read, progress: ProgressCallback) -> tuple[dict[str, NDArray[
     }, counts
 
 
-def _end(number: int, read: _Read) -> int:
+def _end(number: int, read: _IndexInput) -> int:
     """The node where a redirect ends; -1: outside, or nowhere."""
     seen: set[int] = set()
     while number in read.leads and number not in seen and number not in read.node_of:
@@ -232,7 +232,7 @@ def _end(number: int, read: _Read) -> int:
     return read.node_of.get(number, -1)
 
 
-def _classes(read: _Read, columns: dict[str, NDArray[Any]]) -> list[str]:
+def _classes(read: _IndexInput, columns: dict[str, NDArray[Any]]) -> list[str]:
     """The classes of each node as numbers; their names in alphabetical order."""
     names = sorted({name for own in read.classes for name in own})
     number = {name: place for place, name in enumerate(names)}

@@ -31,7 +31,7 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa_lab.cache import Columns, code_digest, corpus_digest, digest, load, save
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.experiments import TOLD, one_of
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
 WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors
@@ -182,7 +182,7 @@ _PLAIN = Visit("", "page", "ok", 0, status=200)
 
 def judgements_for(
     index: CorpusIndex,
-    subject: Subject,
+    subject: HuntSubject,
     told: str,
     judge: str = "",
     wants: Sequence[str] = WANTS,
@@ -218,7 +218,7 @@ def judgements_for(
     return guide
 
 
-def judge_maker(index: CorpusIndex, subject: Subject, told: str, judge: str) -> Callable[[], Judge]:
+def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str) -> Callable[[], Judge]:
     """What makes the production judge, as often as one likes; what examples teach is found once."""
     learned: dict[str, Any] = {}
     if told == "words":

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
-from lycosa.core.budget import Tally
+from lycosa.core.budget import SpentBudget
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
 from lycosa.core.progress import ProgressCallback, no_progress
@@ -31,11 +31,11 @@ from lycosa.judges.probability import Probability
 from lycosa.judges.probability.judge import vector_of
 from lycosa.judges.vector_judge import VectorJudge
 from lycosa.text import embeddings
-from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
+from lycosa.text.vocabulary import BREAK, Head, PageWords, Vocabulary
 from lycosa_lab.cache import Columns, corpus_digest, digest, load, save
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import judge_maker
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 
 class CorpusReadings(Vocabulary):
@@ -74,11 +74,11 @@ class CorpusReadings(Vocabulary):
         page = self._page(node)
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
-    def reading(self, page: Page) -> tuple[Reading, NDArray[np.int32]]:
+    def reading(self, page: Page) -> tuple[PageWords, NDArray[np.int32]]:
         """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
         return self._reading(self.index.number_of[page.node])
 
-    def _read(self, node: int) -> tuple[Reading, NDArray[np.int32]]:
+    def _read(self, node: int) -> tuple[PageWords, NDArray[np.int32]]:
         page = self._page(node)
         reading, (_, every, _) = self.read(page), self.numbered(page)
         words, first = np.unique(every[every >= 0], return_index=True)
@@ -120,7 +120,7 @@ class CrawlWords(Vocabulary):
         self.number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
         self.number[known:] = np.arange(BREAK, 0)
 
-    def read(self, page: Page) -> Reading:
+    def read(self, page: Page) -> PageWords:
         """The same as reading it: what a page has of each word is known, and only numbered anew."""
         reading, order = self._readings.reading(page)
         new = order[self.number[order] < 0]
@@ -134,12 +134,12 @@ class CrawlWords(Vocabulary):
         return NumberedReading(reading, terms, self)
 
 
-class NumberedReading(Reading):
+class NumberedReading(PageWords):
     """One whose words in order are numbered when somebody asks for them."""
 
     __slots__ = ("_ids", "_of")
 
-    def __init__(self, of: Reading, terms: Terms, words: CrawlWords) -> None:
+    def __init__(self, of: PageWords, terms: Terms, words: CrawlWords) -> None:
         self._of = of
         self._ids: NDArray[np.int32] | None = None
         self.terms, self.simhash, self.vocabulary, self.language = terms, of.simhash, words, of.language
@@ -194,7 +194,7 @@ class TrialJudge:
             self._judge,
             "",
             Table(),
-            Tally(),
+            SpentBudget(),
             reader=self._reader,
             trap_filter=TrapFilter(),
             scheduler=VisitScheduler(),
@@ -238,7 +238,7 @@ class TrialJudge:
 
 
 def learning_judgements(
-    index: CorpusIndex, subject: Subject, told: str, judge: str, readings: CorpusReadings
+    index: CorpusIndex, subject: HuntSubject, told: str, judge: str, readings: CorpusReadings
 ) -> LearningJudgements:
     """A guide by a judge that learns, told the subject's words, examples or model."""
     make = judge_maker(index, subject, told, judge)

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from lycosa_lab.confidence import Floats as Floats
 from lycosa_lab.simulation import Trace
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
-def gains(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> Floats:
+def gains(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> Floats:
     """Return what each page that counts was worth, by the subject's truth (1 or 0 for classes) or another.
 
     >>> trace = Trace(np.array([0, 2, 1, 3], np.int32), seeds=1)
@@ -33,7 +33,7 @@ def gains(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> Flo
     return worth[subject.counted(trace.found)].astype(np.float64)
 
 
-def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> float:
+def targets(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> float:
     """Sum the truth of all nodes but the seeds and the seen ones.
 
     >>> trace = Trace(np.array([0, 2], np.int32), seeds=1)
@@ -113,7 +113,7 @@ def polite(hosts: ArrayLike) -> Floats:
 
 
 def sites(
-    trace: Trace, subject: Subject, hosts: ArrayLike, truth: ArrayLike | None = None, least: float = 0.0
+    trace: Trace, subject: HuntSubject, hosts: ArrayLike, truth: ArrayLike | None = None, least: float = 0.0
 ) -> Floats:
     """Return for each page that counts 1 if it is the first relevant one of its host, else 0.
 

@@ -33,11 +33,11 @@ from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import table_rows
-from lycosa.training.train import Trained, train
+from lycosa.training.train_model import Trained, train
 from lycosa.training.wandering import sessions
 from lycosa_lab.cache import corpus_digest, digest
 from lycosa_lab.corpus_index import CorpusIndex
-from lycosa_lab.subjects import Subject, labelled, seeded_random
+from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
 
 OPEN = 0.25  # share of the pages that a model and rules may learn from
 BROWSED = 0.4  # share of the relevant pages that sessions may come across
@@ -47,12 +47,12 @@ SESSIONS = 60  # browsing sessions
 
 def prepare(
     index: CorpusIndex,
-    subject: Subject,
+    subject: HuntSubject,
     needs: Collection[str],
     out: Path,
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
-) -> Subject:
+) -> HuntSubject:
     """The subject with what is needed: model, rules, browsing. Kept under `out`, made once; or why it is `lacking`.
 
     A model tells the subject from the other classes: it is a class of its own, small ones among the others go into
@@ -83,7 +83,7 @@ class _Work:
     """What trainers are given."""
 
     index: CorpusIndex
-    subject: Subject
+    subject: HuntSubject
     random_seed: int
     progress: ProgressCallback
 

@@ -29,7 +29,7 @@ from lycosa_lab.findings import AS_PUBLISHED, Mode, plain
 from lycosa_lab.judgements import Judgements, judgements_for
 from lycosa_lab.reachability import upper_bound
 from lycosa_lab.simulation import Trace
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import ORACLE, given_group, label, look_ahead_links, wants
 
 # Columns of results.csv: a row for each trial and budget.
@@ -85,7 +85,7 @@ class ExperimentResults:
 
     experiment: Experiment
     index: CorpusIndex
-    subjects: dict[str, Subject]
+    subjects: dict[str, HuntSubject]
     outcomes: list[Trial] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What was left out and why, what failed, where a strategy beat the oracle."""

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.reachability import FAR, distances_to, leads_to_relevant, links_to_any
-from lycosa_lab.subjects import Subject, seeded_random
+from lycosa_lab.subjects import HuntSubject, seeded_random
 
 
 def seed_sets(
     index: CorpusIndex,
-    subject: Subject,
+    subject: HuntSubject,
     kind: str,
     *,
     count: int = 5,
@@ -54,7 +54,7 @@ def seed_sets(
     return chosen
 
 
-def _leading(index: CorpusIndex, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
+def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64], count: int) -> list[int]:
     """The first of some relevant nodes that lead to another one, and not only back to themselves."""
     seeds: list[int] = []
     for node in order.tolist():
@@ -70,7 +70,7 @@ def _leading(index: CorpusIndex, subject: Subject, order: NDArray[np.int64], cou
 
 
 def _any(
-    index: CorpusIndex, subject: Subject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
+    index: CorpusIndex, subject: HuntSubject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
 ) -> list[int]:
     """Any of the nodes; drawn again if nothing else that is worth anything can be reached from them."""
     for attempt in range(50):
@@ -84,7 +84,7 @@ def _any(
     )
 
 
-def _candidates(index: CorpusIndex, subject: Subject, kind: str, hops: int) -> NDArray[np.int64]:
+def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) -> NDArray[np.int64]:
     """The nodes that may be drawn; what is left out is noted."""
     relevant = subject.truth > 0
     distance = distances_to(index, relevant)

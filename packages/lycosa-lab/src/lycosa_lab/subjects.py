@@ -33,7 +33,7 @@ SCORE = "score"
 
 
 @dataclass
-class Subject:
+class HuntSubject:
     """One thing to hunt for. No strategy and no guide ever sees `truth`; the oracle excepted, which is a yardstick.
 
     Whatever a guide or a strategy is trained with (examples, a model, browsing, rules) comes from pages that are marked
@@ -79,7 +79,7 @@ def subjects_of(
     random_seed: int = 0,
     examples: int = EXAMPLES,
     progress: ProgressCallback = no_progress,
-) -> list[Subject]:
+) -> list[HuntSubject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
     Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). Labels decide what is
@@ -93,14 +93,14 @@ def subjects_of(
     missing = len(index) - int(np.count_nonzero(labelled(index)))
     for number, name in enumerate(chosen, 1):
         progress("choosing topics", number, len(chosen))
-        subject = Subject(name, index.of_class(name).astype(np.float32))
+        subject = HuntSubject(name, index.of_class(name).astype(np.float32))
         if missing > len(index) // 2:
             subject.note(f"{missing:,} of {len(index):,} pages have no class, and count as irrelevant: label more")
         subjects.append(_with_examples(index, subject, random_seed, examples))
     return subjects
 
 
-def as_published(subject: Subject, guide: Judgements) -> Subject:
+def as_published(subject: HuntSubject, guide: Judgements) -> HuntSubject:
     """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
     return replace(subject, truth=np.asarray(guide.relevance, np.float32), truth_by=AS_PUBLISHED)
 
@@ -120,7 +120,7 @@ def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
 # -- which -----------------------------------------------------------------------------------------------------
 
 
-def _of_scores(index: CorpusIndex, names: Sequence[str]) -> Subject:
+def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
     if not len(index.score):
         raise InputError(
             "nobody says which pages of the corpus are relevant: give a table of addresses and classes with --labels, "
@@ -133,7 +133,7 @@ def _of_scores(index: CorpusIndex, names: Sequence[str]) -> Subject:
     if not (truth > 0).any():
         raise InputError("no node of the graph has a score above 0: there is nothing to find in it")
     seen = np.zeros(len(index), np.bool_)
-    return Subject(SCORE, truth, seen=seen, truth_by="scores of the graph")
+    return HuntSubject(SCORE, truth, seen=seen, truth_by="scores of the graph")
 
 
 def _known(index: CorpusIndex, name: str) -> str:
@@ -181,7 +181,7 @@ def _listed(names: Sequence[str]) -> str:
 # -- what is told of it ----------------------------------------------------------------------------------------
 
 
-def _with_examples(index: CorpusIndex, subject: Subject, random_seed: int, examples: int = EXAMPLES) -> Subject:
+def _with_examples(index: CorpusIndex, subject: HuntSubject, random_seed: int, examples: int = EXAMPLES) -> HuntSubject:
     """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)

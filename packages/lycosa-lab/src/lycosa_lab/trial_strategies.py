@@ -17,7 +17,7 @@ from lycosa_lab.external import ExternalStrategy
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.learning_judges import LearningJudgements
 from lycosa_lab.lookahead import LINKS
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 # What a strategy is given, from least to most.
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
@@ -34,7 +34,7 @@ _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"brow
 def make_trial_strategy(
     text: str,
     index: CorpusIndex,
-    subject: Subject,
+    subject: HuntSubject,
     guide: Judgements | LearningJudgements,
     *,
     budget: int,
@@ -205,7 +205,7 @@ def _parts(text: str) -> list[str]:
     return [arm.strip() for arm in given_group["arms"].split("+") if arm.strip()]
 
 
-def _with_files(text: str, subject: Subject) -> str:
+def _with_files(text: str, subject: HuntSubject) -> str:
     """With the file that a strategy learns from, also in the arms of a bandit."""
     name, given_group = parse(text)
     parts = _parts(text)

@@ -18,7 +18,7 @@ from lycosa_lab.index_writer import write_index
 from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import batsakis as paper
 from lycosa_lab.papers.batsakis import Evaluator
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
 EVALUATOR = Evaluator(CorpusIndex.of({"a": ["b"]}))
@@ -175,8 +175,8 @@ def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: CorpusInd
     truth[:21] = 1
     seen = np.zeros(len(index), np.bool_)
     seen[0] = True
-    few = Evaluator(index).chosen(Subject("few", truth, seen=seen))
-    many = Evaluator(index).chosen(Subject("many", np.ones(len(index), np.float32), seen=seen))
+    few = Evaluator(index).chosen(HuntSubject("few", truth, seen=seen))
+    many = Evaluator(index).chosen(HuntSubject("many", np.ones(len(index), np.float32), seen=seen))
     assert (10, 50) == (len(few), len(many))
     assert 0 not in few + many
 

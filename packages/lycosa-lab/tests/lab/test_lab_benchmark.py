@@ -33,7 +33,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.measures import polite
 from lycosa_lab.seeds import seed_sets
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
 
 EXAMPLES = ROOT / "examples"
@@ -99,9 +99,9 @@ def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.
 def test_cold_seeds_are_two_links_away() -> None:
     """a -> b -> c, with c relevant: a is the only one."""
     index = CorpusIndex.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
-    subject = Subject("x", np.array([float(name == "c") for name in index.names], np.float32))
+    subject = HuntSubject("x", np.array([float(name == "c") for name in index.names], np.float32))
     assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
-    near = Subject("x", np.array([float(name in "bczd") for name in index.names], np.float32))
+    near = HuntSubject("x", np.array([float(name in "bczd") for name in index.names], np.float32))
     with pytest.raises(InputError, match="no node is two links from"):
         seed_sets(index, near, "cold")
 
@@ -124,7 +124,7 @@ def test_kind_of_entrants() -> None:
 def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
     """Each entrant can be made with all that a trial knows, as if nothing but its name had been given."""
     index = CorpusIndex.of({"a": ["b"]}, score={"b": 1.0})
-    subject = Subject("x", index.score, "reef", (1,))
+    subject = HuntSubject("x", index.score, "reef", (1,))
     guide = Judgements.given(index)
     for text in entrants.entrants(full=True):
         assert (

@@ -23,7 +23,7 @@ from lycosa_lab.experiments import Experiment
 from lycosa_lab.external import ExternalStrategy
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import Trace, simulate
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from places import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -199,7 +199,7 @@ def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
     text = spell("program", {"command": f"bash {script}"})
     plan = Experiment("x", "", ["breadth-first", text], budgets=[5], seed_sets=1, seeds="random", seed_count=1,
                       told="score", mode="as-published")  # fmt: skip
-    subject = Subject("scores", GRAPH.score, truth_by="scores of the graph")
+    subject = HuntSubject("scores", GRAPH.score, truth_by="scores of the graph")
     before = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
     assert any(
         line.startswith(f"Forfeited: bash {script} in 1 of 1 trials") and "exit code 7" in line

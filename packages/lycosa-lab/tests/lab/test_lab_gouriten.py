@@ -47,7 +47,7 @@ from lycosa_lab.papers.gouriten.graphs import crawl
 from lycosa_lab.papers.gouriten.measurements import Fits, held_out
 from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.simulation import Trace
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import ORACLE
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
@@ -385,7 +385,7 @@ def test_the_global_score_is_a_geometric_mean_of_arithmetic_means(tmp_path: Path
         greedy = 4.0 if max(scores) else 0.0
         score = {"b": greedy, "c": scores[0], "d": scores[1]}
         index = CorpusIndex.of({"a": ["b", "c", "d"]}, score=score)
-        subject = Subject(name, np.array(index.score))
+        subject = HuntSubject(name, np.array(index.score))
         plan = Bench(index, tmp_path).plan(name, [ORACLE, "fl_n"], budgets=[1])
         made = ExperimentResults(plan, index, {name: subject})
         for text, nodes in ((ORACLE, (1, 1)), ("fl_n", (2, 3))):
@@ -418,9 +418,9 @@ def test_a_graph_whose_labels_lead_nowhere_is_left_out_by_name(tmp_path: Path) -
     """Where nothing labelled can be reached from the seeds, the independent run says so and goes on without it."""
     index = CorpusIndex.of({"a": ["b"], "b": ["a"]}, score={"a": 1.0, "b": 1.0})
     guide = Judgements.given(index)
-    labels = Subject("lonely", np.array([1, 0], np.float32))  # a is the one seed, and no other node is labelled
+    labels = HuntSubject("lonely", np.array([1, 0], np.float32))  # a is the one seed, and no other node is labelled
     graph = graphs.Dataset(
-        "LONELY", graphs.CORPUS, index, guide, Subject("lonely", guide.relevance), labels, steps=(1,)
+        "LONELY", graphs.CORPUS, index, guide, HuntSubject("lonely", guide.relevance), labels, steps=(1,)
     )
     bench = Bench(index, tmp_path, quick=True, workers=1)
     crawls = crawl(bench, [graph], ["fl_n"], sets=1, mode=INDEPENDENT)

@@ -14,7 +14,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.judgements import Judgements, judgements_for, learning_reason
 from lycosa_lab.preparation import prepare
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 
 class Learner:
@@ -42,7 +42,7 @@ class Steady(Learner):
 
 
 @pytest.fixture
-def reefs(tmp_path: Path) -> tuple[CorpusIndex, Subject]:
+def reefs(tmp_path: Path) -> tuple[CorpusIndex, HuntSubject]:
     """Three pages, the first with two links to the second."""
     links = Links.to(
         "http://a.example/b", "http://a.example/b", "http://a.example/c", anchors=["coral", "home", "rail"]
@@ -53,7 +53,7 @@ def reefs(tmp_path: Path) -> tuple[CorpusIndex, Subject]:
         RecordedPage("http://a.example/c", Page("ok", marked="rail")),
     ]
     index = write_index(pages, tmp_path / "index", source="test")
-    return index, Subject("x", np.array([1, 1, 0], np.float32), "coral", (0,))
+    return index, HuntSubject("x", np.array([1, 1, 0], np.float32), "coral", (0,))
 
 
 def same(one: Judgements, other: Judgements) -> bool:
@@ -69,7 +69,7 @@ def same(one: Judgements, other: Judgements) -> bool:
     )
 
 
-def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex, Subject]) -> None:
+def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     """With idf=none: cos(coral, coral reef) = 1 / sqrt 2; the better of two anchors counts for a child."""
     index, subject = reefs
     guide = judgements_for(index, subject, "words", "vector,idf=none")
@@ -80,7 +80,7 @@ def test_words_are_judged_page_by_page_and_link_by_link(reefs: tuple[CorpusIndex
     assert ["context", "url"] == sorted(guide.facets)
 
 
-def test_examples_are_judged_by_their_common_words(reefs: tuple[CorpusIndex, Subject]) -> None:
+def test_examples_are_judged_by_their_common_words(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     """The example is most like itself: 1; half of its words: 1/2; none: 0."""
     index, subject = reefs
     guide = judgements_for(index, subject, "examples")
@@ -102,7 +102,7 @@ def test_a_model_is_judged_by_its_targets(web: CorpusIndex, tmp_path: Path) -> N
 
 
 def test_what_was_judged_once_is_not_judged_again(
-    reefs: tuple[CorpusIndex, Subject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reefs: tuple[CorpusIndex, HuntSubject], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file gives the same guide; other words, judges or wants have files of their own; a broken one is replaced."""
     index, subject = reefs
@@ -131,7 +131,7 @@ def test_what_was_judged_once_is_not_judged_again(
     ],
 )
 def test_judges_that_learn_as_they_go_are_refused(
-    reefs: tuple[CorpusIndex, Subject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    reefs: tuple[CorpusIndex, HuntSubject], judge: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their word depends on what was crawled before."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
@@ -153,7 +153,7 @@ def test_scores_of_a_graph_are_its_guide() -> None:
     assert ([0.0, 0.5], [0.25]) == (guide.relevance.tolist(), guide.alpha.tolist())
 
 
-def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[CorpusIndex, Subject]) -> None:
+def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[CorpusIndex, HuntSubject]) -> None:
     """Each says what is missing."""
     index, subject = reefs
     graph = CorpusIndex.of({"a": ["b"]}, score={"b": 1})

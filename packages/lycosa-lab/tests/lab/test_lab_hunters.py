@@ -16,7 +16,7 @@ from lycosa_lab.judgements import Judgements, judgements_for
 from lycosa_lab.preparation import prepare
 from lycosa_lab.seeds import seed_sets
 from lycosa_lab.simulation import simulate
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import GROUPS, given_group, judge_as_for, make_trial_strategy, needs, wants
 from recorded_crawl import crawl
 
@@ -29,7 +29,7 @@ class Own(BreadthFirst):
 
 
 @pytest.fixture
-def graph() -> tuple[CorpusIndex, Subject, Judgements]:
+def graph() -> tuple[CorpusIndex, HuntSubject, Judgements]:
     """Seven nodes, their scores, and a guide of them."""
     index = CorpusIndex.of(GRAPH, score=SCORE)
     (subject,) = subjects_of(index)
@@ -37,27 +37,27 @@ def graph() -> tuple[CorpusIndex, Subject, Judgements]:
 
 
 @pytest.fixture(scope="session")
-def hunted(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusIndex, Subject, Path]:
+def hunted(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[CorpusIndex, HuntSubject, Path]:
     """A subject of a small embedded web with everything prepared."""
     out = tmp_path_factory.mktemp("hunted")
     (subject,) = subjects_of(web, ["cooking"])
     return web, prepare(web, subject, ["model", "rules", "browsing"], out), out
 
 
-def picked(graph: tuple[CorpusIndex, Subject, Judgements], text: str, budget: int = 6) -> str:
+def picked(graph: tuple[CorpusIndex, HuntSubject, Judgements], text: str, budget: int = 6) -> str:
     """What a strategy fetches from a on."""
     index, subject, guide = graph
     made = make_trial_strategy(text, index, subject, guide, budget=budget, random_seed=0)
     return "".join(index.names[node] for node in simulate(guide, made, [0], budget).found)
 
 
-def test_the_oracle_takes_the_best_it_has_found(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
+def test_the_oracle_takes_the_best_it_has_found(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     """From a: c (.2) before b (.1), then d (.9), f (.3), e (0, all that is left), g."""
     assert "cbdfeg" == picked(graph, "oracle")
     assert "cbdf" == picked(graph, "oracle", 4)
 
 
-def test_the_oracle_is_that_of_production(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
+def test_the_oracle_is_that_of_production(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     """The same picks, in the lab's loop and in the engine."""
     index, subject, guide = graph
     made = lambda: make_trial_strategy("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
@@ -65,7 +65,7 @@ def test_the_oracle_is_that_of_production(graph: tuple[CorpusIndex, Subject, Jud
     assert own == crawl(index, SpaceJudge(), made(), [0], 6).nodes.tolist()
 
 
-def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
+def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     """The guide says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
     index, subject, guide = graph
     guide.relevance = np.array(guide.relevance)
@@ -76,7 +76,7 @@ def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[CorpusIndex, Su
     assert "query" == given_group("crawl4ai", "words") == given_group("crawl4ai", "examples")
 
 
-def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
+def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     """A batch of 2 ranks after every second page; scores of its own it is not given."""
     assert "cbdfeg" == picked(graph, "oracle,batch=1")
     assert set("bcdefg") == set(picked(graph, "oracle,batch=2"))
@@ -84,7 +84,7 @@ def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[CorpusInde
         picked(graph, "oracle,depth=3")
 
 
-def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, Subject, Judgements]) -> None:
+def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, HuntSubject, Judgements]) -> None:
     """Budget, chance and threshold, as in a crawl."""
     index, subject, guide = graph
     guide.threshold = 0.25
@@ -97,7 +97,7 @@ def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[CorpusIndex, Subject
 
 
 def test_one_of_your_own_hunts_too(
-    graph: tuple[CorpusIndex, Subject, Judgements], monkeypatch: pytest.MonkeyPatch
+    graph: tuple[CorpusIndex, HuntSubject, Judgements], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As module:Class."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
@@ -111,7 +111,7 @@ def test_one_of_your_own_hunts_too(
     [("context-graph", 1.0), ("rules", 1.5), ("mab_var,arms=hmm+fl_n", 1.5)],
 )
 def test_trained_strategies_find_what_was_prepared(
-    hunted: tuple[CorpusIndex, Subject, Path], text: str, times: float
+    hunted: tuple[CorpusIndex, HuntSubject, Path], text: str, times: float
 ) -> None:
     """They are made without naming a file, and find more than chance would."""
     index, subject, out = hunted
@@ -124,7 +124,7 @@ def test_trained_strategies_find_what_was_prepared(
     assert str(out) not in getattr(made, "name", "")
 
 
-def test_strategies_without_their_training_are_errors(hunted: tuple[CorpusIndex, Subject, Path]) -> None:
+def test_strategies_without_their_training_are_errors(hunted: tuple[CorpusIndex, HuntSubject, Path]) -> None:
     """They say what to prepare, and what the guide has to be told."""
     index, subject, out = hunted
     (bare,) = subjects_of(index, ["cooking"])

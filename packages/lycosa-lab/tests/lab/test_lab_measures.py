@@ -35,7 +35,7 @@ from lycosa_lab.measures import (
 from lycosa_lab.papers.gouriten.claims import FEATURES
 from lycosa_lab.papers.gouriten.measurements import fit, neighbourhood
 from lycosa_lab.simulation import IndexedTable, Trace
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 NUMBERS = st.lists(st.floats(0, 1, width=16), max_size=30)
 
@@ -51,18 +51,18 @@ def test_sites_are_first_relevant_pages_of_hosts() -> None:
     """Hosts 0 1 1 2 2 -1 of nodes 1 to 6: host 0 is a relevant seed's, node 4 is not relevant, node 6 has no host."""
     trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
     hosts, truth = [0, 0, 1, 1, 2, 2, -1], np.array([1, 1, 1, 1, 0, 0.4, 1], np.float32)
-    assert [0, 1, 0, 0, 1, 0] == sites(trace, Subject("reefs", truth), hosts).tolist()
-    assert [0, 1, 0, 0, 0, 0] == sites(trace, Subject("reefs", truth), hosts, least=0.5).tolist()
-    assert [1.0, 2.0] == found(sites(trace, Subject("reefs", truth), hosts), [2, 9]).tolist()
+    assert [0, 1, 0, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth), hosts).tolist()
+    assert [0, 1, 0, 0, 0, 0] == sites(trace, HuntSubject("reefs", truth), hosts, least=0.5).tolist()
+    assert [1.0, 2.0] == found(sites(trace, HuntSubject("reefs", truth), hosts), [2, 9]).tolist()
     seen = np.array(
         [False, False, True, False, False, False, False]
     )  # node 2 counts for nobody, so node 3 is the first
-    assert [0, 1, 0, 1, 0] == sites(trace, Subject("reefs", truth, seen=seen), hosts).tolist()
+    assert [0, 1, 0, 1, 0] == sites(trace, HuntSubject("reefs", truth, seen=seen), hosts).tolist()
 
 
 def test_seeds_and_seen_pages_are_no_gains() -> None:
     """Neither what a crawl was given nor what a guide was trained with is found."""
-    subject = Subject("x", np.array([1, 1, 0, 1, 1], np.float32), seen=np.array([0, 0, 0, 0, 1], np.bool_))
+    subject = HuntSubject("x", np.array([1, 1, 0, 1, 1], np.float32), seen=np.array([0, 0, 0, 0, 1], np.bool_))
     assert [1.0, 0.0, 1.0] == gains(trace(0, 1, 2, 4, 3), subject).tolist()  # 0 is the seed, 4 was seen
     assert 2.0 == targets(trace(0, 1, 2, 4, 3), subject)  # 1 and 3
     assert [0.5, 0.25, 0.0] == gains(trace(0, 1, 2, 4, 3), subject, [9, 0.5, 0.25, 0, 7]).tolist()
@@ -70,7 +70,7 @@ def test_seeds_and_seen_pages_are_no_gains() -> None:
 
 def test_an_empty_crawl_found_nothing() -> None:
     """Seeds only, or no pages at all: counts are 0, harvest is 0 and not a division by nothing."""
-    subject = Subject("x", np.ones(3, np.float32))
+    subject = HuntSubject("x", np.ones(3, np.float32))
     none = gains(trace(0), subject)
     assert [] == none.tolist() == cumulative(none).tolist() == harvest_curve(none).tolist()
     assert [0.0, 0.0] == found(none, [1, 100]).tolist() == harvest(none, [1, 100]).tolist()

@@ -18,7 +18,7 @@ from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import otie as paper
 from lycosa_lab.results import ExperimentResults, Trial
 from lycosa_lab.simulation import Trace
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 TOPICS = [f"subject {number}" for number in range(6)]
 CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))
@@ -86,7 +86,7 @@ def results(names: list[str], crawled: list[tuple[str, str]]) -> ExperimentResul
     """Crawls of four nodes by strategies on topics."""
     index = CorpusIndex.of({str(node): [str(node + 1)] for node in range(4)})
     truth = np.array([0, 1, 1, 0, 1], np.float32)
-    topics = {name: Subject(name, truth) for name in ("x", "y")}
+    topics = {name: HuntSubject(name, truth) for name in ("x", "y")}
     plan = Bench(index, Path()).plan("one", names, budgets=[2, 4])
     trace = Trace(np.arange(5, dtype=np.int32), seeds=1)
     return ExperimentResults(plan, index, topics, [Trial(name, topic, 0, 0, trace) for name, topic in crawled])

@@ -21,7 +21,7 @@ from lycosa_lab.papers import Bench, findings
 from lycosa_lab.papers import personalized as paper
 from lycosa_lab.papers.personalized import changes
 from lycosa_lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 PAGE = """<!DOCTYPE html>
 <html>
@@ -165,14 +165,14 @@ def test_average_precision_by_hand() -> None:
 def test_the_search_string_is_not_the_label() -> None:
     """The first word of the query that the class's name does not have; the name if there is none."""
     truth = np.zeros(1, np.float32)
-    assert paper.search_string(Subject("Sea/Whales", truth, "whale krill baleen")) == "krill"
-    assert paper.search_string(Subject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
+    assert paper.search_string(HuntSubject("Sea/Whales", truth, "whale krill baleen")) == "krill"
+    assert paper.search_string(HuntSubject("Sea/Coral_reefs", truth, "coral reefs")) == "coral reefs"
 
 
 def test_claims_of_ranking_go_by_average_precision() -> None:
     """Six subjects: all measures far above chance, or all the same."""
     spread = np.linspace(0, 0.01, 6)
-    names = [*paper.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
+    names = [*paper.measures_of(HuntSubject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
     means = dict.fromkeys(names, 0.5) | {paper.CHANCE: 0.1, paper.TITLES[0]: 0.7}
     good, flat = (
         CrawlComparison(

@@ -18,13 +18,15 @@ from lycosa.text.browsing import Browsing
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.preparation import BROWSED, OPEN, address, node_of, prepare
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 EVERYTHING = ("examples", "model", "rules", "browsing")
 
 
 @pytest.fixture(scope="session")
-def prepared(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tuple[Subject, Subject, Path, set[int]]:
+def prepared(
+    web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[HuntSubject, HuntSubject, Path, set[int]]:
     """A subject before and after, where its files are, and every page that was read meanwhile."""
     out = tmp_path_factory.mktemp("prepared")
     (subject,) = subjects_of(web, ["cooking"])
@@ -36,7 +38,7 @@ def prepared(web: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return subject, done, out, looked
 
 
-Prepared = tuple[Subject, Subject, Path, set[int]]
+Prepared = tuple[HuntSubject, HuntSubject, Path, set[int]]
 
 
 def test_every_page_that_training_looks_at_is_seen(prepared: Prepared) -> None:

@@ -13,7 +13,7 @@ from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 from lycosa_lab.index_writer import RecordedPage, write_index
 from lycosa_lab.measures import found, harvest
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from places import ROOT
 
 S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
@@ -39,9 +39,9 @@ def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
         return {one.url: one for one in [*pages, RecordedPage(OLDER, target=OLD), RecordedPage(OLD, target=A)]}
 
     index = write_index(web().values(), tmp_path / "x", source="web")
-    subject = Subject("coral", np.array([index.names[node] == A for node in range(3)], np.float32))
+    subject = HuntSubject("coral", np.array([index.names[node] == A for node in range(3)], np.float32))
 
-    def brought(budget: int, subject: Subject = subject) -> list[float]:
+    def brought(budget: int, subject: HuntSubject = subject) -> list[float]:
         seeds = [index.number_of[S]]
         brought: list[float] = request_cost.requests(
             web().get, index, subject, VectorJudge("coral"), strategy("breadth-first"), seeds, budget
@@ -54,5 +54,5 @@ def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
     assert whole[:2] == brought(2)
     assert [0.0, 1.0] == found(whole, [2, 100]).tolist()
     assert 1 / 5 == harvest(whole, [100])[0]
-    seen = Subject("coral", subject.truth, seen=subject.truth > 0)
+    seen = HuntSubject("coral", subject.truth, seen=subject.truth > 0)
     assert [0.0] * 5 == brought(100, seen)

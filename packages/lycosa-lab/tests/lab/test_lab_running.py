@@ -28,7 +28,7 @@ from lycosa_lab.experiments import Experiment
 from lycosa_lab.index_writer import write_index
 from lycosa_lab.results import COLUMNS, ExperimentResults, read_rows, read_trace, write_trace
 from lycosa_lab.simulation import Trace
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.tables import differences, findings, unpaired
 
 STRATEGIES = ["breadth-first", "random", "fl_n", "mab_first"]
@@ -102,7 +102,7 @@ def test_numbers_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """What a row says is what counting by hand says."""
     # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.
     index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"s": 1, "a": 1, "c": 3})
-    subject = Subject("score", np.array(index.score), truth_by="scores of the graph")
+    subject = HuntSubject("score", np.array(index.score), truth_by="scores of the graph")
     settings = plan(strategies=["oracle", "breadth-first"], seed_sets=1, repetitions=1, budgets=[2, 9])
     monkeypatch.setattr(running, "seed_sets", lambda *_, **__: [[0]])
     results = run(settings, tmp_path, index=index, subjects=[subject], workers=1)
@@ -336,8 +336,8 @@ def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
     index = graph()
     lone = CorpusIndex.of({**{n: [index.names[c] for c in index.children(i)] for i, n in enumerate(index.names)}, "x": []},
                     score={n: float(index.score[i]) for i, n in enumerate(index.names)})  # fmt: skip
-    near = Subject("near", np.array(lone.score), truth_by="scores of the graph")
-    far = Subject("far", np.eye(1, len(lone), len(lone) - 1, dtype=np.float32)[0], truth_by="scores of the graph")
+    near = HuntSubject("near", np.array(lone.score), truth_by="scores of the graph")
+    far = HuntSubject("far", np.eye(1, len(lone), len(lone) - 1, dtype=np.float32)[0], truth_by="scores of the graph")
     results = run(plan(), tmp_path / "both", index=lone, subjects=[near, far], workers=1)
     assert ["near"] == list(results.subjects)
     assert any(line.startswith("Left out: far: ") for line in results.remarks)

@@ -10,12 +10,12 @@ from lycosa.core.errors import InputError
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.reachability import FAR, distances_to, leads_to_relevant
 from lycosa_lab.seeds import seed_sets
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 
-def subject(truth: list[float]) -> Subject:
+def subject(truth: list[float]) -> HuntSubject:
     """A subject with this truth."""
-    return Subject("x", np.array(truth, np.float32))
+    return HuntSubject("x", np.array(truth, np.float32))
 
 
 CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["d"], "f": []}

@@ -11,7 +11,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.forced_sequence import WatchedSequence, watch
 from lycosa_lab.judgements import Judgements
 from lycosa_lab.simulation import Trace, simulate
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 from lycosa_lab.trial_strategies import make_trial_strategy
 
 WATCHERS = ("breadth-first", "fl_n", "fl_ne", "sl_ne", "lr_sl", "opic-alpha", "nr", "random")
@@ -37,7 +37,7 @@ def lead(index: CorpusIndex, text: str, budget: int = 80) -> Trace:
     guide = Judgements.given(index)
     return simulate(
         guide,
-        make_trial_strategy(text, index, Subject("s", index.score), guide, budget=budget, random_seed=5),
+        make_trial_strategy(text, index, HuntSubject("s", index.score), guide, budget=budget, random_seed=5),
         [0, 7],
         budget,
     )
@@ -46,7 +46,7 @@ def lead(index: CorpusIndex, text: str, budget: int = 80) -> Trace:
 @pytest.mark.parametrize("text", [*WATCHERS, "mab_var,reset=20", "mab_epsilon", "fl_n,batch=8", "fl_n,q=.5,zeta=.2"])
 def test_who_watches_its_own_crawl_would_have_done_the_same(index: CorpusIndex, text: str) -> None:
     """At each step an estimator names just the node that it fetched when it led."""
-    led, numbers = lead(index, text), Subject("s", np.arange(1, len(index) + 1, dtype=np.float32))
+    led, numbers = lead(index, text), HuntSubject("s", np.arange(1, len(index) + 1, dtype=np.float32))
     seen = watch(index, Judgements.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
 
@@ -54,7 +54,7 @@ def test_who_watches_its_own_crawl_would_have_done_the_same(index: CorpusIndex, 
 def test_the_best_is_what_the_oracle_fetches(index: CorpusIndex) -> None:
     """The highest score of the frontier is that of the next node of an oracle-greedy crawl; no one picks above it."""
     led = lead(index, "oracle")
-    subject = Subject("s", index.score)
+    subject = HuntSubject("s", index.score)
     names = {name: name for name in (*WATCHERS, "mab_var")}
     seen = watch(index, Judgements.given(index), subject, names, led.nodes, seeds=led.seeds)
     assert index.score[led.found].astype(float).tolist() == seen.best.tolist()
@@ -67,7 +67,7 @@ def test_the_best_is_what_the_oracle_fetches(index: CorpusIndex) -> None:
 def test_watchers_do_not_see_each_other(index: CorpusIndex) -> None:
     """Alone or in company an estimator says the same."""
     led = lead(index, "oracle")
-    subject, guide = Subject("s", index.score), Judgements.given(index)
+    subject, guide = HuntSubject("s", index.score), Judgements.given(index)
     together = watch(index, guide, subject, {name: name for name in WATCHERS}, led.nodes, seeds=led.seeds)
     for name in ("fl_n", "lr_sl", "nr"):
         alone = watch(index, guide, subject, {name: name}, led.nodes, seeds=led.seeds)
@@ -78,7 +78,7 @@ def test_times_are_told_as_far_as_someone_watched(index: CorpusIndex) -> None:
     """nr for 10 steps only: later there is nothing to tell, and the others go on."""
     led = lead(index, "oracle", 50)
     seen = watch(
-        index, Judgements.given(index), Subject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes, seeds=led.seeds,
+        index, Judgements.given(index), HuntSubject("s", index.score), {"nr": "nr", "n": "fl_n"}, led.nodes, seeds=led.seeds,
         until={"nr": 10},
     )  # fmt: skip
     assert [False] * 10 + [True] * 40 == np.isnan(seen.picked["nr"]).tolist()
@@ -98,7 +98,7 @@ def test_times_are_means_of_the_steps_before() -> None:
 def test_the_frontier_shrinks_to_nothing() -> None:
     """s links to a and b: two to choose from, then one; the subject's truth values the choices, not the guide's."""
     index = CorpusIndex.of({"s": ["a", "b"]}, {"a": 0.5, "b": 1.0})
-    subject = Subject("s", np.array([0, 3, 4], np.float32))
+    subject = HuntSubject("s", np.array([0, 3, 4], np.float32))
     seen = watch(index, Judgements.given(index), subject, {"bfs": "breadth-first"}, np.array([0, 2, 1]), seeds=1)
     assert ([4.0, 3.0], [3.0, 3.0]) == (seen.best.tolist(), seen.picked["bfs"].tolist())
 
@@ -107,7 +107,7 @@ def test_who_prunes_has_nothing_to_say() -> None:
     """Hard focus would not fetch links of an irrelevant page: nan, which no mean counts."""
     index = CorpusIndex.of({"s": ["a"]}, {"a": 1.0})
     seen = watch(
-        index, Judgements.given(index), Subject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
+        index, Judgements.given(index), HuntSubject("s", index.score), {"hard": "hard-focus,trust_seeds=no"},
         np.array([0, 1]), seeds=1,
     )  # fmt: skip
     assert math.isnan(seen.picked["hard"][0])
@@ -119,5 +119,10 @@ def test_a_sequence_that_no_crawl_could_follow() -> None:
     for impossible in ([0, 2], [0, 1, 1]):
         with pytest.raises(ValueError, match=f"no crawl can fetch {index.names[impossible[-1]]}"):
             watch(
-                index, Judgements.given(index), Subject("s", np.ones(3, np.float32)), {}, np.array(impossible), seeds=1
+                index,
+                Judgements.given(index),
+                HuntSubject("s", np.ones(3, np.float32)),
+                {},
+                np.array(impossible),
+                seeds=1,
             )

@@ -14,7 +14,7 @@ from html import escape
 
 from lycosa.revisit.ledger import day_and_time
 from lycosa.revisit.snapshot import main_blocks
-from lycosa.web.html import CLOSE, OPEN, Document, extract
+from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
 
@@ -128,7 +128,7 @@ def of_text(text: str) -> Readable:
     return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
 
 
-def of_document(told: Document) -> Readable:
+def of_document(told: ParsedPage) -> Readable:
     headings = set(told.headings.split("\n"))
     hrefs = dict(zip(told.links.positions, told.links.urls, strict=True))
     out: list[str] = []

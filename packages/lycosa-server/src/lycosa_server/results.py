@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
@@ -126,7 +126,7 @@ class PageFormatter:
     """Says what there is to say of pages; reads the log and the archive for those that are shown."""
 
     def __init__(
-        self, cached: CachedView, collection: Collection, labels: Mapping[str, bool], threshold: float | None = None
+        self, cached: CachedView, collection: CrawlDirectory, labels: Mapping[str, bool], threshold: float | None = None
     ) -> None:
         self.cached, self.collection, self.labels = cached, collection, labels
         self.now = cached.now(labels, threshold)
@@ -182,10 +182,10 @@ def why_of(origin: Origin, priority: float) -> FetchReason:
     return FetchReason(**asdict(origin), priority=priority if np.isfinite(priority) else 0.0)
 
 
-def collection_of(view: CrawlView) -> Collection | None:
+def collection_of(view: CrawlView) -> CrawlDirectory | None:
     """The crawl's directory, for reading; None while nothing is there."""
     try:
-        return Collection(view.path, view=view)
+        return CrawlDirectory(view.path, view=view)
     except InputError as error:
         if (view.path / CONFIG).exists() and (view.path / NAME).exists():  # somebody has edited it, say
             raise StoreError(str(error)) from error

@@ -143,7 +143,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
-    from lycosa.training.train import train
+    from lycosa.training.train_model import train
 
     table = place / "pages.tsv"
     _write(table, classes(task))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.core.types import Place, Visit
+from lycosa.core.types import ArchivePlace, Visit
 from lycosa.store.log import SqliteLog
 from lycosa_server import backup
 from lycosa_server.backup import restore, write_backup
@@ -41,7 +41,7 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
     settings.model_file("model-0").write_bytes(b"https://a.example/\tSea/Reefs\n")
     database.update("model", "model-0", {"kind": "directory", "state": "ready"})
     log = SqliteLog(directory / "log.sqlite")
-    log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
+    log.append(Visit("https://a.example/", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 0, 100)))
     log.close()
     return settings, database
 
@@ -127,9 +127,9 @@ def test_write_backup_while_a_crawl_appends(tmp_path: Path) -> None:
     """The copy ends between two events, and the archive where the log says."""
     settings, database = make("", tmp_path / "data")
     with closing(SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")) as log:
-        log.append(Visit("https://a.example/2", "page", "ok", 1, place=Place("a.warc.gz", 100, 30)))
+        log.append(Visit("https://a.example/2", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 100, 30)))
         log._db.execute("BEGIN")
-        log.append(Visit("https://a.example/3", "page", "ok", 1, place=Place("a.warc.gz", 130, 20)))
+        log.append(Visit("https://a.example/3", "page", "ok", 1, place=ArchivePlace("a.warc.gz", 130, 20)))
         write_backup(settings, database, tmp_path / "b.tar")
         log._db.execute("ROLLBACK")
     database.close()

@@ -20,7 +20,7 @@ from lycosa.revisit.change import change_of
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.strategies.rulebook import RuleBook
-from lycosa.testweb.reply import Response
+from lycosa.testweb.reply import ServedResponse
 from lycosa.testweb.server import gaps, most_at_once
 from lycosa.text.bags import Bags
 from lycosa.web.signing import Identity
@@ -186,7 +186,7 @@ def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
     def response(url: str, **given: Any) -> Any:
         answer = answering(url, **given)
         gone = not url.endswith(("/coral-0", "/coral-1", "/robots.txt"))
-        return Response(404, [], b"") if gone else answer
+        return ServedResponse(404, [], b"") if gone else answer
 
     return response
 

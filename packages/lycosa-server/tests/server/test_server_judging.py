@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.judging import judge
 from lycosa.collection.summary import summarise
 from lycosa.store.directory import Directory
@@ -125,7 +125,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
 
     def shown(threshold: float | None = None) -> tuple[int, str]:
         made = summarise(path, threshold=threshold)
-        with Collection(path, threshold) as collection:
+        with CrawlDirectory(path, threshold) as collection:
             assert made.estimate.relevant == sum(made.is_relevant) == len(list(collection.relevant()))
         return made.estimate.relevant, made.estimate.told
 
@@ -144,7 +144,7 @@ def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
     assert (told()[0], 2, "", "") == (row["found"], row["labels_learned"], row["judging"], row["judging_failed"])
     assert judge(path, threshold=Directory.read_options(path).threshold or None).after.relevant == told()[0]
     pages = ada.get(f"{API}/crawls/{crawl}/pages", params={"limit": 200}).json()["pages"]
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         relevances_now = {visit.node: visit.relevance_now for visit in collection.relevant()}
     assert pytest.approx(relevances_now, abs=1e-6) == {page["url"]: page["score"] for page in pages}
 

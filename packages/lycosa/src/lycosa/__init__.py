@@ -47,7 +47,7 @@ _PLACES = {
     "api": "crawl judge open resume refresh watch why",
     "collection.opened": "CollectedPage Collection",
     "core.errors": "InputError LycosaError",
-    "core.protocols": "Estimator Space Topic",
+    "core.protocols": "Estimator Judge Space",
     "core.types": "Judgement Links Page Task Visit",
     "crawling": "Crawl",
     "crawling.functions": "Link",

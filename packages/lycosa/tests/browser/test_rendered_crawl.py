@@ -15,7 +15,7 @@ import lycosa
 from app_web import KINDS, AppWeb
 from browser_helpers import needs_browser
 from lycosa.browser.rendering import Rendering
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -51,7 +51,7 @@ def test_hosts_that_need_a_browser(tmp_path: Path) -> None:
     assert set(KINDS) <= {web.app(visit.node) for visit in rendered}
     assert any("#/" in url for visit in rendered for url in visit.links.urls)
     plain = Web(seed=7, pages=160, hosts=8, traps=[], port=web.port)
-    with Collection(out, 0.0) as collection:
+    with CrawlDirectory(out, 0.0) as collection:
         for visit in rendered:
             words = set(collection.document(visit).text.split())
             address = visit.node.replace("/#", "")

@@ -17,7 +17,7 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.looking import recorded
-from lycosa.training.train import train
+from lycosa.training.train_model import train
 
 SUBJECT, TOPIC = "marine biology", "marine biology/coral reefs"
 LOCAL = ("--delay", "0", "--allow-network", "127.0.0.0/8")

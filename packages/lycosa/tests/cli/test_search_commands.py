@@ -21,7 +21,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME, index_lock
 from lycosa.testweb import Server, Web, serve
-from lycosa.testweb.reply import Response
+from lycosa.testweb.reply import ServedResponse
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
@@ -290,9 +290,9 @@ def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path
     path, front = tmp_path / "crawl", "http://a.localhost/"
 
     class Hostile:
-        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
             kind = ("Content-Type", "text/html; charset=utf-8; x=\x9b")
-            return Response(200, [kind], body) if url == front else Response(404, [], b"")
+            return ServedResponse(200, [kind], body) if url == front else ServedResponse(404, [], b"")
 
         def counts(self, url: str) -> bool:
             return False

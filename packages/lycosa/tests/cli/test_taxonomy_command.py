@@ -11,7 +11,7 @@ from lycosa.cli.demo import _write_directory
 from lycosa.core.types import Page
 from lycosa.judges.model_judge import ModelJudge
 from lycosa.testweb import Web
-from lycosa.training.train import train
+from lycosa.training.train_model import train
 
 ROWS = [("Science/Physics", 4), ("Science/Biology", 4), ("Arts", 4)]
 

@@ -13,7 +13,7 @@ import pytest
 from commands import Command, run
 from lycosa.cli import page as command
 from lycosa.cli.page import page
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED
@@ -152,7 +152,7 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> Non
     shown = command.out("show", crawl, width=100)
     assert last in shown
     assert "by 16 requests: 3 pages, 13 revisits" in shown
-    with Collection(crawl) as collection:
+    with CrawlDirectory(crawl) as collection:
         assert 16 == summary.requests == gather(collection).requests
     lines = command.out("show", crawl, width=40).splitlines()
     narrow = [line for line in lines if "://" not in line and str(crawl) not in line]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.collection.best import best_of, spread
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 from lycosa.store.directory import Directory
@@ -56,11 +56,11 @@ def test_one_of_each_group_of_copies(tmp_path: Path) -> None:
         page("g", 7, 0.0),
     ):
         log.append(visit)
-    with Collection(directory.path) as collection:
+    with CrawlDirectory(directory.path) as collection:
         assert "bdef" == hosts(best_of(collection, 9))
         assert "bd" == hosts(best_of(collection, 2))
     log.store_relevances(np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.95, 0.2]))
-    with Collection(directory.path) as collection:
+    with CrawlDirectory(directory.path) as collection:
         assert "faeg" == hosts(best_of(collection, 9))
         assert "fa" == hosts(best_of(collection, 9, at_least=0.7))
         assert "faeg" == hosts(best_of(collection, 9, first_versions=True))

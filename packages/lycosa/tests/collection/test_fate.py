@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.types import Visit
 from revisited_crawl import DAY, EPOCH, html, revisited
 
@@ -32,7 +32,7 @@ def made(path: Path) -> Path:
 
 def test_pages_are_the_last_versions(tmp_path: Path) -> None:
     """Each page once, with title, score and number of its last version; what vanished or moved keeps its last."""
-    with Collection(made(tmp_path / "crawl")) as collection:
+    with CrawlDirectory(made(tmp_path / "crawl")) as collection:
         pages = list(collection.pages())
         assert [("B", 0.5), ("C", 0.5), ("D", 0.5), ("Newest", 0.8)] == [(v.title, v.relevance) for _, v in pages]
         numbers = {seq for seq, visit in collection.log.numbered() if isinstance(visit, Visit) and visit.is_version}
@@ -48,7 +48,7 @@ def test_a_page_that_enters_or_leaves_the_topic_is_a_find_or_not(tmp_path: Path)
         crawl.page(B, html("B", "In"), relevance=0.9)
         crawl.changed(A, html("A", "In"), 1, "topic", relevance=0.9)
         crawl.changed(B, html("B", "Out"), 1, "topic", relevance=0.1)
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         assert [A] == [visit.node for visit in collection.relevant()]
 
 
@@ -62,7 +62,7 @@ def test_the_last_word_on_sameness_counts(tmp_path: Path) -> None:
         crawl.changed(B, html("A", LONG + " and more"), 1, same_as=A)
         crawl.changed(C, html("C", "Something else."), 1)
         crawl.changed(D, html("A", LONG), 1, same_as=A)
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         assert [A, C] == [visit.node for _, visit in collection.pages()]
         everything = [(visit.node, visit.same_as) for _, visit in collection.pages(copies=True)]
         assert [(A, ""), (B, A), (C, ""), (D, A)] == everything
@@ -75,13 +75,13 @@ def test_a_mirror_that_changes_first_does_not_take_both_away(tmp_path: Path) -> 
         crawl.page(B, html("A", LONG), same_as=A)
         crawl.changed(B, html("A", "New. " + LONG), 1)
         crawl.changed(A, html("A", "New. " + LONG), 2, same_as=B)
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         assert [B] == [visit.node for _, visit in collection.pages()]
 
 
 def test_fate_tells_what_has_become_of_a_page(tmp_path: Path) -> None:
     """Stands, vanished or moved, and since when; a look in vain tells nothing, nor does a cosmetic change count."""
-    with Collection(made(tmp_path / "crawl")) as collection:
+    with CrawlDirectory(made(tmp_path / "crawl")) as collection:
         found = {url: collection.fate(url) for url in (A, B, C, D, "http://a.test/never")}
         assert found["http://a.test/never"] is None
         told = {url: (s.state, (s.since - EPOCH) / DAY, s.versions, s.looks) for url, s in found.items() if s}
@@ -99,7 +99,7 @@ def test_what_returns_stands_again(tmp_path: Path) -> None:
         crawl.page(A, html("A", "Here"))
         crawl.gone(A, 1)
         crawl.changed(A, html("A", "Here"), 3, what="returned")
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         fate = collection.fate(A)
         assert fate is not None
         assert ("stands", EPOCH + 3 * DAY, 2) == (fate.state, fate.since, fate.versions)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection import searching, shelf
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl_files as files
@@ -31,13 +31,13 @@ def _crawl(directory: Path, pages: int = 12) -> None:
 def test_a_search_that_can_not_wait_answers_from_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without patience one piece after the other is indexed, and what is missing is told; with it all is there."""
     _crawl(tmp_path / "c")
-    with Collection(tmp_path / "c") as collection, Search(collection, patience=0.0) as search:
+    with CrawlDirectory(tmp_path / "c") as collection, Search(collection, patience=0.0) as search:
         found = search.find("coral", limit=50)
         assert (1, 1, True) == (found.total, found.pages, found.behind > 0)
         seen = [search.find("coral", limit=50).total for _ in range(20)]
         assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # the one that changed has it no more
         assert ["http://a.test/3"] == [hit.url for hit in search.find("kelp")]
-    with index_lock(tmp_path / "c"), Collection(tmp_path / "c") as collection:  # somebody is at it, for long
+    with index_lock(tmp_path / "c"), CrawlDirectory(tmp_path / "c") as collection:  # somebody is at it, for long
         monkeypatch.setattr("lycosa.collection.searching.LOCK_PATIENCE", 0.01)
         monkeypatch.setattr("lycosa.collection.searching.SMALL", 0)
         with Search(collection, patience=0.0) as search:
@@ -61,7 +61,7 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert searching.follow(directory, sleep)
     assert [searching.LOOK_AGAIN] * 2 == turns
     assert (directory / shelf.NAME / "map").exists()
-    with Collection(directory) as collection, Search(collection, patience=0.0) as search:
+    with CrawlDirectory(directory) as collection, Search(collection, patience=0.0) as search:
         assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
     with shelf.alone(directory, searching.FOLLOWER):
         assert not searching.follow(directory, sleep)
@@ -90,7 +90,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for _ in range(3):
         follower.visited(page)
     assert [0] == [process.wait(300) for process in begun]  # nobody crawls here: it is done at once
-    with closing(Collection(directory)) as collection, Search(collection, patience=0.0) as search:
+    with closing(CrawlDirectory(directory)) as collection, Search(collection, patience=0.0) as search:
         assert 0 == (search.keep_up() and search.behind)
     follower.visited(page)
     follower.visited(page)

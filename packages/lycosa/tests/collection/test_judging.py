@@ -14,7 +14,7 @@ import lycosa
 from handmade import FRONT, crawl, html, star
 from learning_judge import Learning
 from lycosa.collection.best import questions
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import export
 from lycosa.collection.judging import judge
 from lycosa.collection.report import gather
@@ -67,7 +67,7 @@ def counts(path: Path) -> dict[str, int]:
     view.catch_up()
     exported = io.BytesIO()
     export(path, stdout=exported)
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         told = {
             "summary": summarise(path).relevant,
             "report": gather(collection).relevant,
@@ -158,7 +158,7 @@ def test_labels_without_learning(plain: Path) -> None:
         file.unlink()
     told = judge(plain, keep=True)
     assert (7, 7, 1, 1) == (told.before.relevant, told.after.relevant, told.coming, told.going)
-    with Collection(plain) as collection:
+    with CrawlDirectory(plain) as collection:
         nodes = {visit.node for visit in collection.relevant()}
     assert f"{FRONT}train0" in nodes
     assert f"{FRONT}ring0" not in nodes
@@ -209,7 +209,7 @@ def test_a_line_for_once(directory: Path) -> None:
     out = io.BytesIO()
     export(directory, threshold=0.9, stdout=out)
     assert 4 == len(out.getvalue().splitlines())
-    with Collection(directory, 0.9) as collection:
+    with CrawlDirectory(directory, 0.9) as collection:
         report = gather(collection)
         assert (4, 4) == (report.relevant, report.estimate.relevant)
         assert 4 == len(list(collection.relevant()))
@@ -218,11 +218,11 @@ def test_a_line_for_once(directory: Path) -> None:
 def test_whom_to_ask(directory: Path) -> None:
     """Pages nearest to the line that nobody has labelled, not too many of one host."""
     judge(directory, "coral polyps colony", keep=True)  # rings have a third of it
-    with Collection(directory) as collection:
+    with CrawlDirectory(directory) as collection:
         asked = questions(collection, 3)
     assert {f"{FRONT}ring{n}" for n in range(3)} == {question.url for question in asked}
     say(directory, {f"{FRONT}ring1": False})
-    with Collection(directory) as collection:
+    with CrawlDirectory(directory) as collection:
         assert f"{FRONT}ring1" not in {question.url for question in questions(collection, 9)}
 
 

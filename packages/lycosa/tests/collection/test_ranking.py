@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection.querying import Clause, parse
-from lycosa.collection.searching import K1, OTHER_FORMS, Answer, Ranking
+from lycosa.collection.searching import K1, OTHER_FORMS, IndexRanking, SearchResult
 from lycosa.store.search import NAME, TITLE, IndexedPage, SearchIndex
 
 PHRASES = ['"coral reef"', '"coral reef" fish', 'fish -"coral reef"', '"reef coral" -"sea water"', '"coral coral"']
@@ -24,8 +24,8 @@ def library(path: Path, pages: list[tuple[str, str]]) -> SearchIndex:
     return index
 
 
-def ask(index: SearchIndex, typed: str, limit: int = 1000) -> Answer:
-    return Ranking(index).answer(parse(typed), limit)
+def ask(index: SearchIndex, typed: str, limit: int = 1000) -> SearchResult:
+    return IndexRanking(index).answer(parse(typed), limit)
 
 
 @pytest.fixture(scope="module")

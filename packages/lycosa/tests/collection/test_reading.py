@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, star, visit_again
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import DamagedError, InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa.testweb.reply import Document
+from lycosa.testweb.reply import ServedDocument
 
 TEXT = "Corals of the lagoon, counted by hand: " + " ".join(f"coral {n * n % 9973}" for n in range(800))
 COPY = "http://b.localhost/copy"
@@ -28,18 +28,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "Front", "Begin", *((url, "x") for url in (ONE, COPY, FRONT + "old", FRONT + "gone", FRONT + "br"))
     )
     pages[FRONT + "old"] = redirect(ONE)
-    pages[FRONT + "br"] = Document(html("Brotli", "Packed corals").encode(), codec="br")
+    pages[FRONT + "br"] = ServedDocument(html("Brotli", "Packed corals").encode(), codec="br")
     crawl(path, pages)
     return path
 
 
-def visit_of(collection: Collection, url: str) -> Visit:
+def visit_of(collection: CrawlDirectory, url: str) -> Visit:
     return collection.history(url)[-1]
 
 
 def test_pages_come_in_the_order_of_the_log(made: Path) -> None:
     """Pages with their numbers; copies and scores as asked."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
         numbered = list(collection.pages(copies=True))
         assert {FRONT, ONE, COPY, FRONT + "br"} == {visit.node for _, visit in numbered}
         assert sorted(seq for seq, _ in numbered) == [seq for seq, _ in numbered]
@@ -52,7 +52,7 @@ def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:
     """All visits of an address in order, however it is spelled."""
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     visit_again(path, ONE, html("One", "Changed"))
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         assert ["page", "page"] == [visit.kind for visit in collection.history("HTTP://A.localhost:80/one#top")]
         assert ["redirect"] == [visit.kind for visit in collection.history(FRONT + "old")]
         assert [] == collection.history("http://nowhere.localhost/")
@@ -60,7 +60,7 @@ def test_history_is_every_visit(made: Path, tmp_path: Path) -> None:
 
 def test_a_document_is_what_the_page_said(made: Path) -> None:
     """Title and text are read out of the archive, whatever encoding the body came in."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
         assert "Packed corals" in collection.document(visit_of(collection, FRONT + "br")).marked
         read = visit_of(collection, ONE)
         exchange = collection.exchange(read)
@@ -71,7 +71,7 @@ def test_a_document_is_what_the_page_said(made: Path) -> None:
 
 def test_the_body_of_a_revisit_record_is_its_originals(made: Path) -> None:
     """A page whose bytes were archived under another address is read from there."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
         copied, original = visit_of(collection, COPY), visit_of(collection, ONE)
         assert copied.place.length < original.place.length / 2  # a record without a body
         first, second = collection.exchange(original), collection.exchange(copied)
@@ -85,7 +85,7 @@ def test_what_was_not_archived_is_nothing(made: Path, tmp_path: Path) -> None:
     """A visit without a record gives no exchange, and a document with its title alone."""
     path = tmp_path / "crawl"
     crawl(path, star({ONE: html("One", TEXT)}), archive=False)
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         visit = visit_of(collection, ONE)
         assert None is collection.exchange(visit)
         assert ("One", "") == ((document := collection.document(visit)).title, document.marked)
@@ -96,7 +96,7 @@ def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None
     """A record that is gone, cut off or not the one that was written is an error with the file's name."""
     path = Path(shutil.copytree(made, tmp_path / "copy"))
     (file,) = (path / "archive").glob("*.warc.gz")
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         visit = visit_of(collection, ONE)
         data = file.read_bytes()
         start = visit.place.offset
@@ -118,14 +118,14 @@ def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None
 def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
     """Nothing to read is said in one line, with what to do."""
     with pytest.raises(InputError, match="contains no crawl"):
-        Collection(tmp_path)
+        CrawlDirectory(tmp_path)
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match="nothing has been crawled"):
-        Collection(tmp_path)
+        CrawlDirectory(tmp_path)
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0])
 def test_thresholds_that_no_page_can_have(made: Path, threshold: float) -> None:
     """They are refused, whoever asks."""
     with pytest.raises(InputError, match="the threshold is"):
-        Collection(made, threshold)
+        CrawlDirectory(made, threshold)

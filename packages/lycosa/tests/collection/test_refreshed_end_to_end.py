@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from handmade import FRONT, Pages, crawl, html, redirect, star
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import export
 from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
@@ -39,7 +39,7 @@ def test_a_refreshed_crawl_is_what_the_web_is_now(tmp_path: Path) -> None:
             pass
 
     run_virtual(look_again())
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         told = {url: collection.fate(url) for url in (ONE, TWO, THREE, FOUR, FIVE)}
         states = {url: (fate.state, fate.versions) for url, fate in told.items() if fate is not None}
         assert {

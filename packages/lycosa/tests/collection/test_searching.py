@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from handmade import FRONT, crawl, html, star, visit_again
 from lycosa.collection import searching
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.searching import Progress, Search
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.store.log import NAME as LOG
@@ -51,13 +51,13 @@ class Counting(Progress):
 
 def find(path: Path, words: str, **more: Any) -> list[str]:
     """The addresses found, the best first."""
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         return [hit.url for hit in search.find(words, **more)]
 
 
 def everything(path: Path) -> list[dict[str, Any]]:
     """What some searches say, to the last letter."""
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         return [
             search.find(words).as_dict() for words in ("coral reef", '"coral reef"', "bleach*", "the -coral", "zzz")
         ]
@@ -74,7 +74,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def searching_small(small: Path) -> Iterator[Search]:
     """A search of that crawl, open for as long as the tests run."""
-    with Collection(small) as collection, Search(collection) as search:
+    with CrawlDirectory(small) as collection, Search(collection) as search:
         yield search
 
 
@@ -125,7 +125,7 @@ def test_words_are_found_in_all_languages(words: str, found: list[str], searchin
 
 def test_a_hit_tells_what_is_known_of_the_page(small: Path) -> None:
     """Address, title, passage with its places, scores, host, language and time."""
-    with Collection(small) as collection, Search(collection) as search:
+    with CrawlDirectory(small) as collection, Search(collection) as search:
         (hit,) = search.find("parrotfish")
     assert (1, "http://a.localhost/fish", "Fish", "a.localhost", "en") == (
         hit.rank,
@@ -146,7 +146,7 @@ def test_filters_narrow_the_search(small: Path) -> None:
     """Hosts, languages, days and scores, alone and together."""
     everywhere = {FRONT, *PAGES}
     words = "reef riff recif coral begins"
-    with Collection(small) as collection, Search(collection) as search:
+    with CrawlDirectory(small) as collection, Search(collection) as search:
         assert {"http://b.localhost/de"} == {hit.url for hit in search.find(words, languages=["de"])}
         assert {"http://www.b.localhost/fr"} == {hit.url for hit in search.find(words, languages=["fr"])}
         assert {"b.localhost", "www.b.localhost"} == {hit.host for hit in search.find(words, hosts=["b.localhost"])}
@@ -160,7 +160,7 @@ def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp
     """Bad input leaves no index behind."""
     path = tmp_path / "copy"
     crawl(path, star({}))
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         for words, more in (
             ("", {}),
             ("coral", {"limit": 0}),
@@ -192,7 +192,7 @@ def test_whatever_is_typed_is_searched_or_refused(words: str, searching_small: S
 def test_only_what_is_new_is_read(copy: Path) -> None:
     """The first search reads all pages, the next none, and after one more visit just that one."""
     counting = Counting()
-    with Collection(copy) as collection, Search(collection, counting) as search:
+    with CrawlDirectory(copy) as collection, Search(collection, counting) as search:
         total = search.find("coral", copies=True).pages
         assert list(range(1, total + 1)) == counting.pages
         assert sorted(counting.shares) == counting.shares
@@ -214,7 +214,7 @@ def test_the_newest_content_of_an_address_counts(kind: str, small: Path, tmp_pat
     assert [] == find(path, "parrotfish")
     assert ["http://a.localhost/fish"] == find(path, "groupers")
     assert 1 == find(path, "coral").count("http://a.localhost/fish")
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         assert 1 + len(PAGES) == search.find("coral").pages
     visit_again(path, "http://a.localhost/fish", "", kind=kind, status=304)
     assert ["http://a.localhost/fish"] == find(path, "groupers")
@@ -228,7 +228,7 @@ def test_copies_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     crawl(path, star(pages))
     original, *rest = find(path, "lagoon")
     assert [] == rest
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         hits = search.find("lagoon", copies=True).hits
     assert {original} == {hit.same_as for hit in hits if hit.same_as}
     assert 2 == len(hits)
@@ -242,7 +242,7 @@ def test_a_search_beside_a_running_crawl(tmp_path: Path) -> None:
 
     def look(number: int) -> None:
         if number % 3 == 2:
-            with Collection(path) as collection, Search(collection) as search:
+            with CrawlDirectory(path) as collection, Search(collection) as search:
                 seen.append(search.find("begins or reef", copies=True).pages)
 
     crawl(path, star(PAGES), each=look)
@@ -306,7 +306,7 @@ def test_a_damaged_log_is_not_the_fault_of_the_index(copy: Path) -> None:
         log.execute("DELETE FROM event WHERE node = 'http://new.localhost/'")
     log.close()
     counting = Counting()
-    with Collection(copy) as collection, Search(collection, counting) as search:
+    with CrawlDirectory(copy) as collection, Search(collection, counting) as search:
         assert before[0] == search.find("coral reef").as_dict()
     assert [] == counting.pages
 
@@ -340,7 +340,7 @@ def test_a_restored_log_is_noticed(copy: Path, tmp_path: Path) -> None:
 
 def test_a_long_lived_search_notices_that_its_file_is_gone(copy: Path) -> None:
     """Deleting the index under a search that is open costs time, nothing else."""
-    with Collection(copy) as collection, Search(collection) as search:
+    with CrawlDirectory(copy) as collection, Search(collection) as search:
         before = search.find("coral").as_dict()
         (copy / NAME).unlink()
         assert before == search.find("coral").as_dict()
@@ -369,7 +369,7 @@ def test_without_an_archive_titles_are_searched(tmp_path: Path) -> None:
     """A crawl that kept no bodies is searched by titles, and says so."""
     path = tmp_path / "crawl"
     crawl(path, star(PAGES), archive=False)
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         results = search.find("fish")
         assert ["http://a.localhost/fish"] == [hit.url for hit in results]
         assert "" == results.hits[0].snippet.text
@@ -382,12 +382,12 @@ def test_a_missing_archive_file_costs_its_texts_only(copy: Path) -> None:
     before = find(copy, "coral")
     for file in (copy / "archive").glob("*.warc.gz"):
         file.rename(file.with_suffix(".away"))
-    with Collection(copy) as collection, Search(collection) as search:
+    with CrawlDirectory(copy) as collection, Search(collection) as search:
         hits = search.find("coral").hits  # the index is whole, the archive is not
         assert before == [hit.url for hit in hits]
         assert {""} == {hit.snippet.text for hit in hits}
     (copy / NAME).unlink()
-    with Collection(copy) as collection, Search(collection) as search:
+    with CrawlDirectory(copy) as collection, Search(collection) as search:
         results = search.find("coral", copies=True)
     assert results.pages == results.unread > 0
     assert all("coral" in hit.title.lower() for hit in results)

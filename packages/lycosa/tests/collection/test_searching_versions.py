@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection import searching
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.searching import Search
 from lycosa.store.directory import Directory
 from lycosa.store.search import NAME, IndexedPage, SearchIndex
@@ -18,7 +18,7 @@ A, B, C = (f"http://a.test/{name}" for name in "abc")
 
 
 def found(path: Path, words: str, **filters: object) -> list[str]:
-    with Collection(path) as collection, Search(collection) as search:
+    with CrawlDirectory(path) as collection, Search(collection) as search:
         return [hit.url for hit in search.find(words, **filters)]  # type: ignore[arg-type]
 
 
@@ -42,7 +42,7 @@ def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
     assert [] == found(crawl.path, "axolotl")
     assert [A] == found(crawl.path, "salamander")
     assert {A, B} == set(found(crawl.path, "corals"))
-    with Collection(crawl.path) as collection, Search(collection) as search:
+    with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
         (hit,) = search.find("salamander", since="2026-01-03", score=0.6)
         assert ("New title", 0.7, EPOCH + 2 * DAY) == (hit.title, hit.score, hit.fetched.timestamp())
         assert 2 == search.find("corals").pages
@@ -67,7 +67,7 @@ def test_what_vanished_is_found_and_told(tmp_path: Path) -> None:
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "An axolotl."))
         crawl.gone(A, 3)
-    with Collection(crawl.path) as collection, Search(collection) as search:
+    with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
         (hit,) = search.find("axolotl")
     assert ("vanished", "2026-01-04T00:00:00+00:00") == (hit.standing, hit.as_dict()["since"])
 
@@ -131,7 +131,7 @@ def test_a_rebuilt_index_holds_no_dead(tmp_path: Path, monkeypatch: pytest.Monke
         assert [A] == found(crawl.path, "corals")
         go_on(crawl).changed(A, html("Page", f"About corals {day}."), day)
         crawl.close()
-    with Collection(crawl.path) as collection, Search(collection) as search:
+    with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
         assert 4 == search.keep_up().size()
         assert 1 == search.keep_up(anew=True).size()
         assert [A] == [hit.url for hit in search.find("corals")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.collection import shelf
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.page_rows import COLUMNS
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Label
@@ -55,7 +55,7 @@ def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: 
     _grown(crawl, 0, 8)
     crawl.changed(f"{A}2", html("Page 2", "other words on coral"), 20.0)
     crawl.gone(f"{A}3", 21.0)
-    with Collection(directory) as collection:  # asks for no content, but has all to read
+    with CrawlDirectory(directory) as collection:  # asks for no content, but has all to read
         assert collection.view().content
     assert (directory / shelf.NAME / "map").exists()
     lean, whole = CrawlView(directory, content=False), CrawlView(directory)

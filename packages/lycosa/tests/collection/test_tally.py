@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lycosa.collection.tally import EXAMPLES, FLAGS_MOST, Tally
+from lycosa.collection.tally import EXAMPLES, FLAGS_MOST, CrawlTally
 from lycosa.core.types import Setting, Visit
 from synthetic_report import page
 
 
-def told(*events: Visit | Setting) -> Tally:
-    tally = Tally("Lycosa")
+def told(*events: Visit | Setting) -> CrawlTally:
+    tally = CrawlTally("Lycosa")
     for event in events:
         if isinstance(event, Setting):
             tally.setting(event)

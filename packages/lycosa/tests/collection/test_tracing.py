@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, visit_again
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Origin
 from lycosa.core.errors import InputError
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None:
     """A seed, or the first page or redirect with a link to it; also for what was never fetched."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
         found = collection.view().origin(collection.log, node)
     assert (origin.kind, origin.parent, origin.parent_title) == (found.kind, found.parent, found.parent_title)
     assert origin.anchor.split() == found.anchor.split()
@@ -51,7 +51,7 @@ def test_the_first_that_led_there(node: str, origin: Origin, made: Path) -> None
 
 def test_links_tell_how_their_targets_fared(made: Path) -> None:
     """Each target once, with its first words, and whether it was fetched."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
 
         def states(url: str) -> list[tuple[str, str, str]]:
             visit = content_of(known(collection, url))
@@ -69,7 +69,7 @@ def test_links_tell_how_their_targets_fared(made: Path) -> None:
 )
 def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
     """With or without scheme, port or fragment."""
-    with Collection(made) as collection:
+    with CrawlDirectory(made) as collection:
         assert [A + "one"] == [visit.node for visit in known(collection, typed)]
 
 
@@ -88,7 +88,7 @@ def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
 )
 def test_an_unknown_address_gets_the_nearest(typed: str, told: str, made: Path) -> None:
     """The error says whether anything links there, and which addresses look alike."""
-    with Collection(made) as collection, pytest.raises(InputError, match=told):
+    with CrawlDirectory(made) as collection, pytest.raises(InputError, match=told):
         known(collection, typed)
 
 
@@ -98,7 +98,7 @@ def test_the_newest_content_is_shown(tmp_path: Path) -> None:
     crawl(path, {FRONT: html("Front", "old text")})
     visit_again(path, FRONT, html("Front", "new text"), kind="revisit")
     visit_again(path, FRONT, "", kind="revisit", status=304, days=2)
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         visits = known(collection, FRONT)
         assert 3 == len(visits)
         newest = content_of(visits)

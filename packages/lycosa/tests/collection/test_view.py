@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lycosa.collection import view as view_module
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.page_rows import COLUMNS
 from lycosa.collection.report import gather
 from lycosa.collection.view import CrawlView, Origin
@@ -113,7 +113,7 @@ def test_what_became_of_pages(tmp_path: Path) -> None:
         first.changed,
     )
     assert ["stands", "vanished", "moved"] == [first.state, second.state, third.state]
-    with Collection(tmp_path / "c") as collection:
+    with CrawlDirectory(tmp_path / "c") as collection:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
@@ -132,7 +132,7 @@ def test_addresses_are_looked_up_while_nobody_takes_in_others(tmp_path: Path) ->
             return getattr(graph, name)
 
     view.graph = Watched()  # type: ignore[assignment]
-    with Collection(tmp_path / "c") as collection:
+    with CrawlDirectory(tmp_path / "c") as collection:
         asked = [A, B, GONE, "http://else.test/"]
         kinds = [view.origin(collection.log, node).kind for node in asked]
         assert [["seed", "link", "link", ""]] * 2 == [kinds, [view.origin(collection.log, node).kind for node in asked]]
@@ -149,7 +149,7 @@ def test_why_a_page_was_fetched(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
-    with Collection(tmp_path / "c") as collection:
+    with CrawlDirectory(tmp_path / "c") as collection:
         origins = {node: view.origin(collection.log, node) for node in (A, B, C, D, GONE, "http://else.test/")}
     assert {
         A: Origin("seed"),
@@ -173,7 +173,7 @@ def test_the_curve_is_the_reports(tmp_path: Path) -> None:
     small(tmp_path / "c")
     view = CrawlView(tmp_path / "c")
     view.catch_up()
-    with Collection(tmp_path / "c") as collection:
+    with CrawlDirectory(tmp_path / "c") as collection:
         curve = gather(collection).curve
     assert curve is not None
     drawn = view.harvest()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, star
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import summarise, told, weakness
 
 
@@ -28,7 +28,7 @@ def test_told(tmp_path: Path, having: int) -> None:
         "number1": f"only 2 of 26 pages have the word: {rare}",
         "dinosaur eggs nest": f"none of 26 pages has all words: {rare}",
     }
-    with Collection(tmp_path / "c") as collection:
+    with CrawlDirectory(tmp_path / "c") as collection:
         for topic, expected in said.items():
             collection.options = replace(collection.options, topic=topic)
             assert expected == weakness(collection, 26)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.core.state import Format, digest, from_texts, pack, to_texts
+from lycosa.core.state import FileFormat, digest, from_texts, pack, to_texts
 
-NOTES = Format("lycosa-notes", 3, "notebook", "lycosa note")
+NOTES = FileFormat("lycosa-notes", 3, "notebook", "lycosa note")
 
 
 def taken(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.core.table import Edges
+from lycosa.core.table import LinkEdges
 
 PAGES = st.lists(
     st.tuples(
@@ -22,7 +22,7 @@ def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return np.array(numbers, np.int32)
 
 
-def add(edges: Edges, parent: int, links: dict[int, float]) -> None:
+def add(edges: LinkEdges, parent: int, links: dict[int, float]) -> None:
     """The links of a page."""
     edges.add(parent, rows(*links), np.array(list(links.values()), np.float32))
 
@@ -31,7 +31,7 @@ def add(edges: Edges, parent: int, links: dict[int, float]) -> None:
 @given(PAGES)
 def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]) -> None:
     """Columns, children, alphas, parents and out-degrees are those of a plain list of all links."""
-    edges = Edges()
+    edges = LinkEdges()
     plain: list[tuple[int, int, float]] = []
     own: dict[int, list[int]] = {}
     for parent, links in pages:
@@ -56,7 +56,7 @@ def test_ways_in_are_the_same_whenever_someone_asks(
     pages: list[tuple[int, list[tuple[int, int]]]], asked: set[int]
 ) -> None:
     """Parents may be asked for after any page or after many: they are all that linked to the row until then."""
-    edges = Edges()
+    edges = LinkEdges()
     plain: list[tuple[int, int]] = []
     for number, (parent, links) in enumerate(pages):
         add(edges, parent, {child: eighths / 8 for child, eighths in links})
@@ -67,7 +67,7 @@ def test_ways_in_are_the_same_whenever_someone_asks(
 
 def test_a_page_visited_again_gets_more_links() -> None:
     """New links of a later visit join those that the page had, after them, also where several rows are asked for."""
-    edges = Edges()
+    edges = LinkEdges()
     add(edges, 0, {1: 0.5, 2: 0.25})
     add(edges, 1, {2: 0.75})
     add(edges, 0, {3: 1.0})
@@ -80,7 +80,7 @@ def test_a_page_visited_again_gets_more_links() -> None:
 
 def test_a_page_without_links_adds_nothing() -> None:
     """A visit that brought no links (a failure, say) leaves those of an earlier one."""
-    edges = Edges()
+    edges = LinkEdges()
     add(edges, 0, {1: 0.5})
     add(edges, 0, {})
     assert [1] == edges.children(0).tolist()
@@ -90,7 +90,7 @@ def test_a_page_without_links_adds_nothing() -> None:
 @pytest.mark.parametrize("row", [0, 7, 5_000])
 def test_rows_that_nothing_is_known_of(row: int) -> None:
     """A row without edges, also one beyond all columns, has no children and no parents."""
-    edges = Edges()
+    edges = LinkEdges()
     add(edges, 1, {2: 0.5})
     assert [] == edges.children(row).tolist()
     assert [] == edges.link_relevances(row).tolist()
@@ -101,13 +101,13 @@ def test_rows_that_nothing_is_known_of(row: int) -> None:
 
 def test_no_rows_have_no_edges() -> None:
     """Asking about no rows gives empty arrays."""
-    assert [] == Edges().out_degree(rows()).tolist()
-    assert [] == Edges().leaving(rows()).tolist()
+    assert [] == LinkEdges().out_degree(rows()).tolist()
+    assert [] == LinkEdges().leaving(rows()).tolist()
 
 
 def test_edges_of_several_rows_at_once() -> None:
     """`leaving` lists one row's edges after the other's, in the order asked for, also twice."""
-    edges = Edges()
+    edges = LinkEdges()
     add(edges, 3, {4: 0.5, 5: 0.25})
     add(edges, 1, {4: 0.125})
     assert [2, 0, 1, 2] == edges.leaving(rows(1, 3, 2, 1)).tolist()
@@ -115,7 +115,7 @@ def test_edges_of_several_rows_at_once() -> None:
 
 def test_growth_keeps_everything() -> None:
     """Many more edges and rows than the first columns hold, and all are found again."""
-    edges = Edges()
+    edges = LinkEdges()
     for parent in range(100):
         add(edges, parent, {2_000 + 37 * link + parent: link / 64 for link in range(64)})
     assert 6_400 == len(edges)
@@ -126,7 +126,7 @@ def test_growth_keeps_everything() -> None:
 
 def test_asking_changes_nothing() -> None:
     """Questions about rows beyond the end leave the columns as they are: scoring is pure."""
-    edges = Edges()
+    edges = LinkEdges()
     add(edges, 0, {1: 0.5})
     edges.parents(1)  # the first question chains the edges
     before = {name: len(column) for name, column in vars(edges).items() if isinstance(column, np.ndarray)}

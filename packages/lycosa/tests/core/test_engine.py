@@ -14,13 +14,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import (
+    ArchivePlace,
     Exchange,
     Judgement,
     Label,
     Links,
     Outcome,
     Page,
-    Place,
     Seed,
     Setting,
     Task,
@@ -555,9 +555,9 @@ class Shelf:
     def __init__(self) -> None:
         self.kept: list[str] = []
 
-    def append(self, visit: Visit, exchange: Exchange) -> Place:
+    def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace:
         self.kept.append(visit.node)
-        return Place("file", len(self.kept), 1)
+        return ArchivePlace("file", len(self.kept), 1)
 
     def close(self) -> None:
         """Nothing."""
@@ -571,7 +571,7 @@ def test_bytes_are_archived_before_the_event() -> None:
     made = engine(Scripted({"a": with_bytes, "b": ok()}), archive=shelf)
     run(made)
     visits = [event for event in made.log if isinstance(event, Visit)]
-    assert (["a"], Place("file", 1, 1), b"d" * 32, Place()) == (
+    assert (["a"], ArchivePlace("file", 1, 1), b"d" * 32, ArchivePlace()) == (
         shelf.kept, visits[0].place, visits[0].digest, visits[1].place
     )  # fmt: skip
 

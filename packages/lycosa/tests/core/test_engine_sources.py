@@ -23,7 +23,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
-from lycosa.testweb import Hit, Response, Web, gaps, serve
+from lycosa.testweb import ServedRequest, ServedResponse, Web, gaps, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.trap_filter import SectionTrapFilter
@@ -36,20 +36,20 @@ ROUNDING = 1e-5
 class Site:
     """A web that answers from a table of paths or addresses; what is not in it is gone."""
 
-    def __init__(self, answers: Mapping[str, Response | bytes | str]) -> None:
+    def __init__(self, answers: Mapping[str, ServedResponse | bytes | str]) -> None:
         self.answers = {(A + key if key.startswith("/") else key): answer for key, answer in answers.items()}
 
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
-        answer = self.answers.get(url, Response(404, [], b""))
-        if isinstance(answer, Response):
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
+        answer = self.answers.get(url, ServedResponse(404, [], b""))
+        if isinstance(answer, ServedResponse):
             return answer
         if isinstance(answer, bytes):
-            return Response(200, [("Content-Type", "application/xml")], answer)
+            return ServedResponse(200, [("Content-Type", "application/xml")], answer)
         kind = "text/plain" if url.endswith(".txt") else "text/html"
-        return Response(200, [("Content-Type", kind)], answer.encode())
+        return ServedResponse(200, [("Content-Type", kind)], answer.encode())
 
 
 def urlset(*urls: str) -> bytes:
@@ -102,7 +102,7 @@ def told(visits: Iterable[Visit], *kinds: Kind) -> list[str]:
     return [visit.node.removeprefix(A) for visit in visits if visit.kind in (kinds or ("page", "sitemap", "redirect"))]
 
 
-def hits(engine: Engine) -> list[Hit]:
+def hits(engine: Engine) -> list[ServedRequest]:
     """The requests as the server saw them."""
     assert isinstance(engine.space, WebSpace)
     assert isinstance(engine.space.transport, SimTransport)
@@ -152,7 +152,7 @@ def test_a_feed_and_a_list_are_sources() -> None:
 
 def test_compressed_sitemaps() -> None:
     """A .gz file is read, too."""
-    packed = Response(200, [("Content-Type", "application/x-gzip")], gzip.compress(urlset("/coral")))
+    packed = ServedResponse(200, [("Content-Type", "application/x-gzip")], gzip.compress(urlset("/coral")))
     _, visits = crawl(Site({"/s.xml.gz": packed, **pages("/coral")}), {"/s.xml.gz": "sitemap"})
     assert ["/s.xml.gz", "/coral"] == told(visits)
 
@@ -168,7 +168,7 @@ def test_a_sitemap_that_is_an_ordinary_page_is_a_page() -> None:
 
 def test_a_sitemap_that_has_moved() -> None:
     """The target of a source's redirect is a source."""
-    moved = Response(301, [("Location", f"{A}/new.xml")], b"")
+    moved = ServedResponse(301, [("Location", f"{A}/new.xml")], b"")
     web = Site({"/old.xml": moved, "/new.xml": urlset("/coral"), **pages("/coral")})
     _, visits = crawl(web, {"/old.xml": "sitemap"})
     assert (["/old.xml"], ["/new.xml"], ["/coral"]) == (
@@ -217,11 +217,11 @@ def test_indexes_without_end_come_to_an_end() -> None:
     """An index that leads to a new index, and so on, is followed until the bound."""
 
     class Endless(Site):
-        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
             name = url.rpartition("/")[2].removesuffix(".xml")
             if not name.isdigit():
                 return super().response(url)
-            return Response(200, [("Content-Type", "application/xml")], index(f"/{int(name) + 1}.xml"))
+            return ServedResponse(200, [("Content-Type", "application/xml")], index(f"/{int(name) + 1}.xml"))
 
     engine, visits = crawl(Endless({}), {"/0.xml": "sitemap"})
     assert MOST_SOURCES == len(told(visits, "sitemap")) == engine.tally.sources
@@ -282,7 +282,7 @@ def test_sitemaps_of_two_seeds_hosts() -> None:
 
 def test_a_seed_that_moved_brings_its_new_hosts_sitemaps() -> None:
     """The host where a seed is in the end is a seed's host, too."""
-    web = Site({**TWO_HOSTS.answers, f"{A}/moved": Response(301, [("Location", f"{B}/")], b"")})
+    web = Site({**TWO_HOSTS.answers, f"{A}/moved": ServedResponse(301, [("Location", f"{B}/")], b"")})
     _, visits = crawl(web, ["/moved"], sitemaps=True)
     assert {"/s.xml", f"{B}/s.xml"} == set(told(visits, "sitemap"))
 
@@ -409,7 +409,7 @@ def test_the_words_of_a_probe_count_for_nothing() -> None:
     site = folder(6)
 
     class Liar(Site):
-        def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+        def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
             if "no-such" in url:
                 url = f"{A}/lie"
             return super().response(url)

@@ -13,7 +13,7 @@ from lycosa.core.protocols import NEVER, Space
 from lycosa.core.single_fetch import MOST_STEPS, fetch_page
 from lycosa.core.types import Kind, Links, Outcome, Page, Task, Visit
 from lycosa.spaces.web_space import WebSpace
-from lycosa.testweb import Response
+from lycosa.testweb import ServedResponse
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.politeness import Politeness
 
@@ -165,30 +165,30 @@ def test_failures_are_told(page: Page, told: str) -> None:
 class Site:
     """A web that answers from a table."""
 
-    def __init__(self, answers: Mapping[str, Response]) -> None:
+    def __init__(self, answers: Mapping[str, ServedResponse]) -> None:
         self.answers = answers
 
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
-        return self.answers.get(url, Response(404, [], b""))
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
+        return self.answers.get(url, ServedResponse(404, [], b""))
 
 
-def web(answers: Mapping[str, Response]) -> WebSpace:
+def web(answers: Mapping[str, ServedResponse]) -> WebSpace:
     """The web as a space, over a simulated transport."""
     politeness = Politeness(clock, delay=1.0, free=lambda address: True)
     return WebSpace(SimTransport(Site(answers), seed=1, latency=(0.1, 0.1)), politeness, clock)
 
 
-def html(body: str) -> Response:
+def html(body: str) -> ServedResponse:
     """A page."""
-    return Response(200, [("Content-Type", "text/html")], body.encode())
+    return ServedResponse(200, [("Content-Type", "text/html")], body.encode())
 
 
-def robots(body: str) -> Response:
+def robots(body: str) -> ServedResponse:
     """A robots.txt."""
-    return Response(200, [("Content-Type", "text/plain")], body.encode())
+    return ServedResponse(200, [("Content-Type", "text/plain")], body.encode())
 
 
 def test_an_example_on_the_web_is_read() -> None:
@@ -213,7 +213,7 @@ def test_an_example_that_robots_forbids() -> None:
 def test_an_example_whose_robots_can_not_be_read() -> None:
     """A robots.txt that fails is asked for again as long as the patience lasts; the page isn't asked for."""
     base = URL.rpartition("/")[0]
-    space = web({URL: html("x"), f"{base}/robots.txt": Response(500, [], b"")})
+    space = web({URL: html("x"), f"{base}/robots.txt": ServedResponse(500, [], b"")})
     with pytest.raises(InputError, match="its host can't be asked now"):
         fetched(space, URL)
     assert isinstance(space.transport, SimTransport)
@@ -224,7 +224,7 @@ def test_an_example_whose_robots_can_not_be_read() -> None:
 def test_an_example_that_moved_to_another_host() -> None:
     """The other host's robots.txt is asked for as well."""
     there = "http://b.localhost/reef"
-    space = web({URL: Response(301, [("Location", there)], b""), there: html("<p>Reefs")})
+    space = web({URL: ServedResponse(301, [("Location", there)], b""), there: html("<p>Reefs")})
     node, page, visits = fetched(space, URL)
     assert (there, "Reefs") == (node, page.text)
     assert ["robots", "example", "robots", "example"] == [visit.kind for visit in visits]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lycosa
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
@@ -57,7 +57,7 @@ def test_requests_are_bounded_and_accounted_for(tmp_path: Path, case: str) -> No
     assert waste == tally.spent.most_common(1)[0][0]
     summary = summarise(tmp_path / "crawl")
     assert tally.spent == summary.spent
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         report = gather(collection)
     assert (len(script.requests), " --max-requests 400") == (report.requests, report.more)
     assert f"{tally.spent[waste]:,} {waste}" in report.spent

@@ -17,7 +17,7 @@ from lycosa.cli.judge_command import keep_labels
 from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError
-from lycosa.core.types import Event, Place, Visit
+from lycosa.core.types import ArchivePlace, Event, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testweb import Server, serve
@@ -165,7 +165,7 @@ def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) 
     assert told.endswith(f"lycosa check {crawl}")
     assert check(crawl).wrong[0] == "log: 1 events had damaged columns; rebuilt from their contents"
     if "file" in statement:  # nothing else tells where it is
-        dict(before)[seq].place = Place()  # type: ignore[union-attr]
+        dict(before)[seq].place = ArchivePlace()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
 
 

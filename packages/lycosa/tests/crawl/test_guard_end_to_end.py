@@ -13,7 +13,7 @@ import lycosa.spaces.making
 from crawl_helpers import run
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
-from lycosa.testweb import Response, Server, serve
+from lycosa.testweb import ServedResponse, Server, serve
 from lycosa.web.guard import DnsCache
 from lycosa.web.urls import check_seed
 
@@ -129,24 +129,24 @@ class Deceiver:
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> ServedResponse:
         path = "/" + url.split("/", 3)[3]
         if path == "/robots.txt":
             if self.robots:
-                return Response(302, [("Location", self.robots)], b"")
-            return Response(404, [], b"")
+                return ServedResponse(302, [("Location", self.robots)], b"")
+            return ServedResponse(404, [], b"")
         if path.startswith("/to/"):
             status = (301, 302, 303, 307, 308)[int(path[4:]) % 5]
             # Raw UTF-8, as careless servers send it: headers go out as Latin-1.
             target = self.targets[int(path[4:])].encode().decode("latin-1")
-            return Response(status, [("Location", target)], b"")
+            return ServedResponse(status, [("Location", target)], b"")
         if path != "/":
-            return Response(404, [], b"")
+            return ServedResponse(404, [], b"")
         ways = [f"/to/{number}" for number in range(len(self.targets))]
         links = "".join(f'<a href="{url}">coral reef</a>\n' for url in [*ways, *self.targets])
         base = f'<meta http-equiv="refresh" content="0; url={[*self.targets, "/"][0]}">'
         page = f"<html><head>{base}</head><body>coral reef {links}</body></html>"
-        return Response(200, [("Content-Type", "text/html")], page.encode())
+        return ServedResponse(200, [("Content-Type", "text/html")], page.encode())
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import pytest
 import lycosa
 from learning_judge import Learning
 from lycosa.cli.judge_command import keep_labels
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Judge, Space
 from lycosa.core.types import Label, Links, ModelUpdate, Page, Task, Visit
@@ -63,7 +63,7 @@ def resumed(out: Path, kind: str, budget: int = 9) -> Crawl:
 def counts(out: Path, crawl: Crawl) -> set[int]:
     """Relevant pages, as everyone tells them."""
     assert crawl.engine is not None
-    with Collection(out) as collection:
+    with CrawlDirectory(out) as collection:
         pages = len(list(collection.relevant()))
     return {crawl.engine.tally.relevant, summarise(out).relevant, pages}
 

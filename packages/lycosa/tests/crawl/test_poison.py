@@ -10,13 +10,13 @@ import pytest
 
 import lycosa
 from crawl_helpers import sim_space
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.assessor import Assessor
 from lycosa.core.files import CrashMarker
 from lycosa.core.types import Visit
 from lycosa.spaces import web_space as web_space
 from lycosa.store.log import SqliteLog
-from lycosa.testweb import Response
+from lycosa.testweb import ServedResponse
 from lycosa.testweb.simulation import clock, run_virtual
 from lycosa.web.apart import JOBS
 
@@ -27,13 +27,13 @@ POISON = f"{BASE}poison"
 class Site:
     """Twenty pages on coral; nothing is wrong with any of them but what the tests do."""
 
-    def response(self, url: str, *, headers: object = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
         """A page with links to all others."""
         if url.endswith("robots.txt"):
-            return Response(200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /")
+            return ServedResponse(200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /")
         links = "".join(f"<p><a href=/{name}>coral reef {name}</a>" for name in ["poison", *range(20)])
         page = f"<title>Coral {url[-6:]}</title><p>Coral reefs of {url[-6:]} are bleached.{links}"
-        return Response(200, [("Content-Type", "text/html")], page.encode())
+        return ServedResponse(200, [("Content-Type", "text/html")], page.encode())
 
     def counts(self, url: str) -> bool:
         """No page changes."""
@@ -127,7 +127,7 @@ def test_no_crash_loop(tmp_path: Path, sabotage: Callable[[], None], deaths: int
     assert {1} == {len(each) for each in found.values()}, "a page was recorded twice"
     assert {outcome} == {visit.outcome for visit in found[POISON]}
     assert {"ok"} == {visit.outcome for node, each in found.items() for visit in each if node != POISON}
-    with Collection(directory) as collection:
+    with CrawlDirectory(directory) as collection:
         exchange = collection.exchange(found[POISON][0])
         assert exchange is not None
         assert b"Coral poison" in exchange.body
@@ -157,7 +157,7 @@ def test_killed_from_outside_a_page_is_not_lost(tmp_path: Path) -> None:
     assert 0 == run(directory, lambda: None)
     poison = visits(directory)[POISON][0]
     assert ("ok", True, True) == (poison.outcome, poison.relevance > 0.0, poison.data["apart"])
-    with Collection(directory) as collection:  # and it is read apart whenever it is read again
+    with CrawlDirectory(directory) as collection:  # and it is read apart whenever it is read again
         assert "Coral poison" == collection.document(poison).title
 
 

@@ -15,7 +15,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl, resume
 from lycosa.spaces.web_space import WebSpace
-from lycosa.testweb import Hit, Response, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedRequest, ServedResponse, Web, gaps, most_at_once, serve
 from lycosa.testweb.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.fetch import Response as Fetched
@@ -27,18 +27,18 @@ ROUNDING = 1e-5  # the time of day, as a float, has steps of a quarter of a micr
 TRAPS = ("redirects", "failing", "robots", "dead")
 
 
-def _too_close(hits: Iterable[Hit], delay: float) -> dict[str, float]:
+def _too_close(hits: Iterable[ServedRequest], delay: float) -> dict[str, float]:
     return {host: gap for host, gap in gaps(hits).items() if gap < delay - ROUNDING}
 
 
-def _too_many(hits: Iterable[Hit], limit: int) -> dict[str, int]:
+def _too_many(hits: Iterable[ServedRequest], limit: int) -> dict[str, int]:
     return {host: most for host, most in most_at_once(hits).items() if most > limit}
 
 
 # -- seen from a real server -------------------------------------------------------------------------------
 
 
-def _seen(web: Web, **options: Any) -> tuple[list[Hit], list[Visit]]:
+def _seen(web: Web, **options: Any) -> tuple[list[ServedRequest], list[Visit]]:
     """What a real server sees of a crawl that may have 64 requests in flight, and what the crawl knows of it."""
     more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
     with serve(web, latency=0.01) as server:  # from here on addresses have its port
@@ -76,7 +76,7 @@ def test_no_more_at_once_than_allowed() -> None:
     # The server can't tell how many were under way: where it is quick and the crawl is kept waiting by others, it sees
     # one after the other. Those that a crawl starts together always are.
     sent = [visit for visit in visits if visit.outcome not in ("denied", "refused")]
-    spans = [Hit(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
+    spans = [ServedRequest(visit.node.split("/")[2], "", 0, visit.started, visit.ended, "", "", 0) for visit in sent]
     assert max(most_at_once(spans).values()) == 3
 
 
@@ -156,15 +156,15 @@ class Plain:
     def counts(self, url: str) -> bool:
         return True
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         if url.endswith("/robots.txt"):
-            return Response(200, [("Content-Type", "text/plain")], self.robots.encode())
+            return ServedResponse(200, [("Content-Type", "text/plain")], self.robots.encode())
         path = "/" + url.split("/", 3)[3]
         if path in self.busy and version == 0:
-            return Response(503, [("Retry-After", self.busy[path])], b"")
+            return ServedResponse(503, [("Retry-After", self.busy[path])], b"")
         links = "".join(f"<a href='/{number}'>coral reef {number}</a>\n" for number in range(self.pages))
         page = f"<title>coral reef</title><p>coral reef</p>{links}".encode()
-        return Response(200, [("Content-Type", "text/html")], page, self.delay)
+        return ServedResponse(200, [("Content-Type", "text/html")], page, self.delay)
 
 
 def test_retry_after_in_seconds_is_honoured() -> None:
@@ -211,7 +211,7 @@ def _space(web: Any) -> WebSpace:
     return WebSpace(transport, Politeness(clock, delay=1.0, free=lambda address: True), clock)
 
 
-def _hits(space: WebSpace) -> list[Hit]:
+def _hits(space: WebSpace) -> list[ServedRequest]:
     assert isinstance(space.transport, SimTransport)
     return space.transport.log
 
@@ -219,7 +219,7 @@ def _hits(space: WebSpace) -> list[Hit]:
 def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, pause: float) -> tuple[float, Any, Any]:
     """Crawl for so many visits, break off, resume after a pause: when, and the requests before and after."""
 
-    async def first() -> tuple[float, list[Hit]]:
+    async def first() -> tuple[float, list[ServedRequest]]:
         space = _space(web)
         running = aiter(crawl("coral reef", seeds, out=path, space=space, clock=clock, archive=False))
         if turns:
@@ -234,7 +234,7 @@ def _broken_and_resumed(path: Path, web: Any, seeds: list[str], turns: int, paus
             await leave(running)
         return clock() - EPOCH, _hits(space)
 
-    async def second() -> list[Hit]:
+    async def second() -> list[ServedRequest]:
         space = _space(web)
         running = aiter(resume(path, space=space, clock=clock))
         for _ in range(12):

@@ -22,7 +22,7 @@ from lycosa.revisit.ledger import counts
 from lycosa.store.log import SqliteLog
 from lycosa.store.versions import Versions
 from lycosa.testweb import Server, serve
-from lycosa.testweb.reply import Document, Response, finish
+from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 from receiving import receiving
 
 HOSTS, PAGES = 4, 8
@@ -49,31 +49,31 @@ class Reefs:
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> ServedResponse:
         name, _, path = url.removeprefix("http://").partition("/")
         made = finish(self._document(int(name[1]), path.removeprefix("/")), headers or {})
         self.answers += 1
         return replace(made, delay=0.5) if self.answers > self.slow_after else made
 
-    def _document(self, host: int, path: str) -> Document:
+    def _document(self, host: int, path: str) -> ServedDocument:
         if path == "robots.txt":
-            return Document(b"User-agent: *\nAllow: /\n", "text/plain", codec="")
+            return ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain", codec="")
         if path == "front":
             links = [self.url(h, p) for h in range(HOSTS) for p in range(PAGES)]
             told = "".join(f'<p><a href="{link}">a coral reef</a>' for link in links)
-            return Document(f"<title>Coral reefs</title><body>{told}".encode(), tag="front")
+            return ServedDocument(f"<title>Coral reefs</title><body>{told}".encode(), tag="front")
         if path.startswith("new"):
-            return Document(self.text(host, path, 1).encode(), tag="new")
+            return ServedDocument(self.text(host, path, 1).encode(), tag="new")
         if not path.isdigit():
-            return Document(b"nothing here", status=404)
+            return ServedDocument(b"nothing here", status=404)
         page = int(path)
         what = self.fate(page, self.phase)
         if what == "gone":
-            return Document(b"nothing here", status=404)
+            return ServedDocument(b"nothing here", status=404)
         if what == "moved":
-            return Document(b"", status=301, headers=(("Location", self.url(host, f"new{page}")),))
+            return ServedDocument(b"", status=301, headers=(("Location", self.url(host, f"new{page}")),))
         version = self.version(page, self.phase)
-        return Document(self.text(host, path, version).encode(), tag=f"v{version}")
+        return ServedDocument(self.text(host, path, version).encode(), tag=f"v{version}")
 
     @staticmethod
     def fate(page: int, phase: int) -> str:

@@ -17,7 +17,7 @@ from lycosa.core.types import Event
 from lycosa.spaces.web_space import WebSpace
 from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
-from lycosa.testweb import Response, Web
+from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.simulation import EPOCH, clock, run_virtual
 from lycosa.web.parse_process import _Process
 
@@ -229,12 +229,12 @@ class OneBusyPage:
     def counts(self, url: str) -> bool:
         return True
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         if url.endswith("/robots.txt"):
-            return Response(404, [], b"")
+            return ServedResponse(404, [], b"")
         if url == self.front and version == 0:
-            return Response(503, [("Retry-After", self.seconds)], b"busy")
-        return Response(200, [("Content-Type", "text/html")], b"<title>Reef</title>coral <a href=/x>reef</a>")
+            return ServedResponse(503, [("Retry-After", self.seconds)], b"busy")
+        return ServedResponse(200, [("Content-Type", "text/html")], b"<title>Reef</title>coral <a href=/x>reef</a>")
 
 
 def test_a_retry_after_survives_a_resume(tmp_path: Path) -> None:
@@ -421,9 +421,9 @@ def test_rules_are_asked_for_once(options: dict[str, Any]) -> None:
 class Unreadable(OneBusyPage):
     """A web whose robots.txt makes the reader of it fail."""
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         if url.endswith("/robots.txt"):
-            return Response(200, [("Content-Type", "text/plain")], b"User-agent: *\nDisallow: /\n")
+            return ServedResponse(200, [("Content-Type", "text/plain")], b"User-agent: *\nDisallow: /\n")
         return super().response(url, headers=headers, version=1)
 
 

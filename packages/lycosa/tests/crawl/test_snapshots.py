@@ -15,7 +15,7 @@ import pytest
 
 import lycosa
 from crawl_helpers import Remembered, sim_space
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.judging import judge, learn
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
@@ -395,7 +395,7 @@ def test_why_says_the_same(crawled: Path, tmp_path: Path, monkeypatch: pytest.Mo
     whole, out = copy_of(crawled, 0, tmp_path / "0"), copy_of(crawled, SEVERAL[-1], tmp_path / "1")
     before = sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
     looking, known = Looking(monkeypatch), list[int]()
-    with Collection(out) as collection:
+    with CrawlDirectory(out) as collection:
         first, *_ = (node for (node,) in collection.log.rows("node", PAGES_OF_LOG, "seq DESC"))
     told = []
     for place in (whole, out):

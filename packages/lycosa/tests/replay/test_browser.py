@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from chromium import chromium
-from lycosa.replay.proxy import Proxy
+from lycosa.replay.proxy import ReplayProxy
 from replay_helpers import http_answer, record, serving, write
 
 
@@ -41,19 +41,19 @@ SITE = [
 
 
 @pytest.fixture
-def proxy(tmp_path: Path) -> Iterator[Proxy]:
+def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
     with serving(tmp_path / "home", write(tmp_path / "site.warc.gz", *SITE)) as running:
         yield running
 
 
 @pytest.fixture
-def browser(proxy: Proxy, tmp_path: Path) -> Iterator[BrowserContext]:
+def browser(proxy: ReplayProxy, tmp_path: Path) -> Iterator[BrowserContext]:
     """Chromium, with nothing but the proxy between it and the web."""
     with chromium(proxy, tmp_path / "profile") as context:
         yield context
 
 
-def test_a_browser_walks_through_a_recorded_site(browser: BrowserContext, proxy: Proxy) -> None:
+def test_a_browser_walks_through_a_recorded_site(browser: BrowserContext, proxy: ReplayProxy) -> None:
     """From the start page Chromium follows links, over https, http, a redirect, localhost; with styles and scripts."""
     tab = browser.new_page()
     walked = []

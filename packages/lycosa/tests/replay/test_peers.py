@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from lycosa.replay import peers
-from lycosa.replay.proxy import Proxy
+from lycosa.replay.proxy import ReplayProxy
 from lycosa.replay.proxy_pages import how_to
 from replay_helpers import (
     CLIENT,
@@ -49,7 +49,7 @@ def answer_to(port: int, address: str, user: int, target: str = A, *, own_port: 
 
 
 @pytest.fixture
-def proxy(tmp_path: Path) -> Iterator[Proxy]:
+def proxy(tmp_path: Path) -> Iterator[ReplayProxy]:
     path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")), record("https://s.example/"))
     with serving(tmp_path / "home", path) as running:
         yield running
@@ -63,14 +63,14 @@ def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @needs_linux
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_replay_own_user(proxy: Proxy, address: str) -> None:
+def test_replay_own_user(proxy: ReplayProxy, address: str) -> None:
     assert answer_to(proxy.port, address, 0).endswith(b"<p>front")
 
 
 @needs_linux
 @needs_root
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_replay_other_user(proxy: Proxy, address: str) -> None:
+def test_replay_other_user(proxy: ReplayProxy, address: str) -> None:
     """One line says why, to requests of every form; nothing recorded is shown."""
     for target in (A, "/", "/ca.pem", "https://s.example/"):
         received = answer_to(proxy.port, address, NOBODY, target)
@@ -82,7 +82,7 @@ def test_replay_other_user(proxy: Proxy, address: str) -> None:
 @needs_linux
 @needs_root
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::ffff:127.0.0.2"])
-def test_replay_other_user_on_a_port_of_ours(proxy: Proxy, address: str) -> None:
+def test_replay_other_user_on_a_port_of_ours(proxy: ReplayProxy, address: str) -> None:
     """The port of a connection of ours, which is open at another address or has just been reset at this one."""
     with socket.create_connection(("127.0.0.1", proxy.port)) as ours:
         port = ours.getsockname()[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.replay.certificates import Authority
-from lycosa.replay.proxy import AT_ONCE, Proxy
+from lycosa.replay.proxy import AT_ONCE, ReplayProxy
 from replay_helpers import JANUARY, JUNE, ask, ask_all, ask_secure, http_answer, record, serving, write
 
 A = "http://a.example"
@@ -20,7 +20,7 @@ LARGE = random.Random(1).randbytes(3 * AT_ONCE)
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplayProxy]:
     """A proxy for a few recorded pages."""
     home = tmp_path_factory.mktemp("proxy")
     page = http_answer(b"<p>front", more='ETag: "v1"\r\nLast-Modified: Sun, 01 Mar 2026 00:00:00 GMT\r\nX-A: 1\r\n')
@@ -69,7 +69,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
         ("http://localhost:1/", "localhost:1", b"a recorded localhost"),
     ],
 )
-def test_forms_of_a_request(proxy: Proxy, target: str, host: str, expected: bytes) -> None:
+def test_forms_of_a_request(proxy: ReplayProxy, target: str, host: str, expected: bytes) -> None:
     """As a proxy is asked, and as a server is asked by its Host; also in bytes that should have been escaped."""
     received = raw(proxy, f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     assert received.startswith(b"HTTP/1.1 200 ")
@@ -84,7 +84,7 @@ def read_all(client: socket.socket) -> bytes:
     return received
 
 
-def test_https_through_a_tunnel(proxy: Proxy) -> None:
+def test_https_through_a_tunnel(proxy: ReplayProxy) -> None:
     """CONNECT leads to TLS with a certificate for the host, on whatever port, and to what was recorded there."""
     assert b"secure" == ask_secure(proxy, "s.example", "/").body
     assert b"secure, other port" == ask_secure(proxy, "s.example", "/", 8443).body
@@ -92,7 +92,7 @@ def test_https_through_a_tunnel(proxy: Proxy) -> None:
     assert (404, "not-recorded") == ((reply := ask_secure(proxy, "t.example", "/")).status, reply.mark)
 
 
-def test_several_requests_in_one_tunnel(proxy: Proxy) -> None:
+def test_several_requests_in_one_tunnel(proxy: ReplayProxy) -> None:
     """A tunnel stays open, also for large answers."""
     context = ssl.create_default_context(cafile=str(proxy.authority.path))
     client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
@@ -105,7 +105,7 @@ def test_several_requests_in_one_tunnel(proxy: Proxy) -> None:
         client.close()
 
 
-def test_a_client_that_does_not_trust_us(proxy: Proxy, tmp_path: Path) -> None:
+def test_a_client_that_does_not_trust_us(proxy: ReplayProxy, tmp_path: Path) -> None:
     """It hangs up, which is counted, and the next one is served."""
     before = proxy.tally["distrusted"]
     with pytest.raises(ssl.SSLCertVerificationError):
@@ -114,7 +114,7 @@ def test_a_client_that_does_not_trust_us(proxy: Proxy, tmp_path: Path) -> None:
     assert before + 1 == proxy.tally["distrusted"]
 
 
-def test_a_plain_tunnel(proxy: Proxy) -> None:
+def test_a_plain_tunnel(proxy: ReplayProxy) -> None:
     """What goes to port 80 through a tunnel is not encrypted."""
     client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     client.set_tunnel("a.example", 80)
@@ -126,12 +126,12 @@ def test_a_plain_tunnel(proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("target", ["a.example", "a.example:x", "a b:443", "ä.example:443", ":443", "x" * 300 + ":443"])
-def test_tunnels_to_nowhere(proxy: Proxy, target: str) -> None:
+def test_tunnels_to_nowhere(proxy: ReplayProxy, target: str) -> None:
     """A CONNECT without a proper name and port is refused."""
     assert raw(proxy, f"CONNECT {target} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 400 ")
 
 
-def raw(proxy: Proxy, *pieces: bytes) -> bytes:
+def raw(proxy: ReplayProxy, *pieces: bytes) -> bytes:
     """What the proxy says to some bytes until it closes the connection."""
     with socket.create_connection(("127.0.0.1", proxy.port), 10) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -143,7 +143,7 @@ def raw(proxy: Proxy, *pieces: bytes) -> bytes:
 # -- answers ---------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_as_recorded(proxy: Proxy) -> None:
+def test_an_answer_as_recorded(proxy: ReplayProxy) -> None:
     """Status, headers and body are those of the record; its date and its length are told."""
     reply = ask(proxy, f"{A}/")
     assert {
@@ -157,7 +157,7 @@ def test_an_answer_as_recorded(proxy: Proxy) -> None:
     assert b"<p>front" == reply.body
 
 
-def test_other_statuses(proxy: Proxy) -> None:
+def test_other_statuses(proxy: ReplayProxy) -> None:
     """Redirects, errors, answers without a body and statuses of nobody's standard come as they were."""
     replies = ask_all(proxy, [("GET", f"{A}/{name}", {}, None) for name in ("old", "gone", "empty", "odd")])
     assert [301, 410, 204, 999] == [reply.status for reply in replies]
@@ -167,25 +167,25 @@ def test_other_statuses(proxy: Proxy) -> None:
     assert "content-length" not in replies[2].headers
 
 
-def test_a_compressed_body_stays_compressed(proxy: Proxy) -> None:
+def test_a_compressed_body_stays_compressed(proxy: ReplayProxy) -> None:
     """Nothing is unpacked on the way."""
     reply = ask(proxy, f"{A}/packed")
     assert ("gzip", b"hello") == (reply.headers["content-encoding"], gzip.decompress(reply.body))
 
 
-def test_a_large_answer(proxy: Proxy) -> None:
+def test_a_large_answer(proxy: ReplayProxy) -> None:
     """A record that is read in a thread arrives whole."""
     assert LARGE == ask(proxy, f"{A}/large").body
 
 
-def test_head_is_answered_from_get(proxy: Proxy) -> None:
+def test_head_is_answered_from_get(proxy: ReplayProxy) -> None:
     """HEAD gives the headers of GET, its length included, and the connection goes on."""
     head, get = ask_all(proxy, [("HEAD", f"{A}/", {}, None), ("GET", f"{A}/", {}, None)])
     assert (head.headers, b"") == (get.headers, head.body)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
-def test_only_get_and_head(proxy: Proxy, method: str) -> None:
+def test_only_get_and_head(proxy: ReplayProxy, method: str) -> None:
     """Other methods get 405 and an explanation; what they send is read, so that the connection can go on."""
     refused, fine = ask_all(proxy, [(method, f"{A}/", {}, b"x" * 100_000), ("GET", f"{A}/", {}, None)])
     assert (405, "GET, HEAD", "only-get") == (refused.status, refused.headers["allow"], refused.mark)
@@ -193,7 +193,7 @@ def test_only_get_and_head(proxy: Proxy, method: str) -> None:
     assert 200 == fine.status
 
 
-def test_what_is_not_recorded(proxy: Proxy) -> None:
+def test_what_is_not_recorded(proxy: ReplayProxy) -> None:
     """A readable page says so, and is marked as not being recorded."""
     reply = ask(proxy, f"{A}/nothing")
     assert (404, "not-recorded", "text/html; charset=utf-8") == (
@@ -204,7 +204,7 @@ def test_what_is_not_recorded(proxy: Proxy) -> None:
     assert b"http://a.example/nothing" in reply.body
 
 
-def test_robots(proxy: Proxy) -> None:
+def test_robots(proxy: ReplayProxy) -> None:
     """A recorded robots.txt is served; where there is none, a plain 404 leaves no doubt."""
     assert b"Disallow" in ask(proxy, "http://b.example/robots.txt").body
     reply = ask(proxy, f"{A}/robots.txt")
@@ -212,7 +212,7 @@ def test_robots(proxy: Proxy) -> None:
     assert b"<" not in reply.body
 
 
-def test_a_damaged_record(proxy: Proxy) -> None:
+def test_a_damaged_record(proxy: ReplayProxy) -> None:
     """502 with an explanation; the next answer is fine."""
     broken, fine = ask_all(proxy, [("GET", f"{A}/damaged", {}, None), ("GET", f"{A}/", {}, None)])
     assert (502, "damaged", 200) == (broken.status, broken.mark, fine.status)
@@ -222,7 +222,7 @@ def test_a_damaged_record(proxy: Proxy) -> None:
 @pytest.mark.parametrize(
     ("asked", "expected"), [("Mon, 05 Jan 2026 00:00:00 GMT", b"january"), ("nonsense", b"june"), ("", b"june")]
 )
-def test_a_client_can_ask_for_a_date(proxy: Proxy, asked: str, expected: bytes) -> None:
+def test_a_client_can_ask_for_a_date(proxy: ReplayProxy, asked: str, expected: bytes) -> None:
     """Accept-Datetime chooses among captures; without a proper one the newest is served."""
     reply = ask(proxy, f"{A}/twice", headers={"Accept-Datetime": asked})
     assert expected == reply.body
@@ -243,7 +243,7 @@ def test_a_client_can_ask_for_a_date(proxy: Proxy, asked: str, expected: bytes) 
         ({"Range": "bytes=0-1"}, 200),
     ],
 )
-def test_conditions(proxy: Proxy, headers: dict[str, str], status: int) -> None:
+def test_conditions(proxy: ReplayProxy, headers: dict[str, str], status: int) -> None:
     """A client that has the answer already hears so; ranges are not served."""
     reply = ask(proxy, f"{A}/", headers=headers)
     assert (status, b"" if status == 304 else b"<p>front") == (reply.status, reply.body)
@@ -254,7 +254,7 @@ def test_conditions(proxy: Proxy, headers: dict[str, str], status: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
-def test_the_start_page(proxy: Proxy, name: str) -> None:
+def test_the_start_page(proxy: ReplayProxy, name: str) -> None:
     """Its own address tells which hosts are recorded, where to start, and how."""
     own = f"http://{name}:{proxy.port}/"
     for target in ("/", own):
@@ -266,7 +266,7 @@ def test_the_start_page(proxy: Proxy, name: str) -> None:
         assert proxy.authority.pin in text
 
 
-def test_strangers_text_is_escaped(proxy: Proxy) -> None:
+def test_strangers_text_is_escaped(proxy: ReplayProxy) -> None:
     """An address can't bring markup into a page of ours."""
     for target in ("/", "http://evil.example/<script>alert(1)</script>", "http://<script>alert(1)</script>/"):
         assert b"<script" not in ask(proxy, target, headers={"Host": f"localhost:{proxy.port}"}).body
@@ -274,14 +274,14 @@ def test_strangers_text_is_escaped(proxy: Proxy) -> None:
     assert b"<script" not in ask(proxy, "/", method="<script>").body
 
 
-def test_the_certificate_to_trust(proxy: Proxy) -> None:
+def test_the_certificate_to_trust(proxy: ReplayProxy) -> None:
     """It can be had from the proxy; nothing else is there."""
     host = {"Host": f"localhost:{proxy.port}"}
     assert proxy.authority.public == ask(proxy, "/ca.pem", headers=host).body
     assert 404 == ask(proxy, "/replay-ca.key", headers=host).status
 
 
-def test_nothing_is_asked_of_the_network(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_asked_of_the_network(proxy: ReplayProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not recorded stays so: no name is looked up and nothing but the proxy is dialled."""
     real, dialled = socket.socket.connect, []
 
@@ -304,7 +304,7 @@ def test_nothing_is_asked_of_the_network(proxy: Proxy, monkeypatch: pytest.Monke
 # -- connections -----------------------------------------------------------------------------------------------
 
 
-def test_requests_that_come_in_pieces_and_in_heaps(proxy: Proxy) -> None:
+def test_requests_that_come_in_pieces_and_in_heaps(proxy: ReplayProxy) -> None:
     """A request may arrive byte by byte, or several at once; answers come in order, large ones too."""
     first = f"GET {A}/gone HTTP/1.1\r\nHost: a.example\r\n\r\n".encode()
     rest = f"GET {A}/large HTTP/1.1\r\n\r\n\r\nGET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
@@ -325,7 +325,7 @@ def test_requests_that_come_in_pieces_and_in_heaps(proxy: Proxy) -> None:
         ("HTTP/1.0", "Connection: keep-alive\r\n", True),
     ],
 )
-def test_whether_a_connection_is_kept(proxy: Proxy, request_line: str, headers: str, kept: bool) -> None:
+def test_whether_a_connection_is_kept(proxy: ReplayProxy, request_line: str, headers: str, kept: bool) -> None:
     """As the client wishes, and as its version of HTTP has it."""
     request = f"GET {A}/gone {request_line}\r\n{headers}\r\n".encode()
     last = f"GET {A}/odd HTTP/1.1\r\nConnection: close\r\n\r\n".encode()
@@ -344,12 +344,12 @@ def test_whether_a_connection_is_kept(proxy: Proxy, request_line: str, headers: 
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, b"431"),
     ],
 )
-def test_what_is_no_request(proxy: Proxy, sent: bytes, status: bytes) -> None:
+def test_what_is_no_request(proxy: ReplayProxy, sent: bytes, status: bytes) -> None:
     """Nonsense is refused, and the connection closed."""
     assert raw(proxy, sent).startswith(b"HTTP/1.1 " + status)
 
 
-def test_many_at_once(proxy: Proxy) -> None:
+def test_many_at_once(proxy: ReplayProxy) -> None:
     """A hundred connections are served at the same time, while one of them says nothing."""
     replies: list[bytes] = []
     with socket.create_connection(("127.0.0.1", proxy.port), 10):
@@ -364,7 +364,7 @@ def test_many_at_once(proxy: Proxy) -> None:
     assert {b"<p>front": 10, LARGE: 90} == {body: replies.count(body) for body in set(replies)}
 
 
-def test_clients_that_leave(proxy: Proxy) -> None:
+def test_clients_that_leave(proxy: ReplayProxy) -> None:
     """Hanging up in the middle of a request, an answer or a handshake harms nobody."""
     for sent in (b"GET ", f"GET {A}/large HTTP/1.1\r\n\r\n".encode(), b"CONNECT s.example:443 HTTP/1.1\r\n\r\n"):
         socket.create_connection(("127.0.0.1", proxy.port), 10).close()

@@ -11,7 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
 from lycosa.replay import captures as module
 from lycosa.replay.captures import moment
-from lycosa.replay.recording import Host, Recording
+from lycosa.replay.recording import RecordedHost, Recording
 from lycosa.replay.records import Damaged
 from lycosa.store.warc import WarcArchive
 from replay_helpers import JANUARY, JUNE, MARCH, http_answer, record, write
@@ -302,7 +302,7 @@ def test_hosts_and_their_pages(tmp_path: Path) -> None:
     )
     two = write(tmp_path / "2.warc.gz", record(A + "y", page("y")), record(A, page("a")), record(A + "zzz", page("z")))
     with Recording([one, two]) as recording:
-        expected = [Host("a.example", 3, A), Host("b.example", 1, "http://b.example/long")]
+        expected = [RecordedHost("a.example", 3, A), RecordedHost("b.example", 1, "http://b.example/long")]
         assert expected == recording.hosts()
         assert "http://b.example/long" == recording.start
 

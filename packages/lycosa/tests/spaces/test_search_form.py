@@ -13,13 +13,13 @@ import pytest
 
 import lycosa
 from lycosa.checks import check_space
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task, Visit
 from lycosa.spaces.search_form import SearchFormSpace, letters
 from lycosa.spaces.web_space import WebSpace
 from lycosa.store.log import SqliteLog
-from lycosa.testweb import Response, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedResponse, Server, Web, gaps, most_at_once, serve
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.text.keywords import keywords
 from lycosa.web.politeness import Politeness
@@ -40,15 +40,15 @@ class Site:
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Mapping[str, str] = {}, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Mapping[str, str] = {}, version: int = 0) -> ServedResponse:
         path = url.removeprefix("http://books.localhost").removeprefix("http://moved.localhost")
         if path == "/robots.txt":
-            return Response(200, [("Content-Type", "text/plain")], self.robots.encode())
+            return ServedResponse(200, [("Content-Type", "text/plain")], self.robots.encode())
         self.asked.append(path)
         keyword, _, page = path.partition("q=")[2].partition("&page=")
         status, text = self.answer(keyword, int(page or 1))
         headers_ = [("Location", text)] if 300 <= status < 400 else [("Content-Type", "text/html")]
-        return Response(status, headers_, b"" if 300 <= status < 400 else text.encode())
+        return ServedResponse(status, headers_, b"" if 300 <= status < 400 else text.encode())
 
 
 def page(*items: str, more: str = "") -> str:
@@ -394,7 +394,7 @@ def test_a_resumed_crawl_goes_on_as_if_nothing_had_been(server: Server, tmp_path
     assert [f"{len(found)} records found by 24 requests"] == resumed.notes
     assert sum(v.relevance for v in whole) == len(found)
     assert set(found) <= set(server.web.records())
-    with Collection(tmp_path / "two") as kept:
+    with CrawlDirectory(tmp_path / "two") as kept:
         assert all("Old Library" in kept.document(visit).marked for _, visit in kept.pages(copies=True))
 
 

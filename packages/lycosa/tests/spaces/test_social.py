@@ -19,7 +19,7 @@ import lycosa
 from crawl_helpers import lycosa as lycosa_process
 from crawl_helpers import run, until
 from lycosa.checks import check_space
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Page, Task, Visit
@@ -332,7 +332,7 @@ def test_older_statuses_are_nodes_of_their_own(network: Network, server: Mastodo
     assert [each, f"{each}&max_id=1091", f"{each}&max_id=1051"] == asked
     assert ["next"] == pages[0].links.rels
     assert pages[0].links.link_relevances[0] == pytest.approx(pages[0].relevance, abs=0.1)
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         kept = [collection.document(visit).marked.splitlines()[0] for visit in pages]
     assert ["jazz 129", "jazz 89", "jazz 49"] == kept
 
@@ -811,7 +811,7 @@ def test_the_command_line(tmp_path: Path) -> None:
             file = tmp_path / f"out.{form}"
             _lycosa("export", str(out), "--format", form, "--all", "--out", str(file), "--quiet")
             assert file.exists()
-        with Collection(out) as collection:
+        with CrawlDirectory(out) as collection:
             visit = next(visit for _, visit in collection.pages())
             document = collection.document(visit)
             assert (visit.title, "en") == (document.title, document.language)
@@ -831,7 +831,7 @@ def test_a_killed_crawl_goes_on(tmp_path: Path) -> None:
         process.kill()
         process.wait()
         _lycosa("resume", str(out), "--quiet")
-        with Collection(out) as collection:
+        with CrawlDirectory(out) as collection:
             assert whole == [visit.node for _, visit in collection.pages(copies=True)]
         asked = server.asked("/statuses")
         assert len(asked) - len(set(asked)) <= 1  # what was in flight

@@ -15,7 +15,7 @@ from lycosa.web.apart import DecodedAnswer
 from lycosa.web.browser_protocols import Fetch, PageLook, RenderedPage
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
-from lycosa.web.html import Document, read_body
+from lycosa.web.html import ParsedPage, read_body
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import check_seed
 
@@ -149,8 +149,8 @@ def test_answers_go_on_in_the_order_in_which_they_came(
     """However soon each is read; only what is large is not waited for. What needs no reading (404) waits, too."""
     ended: list[str] = []
 
-    async def elsewhere(*given: Any, **how: Any) -> Document:
-        return Document()
+    async def elsewhere(*given: Any, **how: Any) -> ParsedPage:
+        return ParsedPage()
 
     async def crawl() -> None:
         urls = {f"http://{name or 'gone'}.test/": name.encode() for name in bodies.split(" ")}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lycosa.core.types import Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import ArchivePlace, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.store.codec import decode_other, decode_visit, encode_other, encode_visit
 
 TEXT = st.text(max_size=20)  # with lone surrogates: pages write such things
@@ -76,7 +76,7 @@ VISITS = st.builds(
     data=st.dictionaries(TEXT, DATA, max_size=3),
     terms=terms(),
     links=links(),
-    place=st.builds(Place, TEXT, COUNTS, COUNTS),
+    place=st.builds(ArchivePlace, TEXT, COUNTS, COUNTS),
 )
 
 
@@ -132,13 +132,13 @@ def test_a_path_is_kept_once() -> None:
     visit.links.paths = ["html body ul.nav li a"] * 40 + ["html body p a"] * 20
     fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
     assert [["html body ul.nav li a", "html body p a"], [0] * 40 + [1] * 20] == fields[38:]
-    assert visit.links.paths == decode_visit(encode_visit(visit), Place()).links.paths
+    assert visit.links.paths == decode_visit(encode_visit(visit), ArchivePlace()).links.paths
 
 
 def test_a_seed_may_have_an_infinite_score() -> None:
     """The score at the pick of a seed is infinite, and stays so."""
     visit = Visit("a", "page", "ok", 1, score=math.inf, relevance=-0.0)
-    again = decode_visit(encode_visit(visit), Place())
+    again = decode_visit(encode_visit(visit), ArchivePlace())
     assert math.inf == again.score
     assert -1.0 == math.copysign(1.0, again.relevance)
 
@@ -155,7 +155,7 @@ def test_a_page_of_sixty_links_is_small() -> None:
 def test_numbers_may_be_keys() -> None:
     """A topic may key what it remembers by a number: what was written can be read again."""
     visit = Visit("a", "page", "ok", 1, data={"clusters": {3: 0.5}})
-    assert visit.data == decode_visit(encode_visit(visit), Place()).data
+    assert visit.data == decode_visit(encode_visit(visit), ArchivePlace()).data
 
 
 def test_several_threads_may_read_at_once() -> None:
@@ -166,7 +166,7 @@ def test_several_threads_may_read_at_once() -> None:
     blobs = [encode_visit(visit) for visit in visits]
 
     def read(number: int) -> list[str]:
-        return [decode_visit(blobs[number], Place()).node for _ in range(60)]
+        return [decode_visit(blobs[number], ArchivePlace()).node for _ in range(60)]
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(read, range(8)))

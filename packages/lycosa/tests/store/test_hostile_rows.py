@@ -15,7 +15,7 @@ import zstandard
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
-from lycosa.core.types import Label, Links, ModelUpdate, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import ArchivePlace, Label, Links, ModelUpdate, Seed, Setting, Terms, Visit
 from lycosa.store import codec, warc
 from lycosa.store.log import SqliteLog
 from lycosa.text.vocabulary import Vocabulary
@@ -41,7 +41,7 @@ def test_a_frame_that_says_to_be_large_is_not_begun() -> None:
     bomb = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 2**40)  # a frame of a tebibyte, by its header
     assert 2**40 == zstandard.frame_content_size(bomb)
     with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
-        codec.decode_visit(bomb, Place())
+        codec.decode_visit(bomb, ArchivePlace())
     with pytest.raises(codec.DECODE_ERRORS, match="too much memory"):
         codec.decode_other("model_update", bomb)
 
@@ -75,7 +75,7 @@ def test_a_flipped_byte_is_noticed() -> None:
         damaged = bytearray(whole)
         damaged[at] ^= 1
         try:
-            assert whole == codec.encode_visit(codec.decode_visit(bytes(damaged), Place()))
+            assert whole == codec.encode_visit(codec.decode_visit(bytes(damaged), ArchivePlace()))
         except codec.DECODE_ERRORS:
             noticed += 1
     assert noticed > len(whole) * 0.9
@@ -84,14 +84,16 @@ def test_a_flipped_byte_is_noticed() -> None:
 def test_fields_of_other_types_are_refused() -> None:
     """Whatever stands in the place of a field: it is of its type, or the row is damaged."""
     told = fields_of(VISIT)
-    assert codec.decode_visit(packed(told), Place()).links.urls == VISIT.links.urls
+    assert codec.decode_visit(packed(told), ArchivePlace()).links.urls == VISIT.links.urls
     chance = Random(19)
     for _ in range(600):
         changed = list(told)
         at = chance.randrange(len(changed))
         changed[at] = chance.choice(NASTY)
         try:
-            visit = codec.decode_visit(packed(changed[: chance.choice([len(changed), chance.randrange(40)])]), Place())
+            visit = codec.decode_visit(
+                packed(changed[: chance.choice([len(changed), chance.randrange(40)])]), ArchivePlace()
+            )
         except codec.DECODE_ERRORS:
             continue
         assert type(visit.node) is type(visit.title) is type(visit.same_as) is str
@@ -108,7 +110,7 @@ def test_paths_that_are_not_there_are_refused(told: tuple[list[object], list[obj
     """A number stands for one of the row's own paths, and for nothing else."""
     visit = Visit("a", "page", "ok", 1, links=Links.to("b"))
     with pytest.raises(ValueError, match=r"its (links have )?paths"):
-        codec.decode_visit(packed([*fields_of(visit)[:38], *told]), Place())
+        codec.decode_visit(packed([*fields_of(visit)[:38], *told]), ArchivePlace())
 
 
 @pytest.mark.parametrize("kind", ["seed", "label", "setting", "model_update"])
@@ -135,7 +137,7 @@ def test_small_events_of_other_types_are_refused(kind: str) -> None:
 def test_no_place_leads_out_of_the_archive(tmp_path: Path, name: str) -> None:
     """Wherever the name of an archive's file is read, it is a name in the archive."""
     log = SqliteLog(tmp_path / "log.sqlite")
-    log.append(Visit("https://a.example/", "page", "ok", 1, place=Place(name, 0, 9)))
+    log.append(Visit("https://a.example/", "page", "ok", 1, place=ArchivePlace(name, 0, 9)))
     for read in (log.archived, log.check, lambda: list(log)):
         with pytest.raises(DamagedError, match=r"archive|kept"):
             read()
@@ -170,7 +172,7 @@ def test_a_record_that_becomes_too_large_is_refused(tmp_path: Path, monkeypatch:
     bomb = squeezing.compress(b"WARC/1.1\r\n\r\n" + b"x" * 1_000_000) + squeezing.flush()
     (tmp_path / "a.warc.gz").write_bytes(bomb)
     with pytest.raises(StoreError, match="more than 10,000 bytes"):
-        warc.read_exchange(tmp_path / "a.warc.gz", Place("a.warc.gz", 0, len(bomb)))
+        warc.read_exchange(tmp_path / "a.warc.gz", ArchivePlace("a.warc.gz", 0, len(bomb)))
 
 
 def test_words_that_nobody_brought_are_damage() -> None:

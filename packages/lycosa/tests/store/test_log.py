@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Label, Links, ModelUpdate, Place, Seed, Setting, Visit
+from lycosa.core.types import ArchivePlace, Event, Label, Links, ModelUpdate, Seed, Setting, Visit
 from lycosa.store.codec import VERSION
 from lycosa.store.log import NAME, RELEVANCE_NOW, VERSIONS, Lock, MemoryLog, SqliteLog
 
@@ -18,10 +18,10 @@ EVENTS: list[Event] = [
     Setting("threshold", 0.1, 1.0),
     Seed("http://a.test/", 2.0),
     Visit("http://a.test/robots.txt", "robots", "ok", 0, origin="http://a.test/", data={"body": b"x"}),
-    Visit("http://a.test/", "page", "ok", 1, relevance=0.5, place=Place("f-00001.warc.gz", 400, 100)),
-    Visit("http://a.test/b", "redirect", "redirect", 2, place=Place("f-00001.warc.gz", 500, 50)),
+    Visit("http://a.test/", "page", "ok", 1, relevance=0.5, place=ArchivePlace("f-00001.warc.gz", 400, 100)),
+    Visit("http://a.test/b", "redirect", "redirect", 2, place=ArchivePlace("f-00001.warc.gz", 500, 50)),
     Label("http://a.test/", True, 3.0, "me"),
-    Visit("http://a.test/c", "page", "gone", 3, place=Place("f-00002.warc.gz", 400, 7)),
+    Visit("http://a.test/c", "page", "gone", 3, place=ArchivePlace("f-00002.warc.gz", 400, 7)),
     Setting("end", {"reason": "stopped"}, 4.0),
 ]
 

@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from warcio.checker import Checker  # type: ignore[import-untyped]
 
 from lycosa.core.errors import DamagedError, StoreError
-from lycosa.core.types import Exchange, Place, Visit
+from lycosa.core.types import ArchivePlace, Exchange, Visit
 from lycosa.store.naming import serial_number
 from lycosa.store.warc import WarcArchive
 
@@ -176,7 +176,7 @@ def test_payloads_are_remembered_from_the_log(tmp_path: Path) -> None:
     made = archive(tmp_path)
     first = visit("http://a.test/1")
     first.digest = hashlib.sha256(b"same").digest()
-    first.place = Place("lycosa-00001.warc.gz", 1, 1)
+    first.place = ArchivePlace("lycosa-00001.warc.gz", 1, 1)
     lost = visit("http://a.test/lost")
     lost.digest = hashlib.sha256(b"lost").digest()
     for known in (first, lost):

@@ -12,7 +12,7 @@ import pytest
 
 from lycosa.cli import demo
 from lycosa.core.errors import InputError
-from lycosa.testweb import Response, Web, serve
+from lycosa.testweb import ServedResponse, Web, serve
 from lycosa.testweb.changing import START, VALIDATORS, ChangingWeb
 from lycosa.testweb.simulation import SimTransport, clock, run_virtual
 from lycosa.web.sources import read_source
@@ -43,7 +43,7 @@ def restful(web: ChangingWeb, name: str, gap: float = DAY / 12) -> tuple[str, fl
     raise AssertionError(f"no such page: {name}")
 
 
-def again(web: ChangingWeb, url: str, first: Response, t: float, version: int = 1) -> Response:
+def again(web: ChangingWeb, url: str, first: ServedResponse, t: float, version: int = 1) -> ServedResponse:
     """Ask once more, with what the first answer gave to ask with."""
     asked = {}
     if tag := first.header("ETag"):

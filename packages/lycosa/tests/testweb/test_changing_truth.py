@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.testweb import Response, Web
+from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.change_history import COSMETICS, KINDS, PROCESSES
 from lycosa.testweb.changing import START, ChangingWeb
 from lycosa.testweb.page_html import _text
@@ -36,7 +36,7 @@ def steady() -> ChangingWeb:
     return grow(fates=0.0)
 
 
-def text(reply: Response) -> str:
+def text(reply: ServedResponse) -> str:
     """A page as characters, by the charset that it names."""
     found = re.search(rb'<meta charset="([^"]+)"', reply.body)
     assert found is not None
@@ -45,7 +45,7 @@ def text(reply: Response) -> str:
     return reply.body.decode(charset)
 
 
-def article(reply: Response) -> str:
+def article(reply: ServedResponse) -> str:
     """What a reader comes for: the main part without its line of dates and counters, white space made even."""
     main = re.search(r"<main>(.*)</main>", text(reply), re.DOTALL)
     assert main is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lycosa.testweb import Hit, Server, Web, gaps, most_at_once, serve
+from lycosa.testweb import ServedRequest, Server, Web, gaps, most_at_once, serve
 from patient_loop import run_patient
 
 CORAL = "marine biology/coral reefs"
@@ -101,7 +101,7 @@ def test_rubbish_is_answered_400(server: Server) -> None:
 def test_an_aborted_client_leaves_no_trace_but_the_log(capfd: pytest.CaptureFixture[str]) -> None:
     """A client that goes away while waiting for an answer is logged and nothing is printed."""
 
-    async def scenario() -> list[Hit]:
+    async def scenario() -> list[ServedRequest]:
         async with Server(Web(pages=100, hosts=5), latency=30) as server:
             _, writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(f"GET / HTTP/1.1\r\nHost: {server.web.hosts[0]}\r\n\r\n".encode())
@@ -127,7 +127,7 @@ def test_hosts_are_served_side_by_side() -> None:
         await writer.wait_closed()
         return body
 
-    async def scenario() -> list[Hit]:
+    async def scenario() -> list[ServedRequest]:
         async with Server(Web(pages=100, hosts=5), latency=0.05) as server:
             host = server.web.hosts[0]
             bodies = await asyncio.gather(*(fetch(server, host) for _ in range(5)))
@@ -142,8 +142,8 @@ def test_hosts_are_served_side_by_side() -> None:
 def test_gaps_and_overlaps_are_read_from_the_log() -> None:
     """The smallest gap between starts and the largest number at once are found for each host."""
 
-    def hit(host: str, started: float, ended: float) -> Hit:
-        return Hit(host, "/", 200, started, ended, "GET", "", 0)
+    def hit(host: str, started: float, ended: float) -> ServedRequest:
+        return ServedRequest(host, "/", 200, started, ended, "GET", "", 0)
 
     log = [hit("a", 5, 6), hit("a", 1, 3), hit("b", 1, 9), hit("a", 2.5, 5), hit("c", 0, 1), hit("c", 1, 2)]
     assert gaps(log) == {"a": 1.5, "b": float("inf"), "c": 1}

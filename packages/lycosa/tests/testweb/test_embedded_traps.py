@@ -11,7 +11,7 @@ import brotli
 import pytest
 import zstandard
 
-from lycosa.testweb import Response, Trap, Web
+from lycosa.testweb import ServedResponse, Trap, Web
 from lycosa.testweb.mischief import CHARSETS, SENTENCES
 
 Links = Callable[[Web, str], list[str]]
@@ -19,7 +19,7 @@ BASE = "http://{}/coral-reefs/{}.html"
 CORAL = "marine biology/coral reefs"
 
 
-def follow(web: Web, url: str, most: int = 50) -> tuple[str, Response]:
+def follow(web: Web, url: str, most: int = 50) -> tuple[str, ServedResponse]:
     """Follow redirects, at most so many."""
     response = web.response(url)
     while most and response.header("Location"):
@@ -164,7 +164,7 @@ def test_failing_hosts_fail_each_in_its_way(wild: Web) -> None:
 def test_robots_rules_differ_by_host(wild: Web, links: Links) -> None:
     """The robots.txt of the hosts forbid, delay, are missing, fail, or have moved."""
 
-    def rules(host: str) -> Response:
+    def rules(host: str) -> ServedResponse:
         return wild.response(f"http://{host}.localhost/robots.txt")
 
     assert b"Disallow: /private/" in rules("keep-out").body

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.text import ontology as module
-from lycosa.text.ontology import Edges, Ontology, acyclic, depths, fold
+from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, fold
 
 REEFS = Ontology.build(
     {
@@ -145,7 +145,7 @@ graphs = st.integers(1, 12).flatmap(
 def test_whatever_the_links_no_cycle_is_left(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """Links that are kept make no cycle, those left out would each make one, and depths are those of a plain search."""
     count, links = graph
-    given_links = Edges.between([a for a, _ in links], [b for _, b in links], count)
+    given_links = ConceptEdges.between([a for a, _ in links], [b for _, b in links], count)
     kept, closing = acyclic(given_links)
     assert set(closing) | set(zip(kept.sources().tolist(), kept.targets.tolist(), strict=True)) == {
         (a, b) for a, b in links if a != b
@@ -156,7 +156,7 @@ def test_whatever_the_links_no_cycle_is_left(graph: tuple[int, list[tuple[int, i
     assert [_plain_depth(kept, concept) for concept in range(count)] == depths(kept).tolist()
 
 
-def _all_above(edges: Edges, concept: int) -> set[int]:
+def _all_above(edges: ConceptEdges, concept: int) -> set[int]:
     found: set[int] = set()
     waiting = edges.of(concept).tolist()
     while waiting:
@@ -167,7 +167,7 @@ def _all_above(edges: Edges, concept: int) -> set[int]:
     return found
 
 
-def _plain_depth(edges: Edges, concept: int) -> int:
+def _plain_depth(edges: ConceptEdges, concept: int) -> int:
     level, depth = {concept}, 0
     while all(len(edges.of(one)) for one in level):
         level = {int(parent) for one in level for parent in edges.of(one)}
@@ -180,7 +180,7 @@ def _plain_depth(edges: Edges, concept: int) -> int:
 def test_edges_turned_twice_are_the_same(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """Turning loses nothing, and both ways are one way and the other."""
     count, links = graph
-    edges = Edges.between([a for a, _ in links], [b for _, b in links], count)
+    edges = ConceptEdges.between([a for a, _ in links], [b for _, b in links], count)
     again = edges.turned().turned()
     assert np.array_equal(edges.starts, again.starts)
     assert np.array_equal(edges.targets, again.targets)

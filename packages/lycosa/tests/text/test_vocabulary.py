@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
-from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, Reading, Vocabulary
+from lycosa.text.vocabulary import CLOSES, OPENS, SKIP, PageWords, Vocabulary
 from tables import each
 
 WORDS = st.lists(st.sampled_from("coral reef polyp algae bleach the of Corals 珊瑚 риф x".split()), max_size=12)
@@ -21,7 +21,7 @@ def page(text: str, title: str = "") -> Page:
     return Page("ok", title=title, marked=text)
 
 
-def visit(reading: Reading) -> Visit:
+def visit(reading: PageWords) -> Visit:
     """The visit that records a reading."""
     return Visit("n", "page", "ok", 1, terms=reading.terms)
 

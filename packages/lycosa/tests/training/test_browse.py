@@ -17,7 +17,7 @@ from lycosa.store.directory import Directory
 from lycosa.text.browsing import Browsing
 from lycosa.training.browse import Browsed, trail_of, train_browse
 from lycosa.training.corpus import Account
-from lycosa.training.record import Record, Visited
+from lycosa.training.record import CrawlRecord, Visited
 from lycosa.training.sources import Tell
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
@@ -146,17 +146,17 @@ def test_without_referrers_the_order_is_the_path() -> None:
         Visited("b", time=1800.0),
         Visited("d", time=3701),
     ]
-    trail = trail_of(Record(visits=visits), gap=30)
+    trail = trail_of(CrawlRecord(visits=visits), gap=30)
     assert ("order", ["a", "b", "c", "d"], [[0, 1], [2, 3]]) == (trail.how, trail.urls, trail.steps.tolist())
-    assert [[0, 1], [1, 2], [2, 3]] == trail_of(Record(visits=visits), gap=31.7).steps.tolist()
-    untimed = trail_of(Record(visits=[Visited("b", time=9e9), Visited("a"), Visited("b", time=1.0)]), gap=30)
+    assert [[0, 1], [1, 2], [2, 3]] == trail_of(CrawlRecord(visits=visits), gap=31.7).steps.tolist()
+    untimed = trail_of(CrawlRecord(visits=[Visited("b", time=9e9), Visited("a"), Visited("b", time=1.0)]), gap=30)
     assert (["b", "a"], [[0, 1], [1, 0]]) == (untimed.urls, untimed.steps.tolist())
 
 
 def test_of_several_labels_the_last_counts() -> None:
     """Saying nothing later takes nothing back."""
     visits = [Visited("a", True), Visited("a", False), Visited("b", True), Visited("b")]
-    trail = trail_of(Record(visits=visits), gap=30)
+    trail = trail_of(CrawlRecord(visits=visits), gap=30)
     assert [0, 1] == trail.said.tolist()
     assert "1 pages have both labels: the last one counts" in trail.notes
 

@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.training import record as module
-from lycosa.training.record import Record, Visited, read_record, seconds
+from lycosa.training.record import CrawlRecord, Visited, read_record, seconds
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
@@ -22,7 +22,7 @@ def lines(place: Path, *entries: Any) -> Path:
     return place
 
 
-def words(record: Record, url: str) -> set[str]:
+def words(record: CrawlRecord, url: str) -> set[str]:
     """The stems of a page."""
     page = record.corpus.pages[record.row_of[url]]
     return {record.corpus.vocabulary.terms[number] for number in page.terms.ids.tolist()}

@@ -20,9 +20,9 @@ from lycosa.testweb import Server, Web, serve
 from lycosa.text.bags import Bags
 from lycosa.training.corpus import Account
 from lycosa.training.looking import fetched, recorded
-from lycosa.training.rules import Learned, Reader, train_rules
+from lycosa.training.rules import Learned, RuleReader, train_rules
 from lycosa.training.sources import Tell
-from lycosa.training.train import train
+from lycosa.training.train_model import train
 
 WORDS = {"DH": "owl", "CH": "coral", "PH": "jazz", "SP": "rail"}
 """A word for each class of the rules paper: departments, courses, personal pages, sports."""
@@ -201,7 +201,7 @@ def test_some_linked_pages_of_each_class(tmp_path: Path, most: int) -> None:
 
 def test_classes_that_were_merged_and_other_spellings(tmp_path: Path) -> None:
     """A class below one of the model's counts as that, and large or small letters are the same."""
-    reader = Reader(small_model(("sea/reefs", "sea", "Trains")))
+    reader = RuleReader(small_model(("sea/reefs", "sea", "Trains")))
     named = [reader.class_named(label) for label in ("Sea/Reefs", "sea/reefs/atolls", "sea/fish", "trains", "air")]
     assert ["sea/reefs", "sea/reefs", "sea", "Trains", ""] == named
 
@@ -214,7 +214,7 @@ def test_words_are_read_in_the_language_of_the_model(language: str, word: str) -
     stem = stems(word, language)[0]
     bags = Bags.of([([0], [5.0]), ([1], [5.0])])
     model = fitted("nb", bags, np.arange(2), ["A", "B"], ["other", stem], facts={"language": language})
-    assert "B" == Reader(model).of_page(Page("ok", marked=f"{word} {word} {word}"))
+    assert "B" == RuleReader(model).of_page(Page("ok", marked=f"{word} {word} {word}"))
 
 
 # -- what can be wrong -----------------------------------------------------------------------------------------

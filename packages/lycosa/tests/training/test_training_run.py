@@ -19,7 +19,7 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
 from lycosa.training.looking import recorded
 from lycosa.training.sources import Tell
-from lycosa.training.train import Trained, train
+from lycosa.training.train_model import Trained, train
 from places import CORPORA
 from written import text, write
 

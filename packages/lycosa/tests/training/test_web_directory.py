@@ -11,7 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.training import web_directory
 from lycosa.training.corpus import Account
 from lycosa.training.sources import read_table
-from lycosa.training.web_directory import Branch, WebDirectory, read_web_directory
+from lycosa.training.web_directory import TopicBranch, WebDirectory, read_web_directory
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<RDF xmlns:r="http://www.w3.org/TR/RDF/" '
@@ -69,8 +69,8 @@ def test_the_structure_adds_topics_without_pages(tmp_path: Path) -> None:
     ]
     directory = read_web_directory(files)
     assert [
-        Branch("Biology", "Science/Biology", 0, 0, 0, marked=False),
-        Branch("Physics", "Science/Physics", 0, 3, 3, marked=False),
+        TopicBranch("Biology", "Science/Biology", 0, 0, 0, marked=False),
+        TopicBranch("Physics", "Science/Physics", 0, 3, 3, marked=False),
     ] == directory.children("science")
     assert [("Arts", 1, 1), ("Science", 2, 3)] == [(one.name, one.topics, one.pages) for one in directory.children()]
     assert (5, 4) == (directory.topics, directory.size)

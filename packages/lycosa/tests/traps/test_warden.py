@@ -20,7 +20,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.store import codec
 from lycosa.store.log import MemoryLog
 from lycosa.strategies import estimator
-from lycosa.testweb import Response, Web
+from lycosa.testweb import ServedResponse, Web
 from lycosa.testweb.simulation import AnyWeb, SimTransport, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.traps.trap_filter import (
@@ -877,15 +877,15 @@ class Almanac:
     def counts(self, url: str) -> bool:
         return False
 
-    def response(self, url: str, *, headers: Any = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
         path, banner = url.split("/", 3)[3], "coral reef polyp atoll lagoon kelp squid urchin whale krill crab " * 6
         if path == "robots.txt":
-            return Response(404, [], b"")
+            return ServedResponse(404, [], b"")
         year, month = (int(number) for number in path.split("/")[1:3]) if path.startswith("events/") else (2019, 1)
         links = "".join(
             f"<a href=/events/{year + n}/{month:02d}/>coral reef {year + n}</a> " for n in range(-5, 6) if n
         )
-        return Response(200, [("Content-Type", "text/html")], f"<title>{path}</title>{banner}{links}".encode())
+        return ServedResponse(200, [("Content-Type", "text/html")], f"<title>{path}</title>{banner}{links}".encode())
 
 
 def test_a_calendar_without_end_does_not_make_a_crawl_endless() -> None:

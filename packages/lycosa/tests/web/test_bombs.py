@@ -6,9 +6,9 @@ import pytest
 
 from crawl_helpers import plant, sim_engine
 from lycosa.core.types import Visit
-from lycosa.testweb import Response
+from lycosa.testweb import ServedResponse
 from lycosa.testweb.simulation import run_virtual
-from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, limit_markup
+from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, ParsedPage, extract, limit_markup
 from lycosa.web.parse_process import Readers
 from page_bombs import BOMBS
 
@@ -25,7 +25,7 @@ def readers() -> Iterator[Readers]:
     readers.close()
 
 
-def said(document: Document) -> int:
+def said(document: ParsedPage) -> int:
     """Letters of all that is read of a page."""
     texts = (document.marked, document.main, document.title, document.headings, document.lead)
     links = document.links
@@ -92,12 +92,12 @@ class Minefield:
         self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate([*BOMBS.values()][::4])}
         self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # goes to the pool
 
-    def response(self, url: str, *, headers: object = None, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: object = None, version: int = 0) -> ServedResponse:
         """A bomb, or the page that leads to them."""
         if url.endswith("robots.txt"):
-            return Response(404, [], b"")
+            return ServedResponse(404, [], b"")
         front = "".join(f"<p><a href='{to}'>coral {n}</a>" for n, to in enumerate(self.bodies)).encode()
-        return Response(200, [("Content-Type", "text/html")], self.bodies.get(url, front))
+        return ServedResponse(200, [("Content-Type", "text/html")], self.bodies.get(url, front))
 
     def counts(self, url: str) -> bool:
         """No page changes."""

@@ -11,7 +11,7 @@ import pytest
 from document_bombs import BOMBS, damaged
 from document_files import files
 from lycosa.web.documents.kinds import by_address, chosen, kind_of
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.parse_process import Readers, Unreadable, read_page
 from places import ROOT
 
@@ -31,7 +31,7 @@ def test_what_is_read(readers: Readers) -> None:
     seen = 0
     for name, file in files():
         url = f"http://a.test/{name.rpartition('.')[0]}.{file.kind}"
-        document: Document = readers.run("page", file.body, url, file.type)
+        document: ParsedPage = readers.run("page", file.body, url, file.type)
         wanted, got = (Counter(WORD.findall(text.lower())) for text in (file.words, document.text))
         assert (wanted & got).total() >= 0.95 * wanted.total(), (name, wanted - got)
         assert (file.flags, bool(file.flaw)) == (document.flags, bool(document.flaw)), name

@@ -9,7 +9,7 @@ from lycosa.web.html import (
     MOST_LINKS,
     OPEN,
     WINDOW,
-    Document,
+    ParsedPage,
     detect_language_code,
     extract,
     limit_markup,
@@ -20,17 +20,17 @@ from tables import each
 URL = "http://a.test/dir/page"
 
 
-def read(html: str, **rest: str) -> Document:
+def read(html: str, **rest: str) -> ParsedPage:
     """A page of some HTML."""
     return extract(html.encode(), URL, **rest)
 
 
-def text(document: Document) -> str:
+def text(document: ParsedPage) -> str:
     """The text without marks."""
     return document.marked.replace(OPEN, "").replace(CLOSE, "")
 
 
-def pairs(document: Document) -> list[tuple[str, str]]:
+def pairs(document: ParsedPage) -> list[tuple[str, str]]:
     """Links as short URLs and anchors."""
     links = document.links
     return [(url.removeprefix("http://a.test/"), anchor) for url, anchor in zip(links.urls, links.anchors, strict=True)]

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from lycosa.core.errors import FetchError, InputError
-from lycosa.web.fetch import HttpTransport, Proxy, Response
+from lycosa.web.fetch import HttpTransport, ProxySettings, Response
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 from tables import each
@@ -65,7 +65,7 @@ def through(
             Guard(allow),
             DnsCache(time, nobody),
             Politeness(time),
-            proxy=Proxy(f"http://127.0.0.1:{port}", login=user),
+            proxy=ProxySettings(f"http://127.0.0.1:{port}", login=user),
             lost=upstream.lost.append,
         )
         try:
@@ -160,7 +160,7 @@ def test_a_proxy_that_is_gone() -> None:
 
     async def main() -> tuple[FetchError, list[str], str]:
         listening = await asyncio.start_server(Upstream(), "127.0.0.1", 0)
-        proxy = Proxy(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", login="ann:secret")
+        proxy = ProxySettings(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}", login="ann:secret")
         listening.close()
         await listening.wait_closed()
         time, lost = asyncio.get_running_loop().time, list[str]()
@@ -240,7 +240,7 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
         loop = asyncio.get_running_loop()
         listening = await loop.create_server(Tunnel, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
-        proxy = Proxy(f"http://127.0.0.1:{port}", str(public) if trusted else "")
+        proxy = ProxySettings(f"http://127.0.0.1:{port}", str(public) if trusted else "")
         transport = HttpTransport(loop.time, Guard(), DnsCache(loop.time), Politeness(loop.time), proxy=proxy)
         try:
             return await transport.fetch("https://a.example/", HEADERS)
@@ -269,13 +269,13 @@ def test_https_through_a_proxy_that_reads_along(tmp_path: Path, trusted: bool) -
 )
 def test_addresses_of_proxies(address: str, expected: str) -> None:
     """A bare host is enough, and a password is never shown."""
-    assert expected == str(Proxy(address)) == str(Proxy(address, login="ann:secret"))
+    assert expected == str(ProxySettings(address)) == str(ProxySettings(address, login="ann:secret"))
 
 
 def test_no_password_in_an_address() -> None:
     """Addresses are kept in crawl.toml and shown in reports: name and password come from the environment."""
     with pytest.raises(InputError, match="LYCOSA_PROXY_AUTH=name:password") as error:
-        Proxy("http://ann:secret@proxy.example:3128")
+        ProxySettings("http://ann:secret@proxy.example:3128")
     assert "secret" not in str(error.value)
 
 
@@ -292,7 +292,7 @@ def test_no_password_in_an_address() -> None:
 def test_addresses_that_are_none(address: str) -> None:
     """What can't be a proxy is an error that names it and shows how to write one."""
     with pytest.raises(InputError, match=r"--proxy .*http://127\.0\.0\.1:8080"):
-        Proxy(address)
+        ProxySettings(address)
 
 
 def test_certificates_that_are_none(tmp_path: Path) -> None:
@@ -300,6 +300,6 @@ def test_certificates_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("hello")
     for name, why in (("none.pem", "No such file"), ("empty.pem", "no certificate in PEM form")):
         with pytest.raises(InputError, match=f"--proxy-ca .*{name}.*{why}"):
-            Proxy("http://127.0.0.1:8080", str(tmp_path / name))
+            ProxySettings("http://127.0.0.1:8080", str(tmp_path / name))
     with pytest.raises(InputError, match="name that, too, with --proxy"):
-        Proxy("", str(tmp_path / "x.pem"))
+        ProxySettings("", str(tmp_path / "x.pem"))

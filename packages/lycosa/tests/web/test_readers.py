@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from lycosa.web.apart import JOBS, DecodedAnswer, send
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.parse_process import LARGE, Readers, Unreadable, _Process, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
 
@@ -28,7 +28,7 @@ def readers() -> Iterator[Readers]:
     readers.close()
 
 
-def _packed(document: Document) -> bytes:
+def _packed(document: ParsedPage) -> bytes:
     stream = BytesIO()
     send(stream, document)
     return stream.getvalue()
@@ -119,7 +119,7 @@ def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is large, or suspect, goes to another process."""
     asked: list[int] = []
 
-    def run(self: Readers, job: str, *given: bytes) -> Document:
+    def run(self: Readers, job: str, *given: bytes) -> ParsedPage:
         asked.append(len(given[0]))
         raise Unreadable("too bad")
 
@@ -137,7 +137,7 @@ def test_what_is_large_is_read_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where none can be started, what is only large is read here; what is suspect is not."""
 
-    def run(self: Readers, job: str, *given: bytes) -> Document:
+    def run(self: Readers, job: str, *given: bytes) -> ParsedPage:
         raise OSError(11, "no more processes")
 
     monkeypatch.setattr(Readers, "run", run)

@@ -32,7 +32,7 @@ from lycosa_lab.findings import Findings, ReportFigure, ReportTable, Ruling, cla
 from lycosa_lab.measures import Floats, polite
 from lycosa_lab.papers import Bench
 from lycosa_lab.results import ExperimentResults, Trial
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE, label
 
 SEEDS, EXAMPLES = 3, 20
@@ -198,7 +198,7 @@ def benchmark(
     return made
 
 
-def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[Subject]:
+def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
     """Topics told by words or by examples. With examples there are no words: a topic's name would be a query."""
     if told == "words":
         return subjects_of(index, topics)

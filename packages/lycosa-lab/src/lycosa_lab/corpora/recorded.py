@@ -10,14 +10,14 @@ from urllib.parse import quote
 
 import numpy as np
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Page, Visit
 from lycosa.judges.taxonomy import path_of
 from lycosa.replay.captures import RESPONSE
-from lycosa.replay.recording import Archive, Recording, Spot
-from lycosa.replay.records import Answer, ArchiveIterator, Damaged
+from lycosa.replay.recording import ArchiveFile, Recording, Spot
+from lycosa.replay.records import ArchiveIterator, Damaged, RecordedAnswer
 from lycosa.spaces import web_space
 from lycosa.store.log import PAGES, current_labels
 from lycosa.testweb import Web
@@ -68,7 +68,7 @@ def archive(
                     yield recorded
 
 
-def recorded_of(answer: Answer, account: Account, keep: Keep) -> RecordedPage | None:
+def recorded_of(answer: RecordedAnswer, account: Account, keep: Keep) -> RecordedPage | None:
     """A recorded answer as a page or a redirect; None, and counted, where it is neither."""
     url = canonical(answer.url)
     if url is None:
@@ -97,7 +97,7 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> RecordedPage | 
         return None
 
 
-def _count_rest(held: Archive, account: Account) -> None:
+def _count_rest(held: ArchiveFile, account: Account) -> None:
     """Count what a file has beside captures: damaged or cut off records, answers that no crawl would have."""
     if held.path.suffix == ".wacz":  # other things lie in between, and a zip knows its own length
         return
@@ -133,7 +133,7 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
     Pages labelled with `lycosa label` are of the class relevant or irrelevant; of several labels the last counts.
     That there are none is told, unless the pages are `labelled` by a table.
     """
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         log = collection.log
         labels = current_labels(log)
         empty = True

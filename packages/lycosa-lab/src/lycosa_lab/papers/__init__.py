@@ -16,7 +16,7 @@ from lycosa_lab.experiment_runner import run
 from lycosa_lab.experiments import Experiment
 from lycosa_lab.findings import ENOUGH, WEIGHED, Claim, Findings, ReportFigure, ReportTable
 from lycosa_lab.results import ExperimentResults
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 PAPERS = {
     "otie": "Guan et al. 2008: link context and importance (OTIE)",
@@ -54,7 +54,7 @@ class Bench:
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
         return Experiment(name=name, strategies=list(strategies), **given)
 
-    def subjects(self, plan: Experiment) -> list[Subject]:
+    def subjects(self, plan: Experiment) -> list[HuntSubject]:
         return subjects_of(
             self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
         )
@@ -65,7 +65,7 @@ class Bench:
         work: str = "",
         *,
         index: CorpusIndex | None = None,
-        subjects: Sequence[Subject] | None = None,
+        subjects: Sequence[HuntSubject] | None = None,
         part: str = "",
         title: str = "",
     ) -> ExperimentResults:

@@ -33,7 +33,7 @@ from lycosa_lab.findings import (
 from lycosa_lab.measures import Floats, found, harvest
 from lycosa_lab.papers import PICTURE, Bench, remarks_of
 from lycosa_lab.results import ExperimentResults, Trial
-from lycosa_lab.subjects import Subject, seeded_random
+from lycosa_lab.subjects import HuntSubject, seeded_random
 
 SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"
 
@@ -205,7 +205,7 @@ class Evaluator:
             "average similarity", lambda one, results, budgets: harvest(self.gains_of(one, results), budgets)
         )
 
-    def of(self, subject: Subject) -> Floats:
+    def of(self, subject: HuntSubject) -> Floats:
         """How like the subject's relevant pages each page of the corpus is."""
         key = f"{subject.name} {int(subject.seen.sum())}"
         if key not in self.known:
@@ -214,7 +214,7 @@ class Evaluator:
             self.agreements.setdefault(subject.name, self._agreement(subject, relevant, self.known[key]))
         return self.known[key]
 
-    def chosen(self, subject: Subject) -> list[int]:
+    def chosen(self, subject: HuntSubject) -> list[int]:
         """The relevant pages that are compared with."""
         nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
         nodes = seeded_random(self.random_seed, "evaluator", subject.name).permutation(nodes)
@@ -224,7 +224,7 @@ class Evaluator:
     def gains_of(self, outcome: Trial, results: ExperimentResults) -> Floats:
         return gains_of(outcome, results, self.of(results.subjects[outcome.subject]))
 
-    def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> Floats:
+    def _agreement(self, subject: HuntSubject, relevant: Sequence[int], like: Floats) -> Floats:
         """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
         rest = subject.unseen
         rest[list(relevant)] = False

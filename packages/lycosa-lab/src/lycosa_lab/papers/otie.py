@@ -23,7 +23,7 @@ from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, ReportTable, clai
 from lycosa_lab.measures import harvest
 from lycosa_lab.papers import PICTURE, Bench
 from lycosa_lab.preparation import classified, prepare, trained_on
-from lycosa_lab.subjects import Subject
+from lycosa_lab.subjects import HuntSubject
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
@@ -62,7 +62,7 @@ def findings(bench: Bench) -> Findings:
     kinds, remarks = list(JUDGES), []
     if bench.quick:
         kinds, remarks = ["svm", "nb"], ["Quick: the neural network, which takes longer than all else, is no judge."]
-    topics: dict[str, tuple[Subject, Said]] = {}
+    topics: dict[str, tuple[HuntSubject, Said]] = {}
     drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
         try:
@@ -108,8 +108,8 @@ def findings(bench: Bench) -> Findings:
 
 
 def _trained(
-    index: CorpusIndex, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int
-) -> tuple[Subject, Said]:
+    index: CorpusIndex, subject: HuntSubject, kinds: Sequence[str], out: Path, random_seed: int
+) -> tuple[HuntSubject, Said]:
     """Train the classifiers on the same pages; the first guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
@@ -124,7 +124,7 @@ def _trained(
     return replace(prepared, model=files[kinds[0]]), said
 
 
-def _quality(kinds: Sequence[str], topics: Sequence[tuple[Subject, Said]]) -> ReportTable:
+def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Said]]) -> ReportTable:
     """How right the classifiers are on pages that they were not trained on."""
     means = {}
     for kind in kinds:

@@ -36,7 +36,7 @@ from lycosa_lab.findings import (
 from lycosa_lab.measures import Floats, exclusive, harvest, overlap, steps_to
 from lycosa_lab.papers import Bench, remarks_of
 from lycosa_lab.results import ExperimentResults
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 
 BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
 PAIR = (RULES, BASELINE)
@@ -106,7 +106,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
     return runs
 
 
-def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
+def _seeds(subjects: Sequence[HuntSubject], wanted: int, sets: int = 1) -> int:
     """As many as the paper has, or what the smallest topic has room for."""
     relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
     return min(wanted, max(1, relevant // (ROOM * sets)))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.tracing import compared, spellings
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
@@ -195,14 +195,14 @@ def compare_versions(
     """Two versions of a page, by their numbers (`seq`), or its last two; with `whole` also what is the same."""
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
-    with Collection(access.directory) as collection:
+    with CrawlDirectory(access.directory) as collection:
         versions = _versions_of(collection, plain(url, 4_000))
         if len(versions) < 2:
             raise HTTPException(404, "there is one version of this page" if versions else "no such page in this crawl")
         return _difference(collection, versions, *_places(versions, old, new), whole=whole)
 
 
-def _versions_of(collection: Collection, url: str) -> list[tuple[int, Visit]]:
+def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]]:
     """The versions of a page with their numbers in the log, the oldest first; empty where the crawl has none."""
     for node in spellings(url):
         rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
@@ -225,7 +225,7 @@ def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None)
 
 
 def _difference(
-    collection: Collection, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
+    collection: CrawlDirectory, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
 ) -> VersionDiff:
     comparison = compared(collection, [visit for _, visit in versions], earlier, later, LONGEST)
     found = comparison.as_data(whole=whole)

@@ -24,7 +24,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import StreamingResponse
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import FORMATS, tables
 from lycosa.collection.export.selection import Selection
 from lycosa.core.errors import LycosaError
@@ -82,7 +82,7 @@ def export_crawl(
     kind = FORMATS[form]
 
     def write(out: IO[bytes]) -> None:
-        with Collection(access.directory, threshold) as collection:
+        with CrawlDirectory(access.directory, threshold) as collection:
             kind.write(Selection(collection, everything=everything, versions=kind.versions == "all"), out)
 
     access.person.record("crawl exported", access.crawl["id"])
@@ -165,7 +165,7 @@ def _pack(
 
 
 def _pack_crawl(folder: str, directory: Path, entry: Callable[..., IO[bytes]]) -> None:
-    with Collection(directory) as collection:
+    with CrawlDirectory(directory) as collection:
         with entry(f"{folder}/pages.jsonl") as file:
             tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
         for name, upto in sorted(collection.log.archived().items()):

@@ -10,12 +10,12 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from lycosa.collection.best import questions
-from lycosa.collection.crawl_directory import INFLATED, Collection
+from lycosa.collection.crawl_directory import INFLATED, CrawlDirectory
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
 from lycosa.collection.tracing import spellings
-from lycosa.collection.view import CrawlView, Link
+from lycosa.collection.view import CrawlView, PageLink
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
@@ -98,7 +98,7 @@ class TermCount(BaseModel):
 
 class PageDetails(PageOut):
     versions: list[VersionOut]
-    links: list[Link]
+    links: list[PageLink]
     terms: list[TermCount]
 
 
@@ -170,7 +170,7 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> P
         found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
         versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
         last = next((visit for _, visit in found if isinstance(visit, Visit)), None)
-        links: list[Link] = []
+        links: list[PageLink] = []
         if last is not None:
             last.links.keep(200)
             links = cached.view.links(last)
@@ -224,7 +224,7 @@ def _page(cached: CachedView, url: str) -> PageRow:
     raise HTTPException(404, "this crawl has no such page")
 
 
-def _collection(view: CrawlView) -> Collection:
+def _collection(view: CrawlView) -> CrawlDirectory:
     found = collection_of(view)
     if found is None:
         raise HTTPException(404, "this crawl has no such page")
@@ -244,7 +244,7 @@ def _terms(view: CrawlView, page: PageRow) -> list[TermCount]:
         return [TermCount(term=view.words[number], count=count) for count, number in best]
 
 
-def _readable(collection: Collection, visit: Visit) -> reader.Readable:
+def _readable(collection: CrawlDirectory, visit: Visit) -> reader.Readable:
     exchange = collection.exchange(visit)
     if exchange is None:
         return reader.Readable("")

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.crawl_directory import Collection
-from lycosa.collection.searching import Hit, Search, index_words
+from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.searching import Search, SearchHit, index_words
 from lycosa.core.errors import LycosaError
 from lycosa_server.api.page_routes import FilterQuery
 from lycosa_server.guards import CrawlAccess, crawl_to
@@ -96,7 +96,7 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter
 
 
 def _found(
-    cached: CachedView, hit: Hit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
+    cached: CachedView, hit: SearchHit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
 ) -> SearchResultOut:
     page = cached.view.page(hit.url)
     relevance = (
@@ -108,6 +108,9 @@ def _found(
 
 
 def _index(cached: CachedView) -> None:
-    with suppress(LycosaError, OSError), Collection(cached.view.path) as collection:  # else the next search says why
+    with (
+        suppress(LycosaError, OSError),
+        CrawlDirectory(cached.view.path) as collection,
+    ):  # else the next search says why
         index_words(collection)
     cached.indexing = False

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.page_rows import PageRow
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LycosaError
@@ -171,7 +171,7 @@ def _terms(
 
 def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
-    with suppress(LycosaError, OSError), Collection(view.path) as collection:  # else titles have to do
+    with suppress(LycosaError, OSError), CrawlDirectory(view.path) as collection:  # else titles have to do
         for page in pages:
             for visit in collection.history(page.node)[-1:]:
                 texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))

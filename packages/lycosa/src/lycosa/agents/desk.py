@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lycosa import crawling
-from lycosa.collection.crawl_directory import Collection as Reading
+from lycosa.collection.crawl_directory import CrawlDirectory as Reading
 from lycosa.collection.export.cleaning import clean, line
 from lycosa.collection.opened import Collection
 from lycosa.collection.summary import Figures

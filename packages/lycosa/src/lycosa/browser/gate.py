@@ -53,7 +53,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RequestPolicy:
     """What a page may ask for."""
 
     resources: str = "needed"
@@ -96,7 +96,7 @@ class Cache:
 class Sitting:
     """One page in front of the browser: what it is, and what it has asked for."""
 
-    def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: Allowance, cache: Cache) -> None:
+    def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: RequestPolicy, cache: Cache) -> None:
         self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
         self.url = node.partition("#")[0]
         self.rendered = RenderedPage()

@@ -23,7 +23,7 @@ from lycosa.browser.chromium import (
     attend,
     brief,
 )
-from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
+from lycosa.browser.gate import Cache, RequestPolicy, Sitting, Slot
 from lycosa.core.options import Options
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import Visit
@@ -58,7 +58,7 @@ class Rendering:
         self.megabytes = megabytes
         self.needs = Needs(always=options.render == "always")
         self.notes: list[str] = []
-        self.allowance = Allowance(
+        self.allowance = RequestPolicy(
             options.render_resources, options.render_requests, options.render_bytes, options.render_trackers
         )
         self.program = program

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import Any
 
 from lycosa.checks.failing import GROWTH, want
-from lycosa.checks.trials import START, Again, Aging, SampleJudge, Shuffled
+from lycosa.checks.trials import START, Aging, EveryThirdVisit, SampleJudge, Shuffled
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Strategy, VisitScheduler
 from lycosa.core.types import Event, Pick, Seed, Visit
@@ -85,7 +85,7 @@ def resumes_alike(
     With `again` pages are visited a second time while it goes on.
     """
     space = Aging if again else Shuffled
-    live = engine(make(), space(trouble=trouble), scheduler=Again() if again else None)
+    live = engine(make(), space(trouble=trouble), scheduler=EveryThirdVisit() if again else None)
     log = run(live, after)
     resumed = engine(make(), space(trouble=trouble), log)
     expected, actual = picks(live), picks(resumed)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from lycosa.checks.failing import SECONDS, CheckFailed, shape, want
 from lycosa.checks.trials import visits
 from lycosa.core.protocols import Judge, Learner
-from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Place, Visit
+from lycosa.core.types import ArchivePlace, Judgement, Label, Links, ModelUpdate, Page, Visit
 from lycosa.store import codec
-from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.text.vocabulary import PageWords, Vocabulary
 
 MakeJudge: TypeAlias = Callable[[], Judge]
 
@@ -36,7 +36,7 @@ def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, 
 _REEF = "Coral reefs bleach when the sea is too warm for too long."
 
 
-def _judged(judge: Judge, page: Page, what: str, reading: Reading | None = None) -> Judgement:
+def _judged(judge: Judge, page: Page, what: str, reading: PageWords | None = None) -> Judgement:
     """Judge a page, read already or not, and look at the form of the judgement."""
     reading = reading or Vocabulary().read(page)
     judgement = judge.judge(page, reading)
@@ -62,7 +62,7 @@ def _judged(judge: Judge, page: Page, what: str, reading: Reading | None = None)
     return judgement
 
 
-def _right_facets(judge: Any, page: Page, reading: Reading, plain: Judgement, what: str) -> None:
+def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, what: str) -> None:
     """Judge it again with every facet that a strategy may want: finite, one per link, and nothing else changes."""
     before = judge.facets
     judge.facets = FACETS
@@ -207,7 +207,7 @@ def data_can_be_stored(make: MakeJudge) -> None:
     data = _judged(make(), _page(_REEF, ["coral"]), "a page").data
     advice = "use dictionaries with string keys, lists, strings, bytes, bool, int and float (no numpy, no tuples)"
     try:
-        stored = codec.decode_visit(codec.encode_visit(Visit("n", "page", "ok", 1, data=data)), Place()).data
+        stored = codec.decode_visit(codec.encode_visit(Visit("n", "page", "ok", 1, data=data)), ArchivePlace()).data
     except (TypeError, ValueError, OverflowError) as error:
         raise CheckFailed(f"Judgement.data is {data!r}, which the log can't keep ({error}): {advice}") from error
     want(stored == data, f"Judgement.data is {data!r}, but comes back from the log as {stored!r}: {advice}")

@@ -209,7 +209,7 @@ class Aging(Shuffled):
         return page
 
 
-class Again(VisitScheduler):
+class EveryThirdVisit(VisitScheduler):
     """A keeper that has every page visited once more, in the order of the log, every third visit."""
 
     refreshes = True

@@ -14,7 +14,7 @@ from rich.text import Text
 from lycosa.cli.changes import magnitude
 from lycosa.cli.page import title_parts, version_at, versions_of
 from lycosa.cli.printing import UNCUT, LabelledText, Part, heading, output, print_result, squeezed
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.tracing import compared, known
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
@@ -37,7 +37,7 @@ _SIGNS = {
 
 
 def compare(directory: Path, url: str, from_: str, to: str, *, whole: bool, whole_text: bool, json: bool) -> None:
-    with Collection(directory, whole_text=whole_text) as collection:
+    with CrawlDirectory(directory, whole_text=whole_text) as collection:
         versions = versions_of(known(collection, url))
         if len(versions) == 1:
             alone = f"there is one version, of {when(versions[0].started)}: nothing to compare it with"

@@ -17,7 +17,7 @@ from rich.text import Text
 from lycosa.cli.crawl_runner import EVERY, ProgressDisplay
 from lycosa.cli.printing import Part, is_live_terminal, show
 from lycosa.cli.progress_bar import StatusLine
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import estimate
 from lycosa.collection.summary import weakness
 from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, larger, spending
@@ -130,7 +130,7 @@ class CrawlProgress(ProgressDisplay):
         yield f"{found.told}: harvest rate {tally.harvest:.1%}. {many(tally.requests, 'request')}{spent}."
         yield f"Ended: {engine.ending or 'interrupted'}."
         if path is not None and tally.pages:
-            with Collection(path) as collection:
+            with CrawlDirectory(path) as collection:
                 warning = weakness(collection, tally.pages)
             if warning:
                 yield f"The topic's words are weak: {warning}."

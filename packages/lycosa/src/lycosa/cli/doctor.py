@@ -218,7 +218,7 @@ def _files() -> Iterator[Finding]:
 
 def _trial() -> Iterator[Finding]:
     """Crawl five pages on this machine over HTTP, keep them, and read them back: measured, not assumed."""
-    from lycosa.collection.crawl_directory import Collection
+    from lycosa.collection.crawl_directory import CrawlDirectory
     from lycosa.crawling import crawl
     from lycosa.testweb import Web, serve
 
@@ -234,7 +234,7 @@ def _trial() -> Iterator[Finding]:
             told, remedy = f"{pages} of 5 pages could be fetched: {why}", "let programs connect to 127.0.0.1"
             yield Finding("trial", told, "nothing can be crawled", remedy, essential=True)
             return
-        with Collection(out) as collection:
+        with CrawlDirectory(out) as collection:
             read = sum(bool(collection.document(visit).marked) for _, visit in collection.pages(copies=True))
     told = f"5 pages over HTTP on this machine in {seconds:.2f} s; {read} of 5 read back from log and WARC"
     if read == 5:

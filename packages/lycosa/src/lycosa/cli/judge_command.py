@@ -16,7 +16,7 @@ from lycosa.cli.parameters import REGISTRIES, Dir, Json, Threshold
 from lycosa.cli.printing import Part, heading, page_lines, print_result, require_crawl, show
 from lycosa.collection import judging
 from lycosa.collection.best import Question, questions
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import at_least
 from lycosa.collection.judging import Judged, Moved
 from lycosa.core.errors import InputError
@@ -109,7 +109,7 @@ def label(
         require_crawl(directory)
         keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())], json=json)
         return
-    with Collection(directory) as collection:
+    with CrawlDirectory(directory) as collection:
         found = questions(collection, 10)
     if found and not json and sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
         _ask(directory, found)

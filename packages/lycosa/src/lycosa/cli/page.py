@@ -15,17 +15,17 @@ from rich.text import Text
 
 from lycosa.cli.parameters import Dir, Json, WholeText, parse_end_time
 from lycosa.cli.printing import Part, heading, print_result, squeezed, timestamp
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import at_least
-from lycosa.collection.page_rows import Fate
+from lycosa.collection.page_rows import PageFate
 from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import content_of, known
-from lycosa.collection.view import Link
+from lycosa.collection.view import PageLink
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many, when
 from lycosa.revisit.change import change_of
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
 VERSION = "A number (1 is the first, -1 the last), a date, a time, or '2d ago'."
@@ -44,7 +44,7 @@ def page(
     json: Json = False,
 ) -> None:
     """Show a page: text, links, versions, why it was fetched."""
-    with Collection(directory, whole_text=whole_text) as collection:
+    with CrawlDirectory(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         visit = content_of(visits) or visits[-1]
         if version:
@@ -113,7 +113,7 @@ def version_at(versions: Sequence[Visit], typed: str, now: float, option: str) -
 # -- facts ---------------------------------------------------------------------------------------------------------
 
 
-def _tree(collection: Collection, visit: Visit, body: bytes) -> bytes:
+def _tree(collection: CrawlDirectory, visit: Visit, body: bytes) -> bytes:
     from lycosa.web.tree import parse_tree, to_xml
 
     exchange = collection.exchange(visit)
@@ -123,7 +123,7 @@ def _tree(collection: Collection, visit: Visit, body: bytes) -> bytes:
 
 def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
     """Return which version this is, and what has become of the page since."""
-    fate = Fate.of(visits)
+    fate = PageFate.of(visits)
     if fate is None or not visit.is_version:
         return {"version": 0, "versions": 0, "until": None, "standing": None}
     versions = versions_of(visits)
@@ -143,7 +143,7 @@ def _standing(visits: list[Visit], visit: Visit) -> dict[str, Any]:
     }
 
 
-def _body(collection: Collection, visit: Visit) -> bytes:
+def _body(collection: CrawlDirectory, visit: Visit) -> bytes:
     exchange = collection.exchange(visit)
     if exchange is None:
         why = f"the visit brought none ({visit.outcome})" if collection.options.archive else _UNKEPT
@@ -163,20 +163,20 @@ def _lost(visit: Visit) -> str:
     return f"the body of {visit.node} lies in another record, which is missing: restore the archive from a backup"
 
 
-def _archived(collection: Collection, visit: Visit) -> tuple[Exchange | None, Document, str]:
+def _archived(collection: CrawlDirectory, visit: Visit) -> tuple[Exchange | None, ParsedPage, str]:
     """Return what the archive holds of a visit; and if that is nothing, why."""
     try:
         exchange = collection.exchange(visit)
         if exchange is None:
-            return None, Document(title=visit.title), "" if collection.options.archive else _UNKEPT
+            return None, ParsedPage(title=visit.title), "" if collection.options.archive else _UNKEPT
         if not exchange.body and visit.size:
-            return exchange, Document(title=visit.title), _lost(visit)
+            return exchange, ParsedPage(title=visit.title), _lost(visit)
         return exchange, collection.document(visit, exchange), ""
     except StoreError as error:
-        return None, Document(title=visit.title), str(error)
+        return None, ParsedPage(title=visit.title), str(error)
 
 
-def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[str, Any]:
+def _facts(visit: Visit, exchange: Exchange | None, document: ParsedPage) -> dict[str, Any]:
     return {
         "url": visit.node,
         "title": clean(document.title or visit.title),
@@ -253,7 +253,7 @@ def _parts(facts: dict[str, Any], threshold: float) -> Iterator[Part]:
     yield _why(facts["why"])
     yield from heading("text")
     yield facts["text"] or Text(facts["trouble"] or "none", "dim")
-    links: list[Link] = facts["links"]
+    links: list[PageLink] = facts["links"]
     if links:
         fetched = sum(link.state in ("fetched", "vanished", "moved") for link in links)
         yield from heading(f"{len(links)} links, {fetched} of them fetched")

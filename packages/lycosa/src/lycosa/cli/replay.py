@@ -20,7 +20,7 @@ from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
 from lycosa.replay.certificates import Authority
 from lycosa.replay.live import Recorder, RecordingProxy
-from lycosa.replay.proxy import LocalProxy, Proxy
+from lycosa.replay.proxy import LocalProxy, ReplayProxy
 from lycosa.replay.proxy_pages import NOWHERE, how_to
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import guard_of, wall_clock
@@ -69,12 +69,12 @@ def replay(
 
     with Recording(files or [], at=moment, progress=(lambda *_: None) if quiet else indexing) as recording:
         line.clear()
-        proxy = Proxy(recording, Authority(), port)
+        proxy = ReplayProxy(recording, Authority(), port)
         print_notes([] if quiet else recording.notes)
         serve(proxy, quiet, lambda: _introduce(proxy, at), lambda: _farewell(proxy))
 
 
-def _introduce(proxy: Proxy, at: str) -> None:
+def _introduce(proxy: ReplayProxy, at: str) -> None:
     recording, certificate = proxy.recording, str(proxy.authority.path)
     print(
         f"is a proxy for {many(len(recording), 'recorded answer')} in {many(len(recording.archives), 'file')}"
@@ -87,7 +87,7 @@ def _introduce(proxy: Proxy, at: str) -> None:
     sys.stdout.flush()
 
 
-def _farewell(proxy: Proxy) -> None:
+def _farewell(proxy: ReplayProxy) -> None:
     tally = proxy.tally
     print(
         f"\nserved {tally['recorded']:,}, not recorded {tally['missing']:,}, damaged {tally['damaged']:,}",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from lycosa.cli.parameters import Dir, Json, Threshold
 from lycosa.cli.printing import print_result, write_page
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather, render
 from lycosa.drawing.formats import size
 from lycosa.explaining.reasons import outlook
@@ -21,7 +21,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write an HTML report: harvest, pages, hosts, errors."""
-    with Collection(directory, threshold) as collection:
+    with CrawlDirectory(directory, threshold) as collection:
         target = out or directory / "report.html"
         found = gather(collection)
         found.outlook = outlook(directory)

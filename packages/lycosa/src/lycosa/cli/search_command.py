@@ -14,9 +14,9 @@ from rich.text import Text
 from lycosa.cli.parameters import Dir, Json, parse_time
 from lycosa.cli.printing import LabelledText, Part, output, print_notes, print_result, squeezed
 from lycosa.cli.progress_bar import StatusLine
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.querying import Query, joined, parse
-from lycosa.collection.searching import Hit, Progress, Results, Search
+from lycosa.collection.searching import Progress, Results, Search, SearchHit
 from lycosa.crawling.crawl_files import start_indexer
 from lycosa.store.search import NAME
 
@@ -49,7 +49,7 @@ def search(
     patience = None if wait else 4.0
     with (
         IndexingProgress() as telling,
-        Collection(directory) as collection,
+        CrawlDirectory(directory) as collection,
         Search(collection, telling, patience) as index,
     ):
         results = index.find(
@@ -89,7 +89,7 @@ def _parts(results: Results, query: Query, filtered: bool) -> Iterator[Part]:
         yield from _hit(hit)
 
 
-def _hit(hit: Hit) -> Iterator[Part]:
+def _hit(hit: SearchHit) -> Iterator[Part]:
     yield ""
     yield LabelledText(Text(f"{hit.rank:>2}. "), Text(squeezed(hit.title) or hit.url, "bold"))
     yield LabelledText("    ", Text(hit.url, "cyan"))

@@ -19,7 +19,7 @@ from lycosa.drawing.formats import many
 from lycosa.revisit.ledger import day_and_time
 
 if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
-    from lycosa.collection.summary import Again, Summary
+    from lycosa.collection.summary import RevisitCounts, Summary
     from lycosa.core.options import Options
 
 
@@ -98,7 +98,7 @@ def _counted(rows: Iterable[tuple[int, str, str]]) -> Iterator[Part]:
         yield from (LabelledText(" " * 8, Text(line, "dim")) for line in lines)
 
 
-def _again(again: Again) -> Iterator[Part]:
+def _again(again: RevisitCounts) -> Iterator[Part]:
     """Yield what came of revisits: in a line, then how they ended."""
     changes = dict(again.changes)
     kinds = [f"{changes.get('changed', 0):,} changed"]

@@ -19,7 +19,7 @@ from lycosa.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
     from lycosa.training.evaluation import Quality
-    from lycosa.training.train import Trained
+    from lycosa.training.train_model import Trained
 
 
 class TrainCommands(Commands):
@@ -106,7 +106,7 @@ def pages(
 ) -> None:
     """Train a classifier on labelled pages."""
     from lycosa.training.looking import fetched, recorded
-    from lycosa.training.train import train
+    from lycosa.training.train_model import train
 
     options = network_options(**network)
     out = out or Path(f"{Path(os.path.abspath(sources[0])).name.removesuffix('.tsv')}.model")

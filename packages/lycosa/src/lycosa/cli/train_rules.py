@@ -20,7 +20,7 @@ from lycosa.judges.model import TrainedModel
 from lycosa.strategies.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.training import rules as training
 from lycosa.training.looking import fetched, recorded
-from lycosa.training.train import check_out
+from lycosa.training.train_model import check_out
 
 SHOW = Group("Show rules, without --model")
 MOST_SHOWN = 200  # classes of a matrix that is printed

@@ -13,8 +13,8 @@ from lycosa.cli.parameters import Json, Limit, Quiet
 from lycosa.cli.printing import Part, listing, print_result, remarks, right_aligned
 from lycosa.cli.progress_bar import show_progress
 from lycosa.core.errors import InputError
-from lycosa.training.train import check_out
-from lycosa.training.web_directory import COLUMNS, Branch, WebDirectory, read_web_directory
+from lycosa.training.train_model import check_out
+from lycosa.training.web_directory import COLUMNS, TopicBranch, WebDirectory, read_web_directory
 
 
 def taxonomy(
@@ -87,7 +87,7 @@ def _parts(directory: WebDirectory, branch: str, limit: int, sources: list[Path]
     yield f"Train with it: lycosa train {name}"
 
 
-def _marked(directory: WebDirectory, child: Branch) -> str:
+def _marked(directory: WebDirectory, child: TopicBranch) -> str:
     if child.marked:
         return "marked"
     return "some marked" if any(mark.startswith(f"{child.path}/") for mark in directory.marked) else ""

@@ -15,7 +15,7 @@ from lycosa.cli.printing import LabelledText, Part, heading, output, print_resul
 from lycosa.cli.progress_bar import show_progress
 from lycosa.collection.estimate import at_least
 from lycosa.drawing.figure import bar
-from lycosa.explaining.answers import Fetched, Stop, Why
+from lycosa.explaining.answers import Fetched, PathPage, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.store.directory import is_running
 
@@ -215,7 +215,7 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         yield Text(f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
 
 
-def _way(way: list[Stop]) -> Iterator[Part]:
+def _way(way: list[PathPage]) -> Iterator[Part]:
     for place, stop in enumerate(way):
         text, anchor = squeezed(stop.title), squeezed(stop.anchor)
         if anchor and anchor != text:

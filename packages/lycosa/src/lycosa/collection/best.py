@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import unsure
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
@@ -23,7 +23,7 @@ OF_ONE_HOST = 3  # pages of one host in a row of ten
 
 
 def best_of(
-    collection: Collection, most: int, *, at_least: float = 0.0, first_versions: bool = False
+    collection: CrawlDirectory, most: int, *, at_least: float = 0.0, first_versions: bool = False
 ) -> list[tuple[int, Visit]]:
     """The best pages and the numbers of their events: as they are now, or as they first were."""
     view = collection.view()
@@ -96,7 +96,7 @@ class Question:
         return asdict(self)
 
 
-def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
+def questions(collection: CrawlDirectory, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
     """The pages of which a person's word would help most, the most helpful first; none that somebody has labelled.
 
     `labelled`: pages with labels that are not in the log yet.

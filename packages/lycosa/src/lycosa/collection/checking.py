@@ -21,7 +21,7 @@ from typing import Any
 from lycosa.collection import searching, shelf
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.types import Event, Place, Terms, Visit
+from lycosa.core.types import ArchivePlace, Event, Terms, Visit
 from lycosa.store import cdxj, codec
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, NON_VISIT_KINDS, SqliteLog, harden, is_valid_place, row_columns
@@ -163,8 +163,8 @@ def _decoded(row: tuple[Any, ...]) -> Event | None:
         if kind in NON_VISIT_KINDS:
             return codec.decode_other(kind, body)
         plain = isinstance(file, str) and type(start) is int and type(length) is int
-        place = Place(file, start, length) if plain else Place()
-        return codec.decode_visit(body, place if is_valid_place(place) else Place())
+        place = ArchivePlace(file, start, length) if plain else ArchivePlace()
+        return codec.decode_visit(body, place if is_valid_place(place) else ArchivePlace())
     except codec.DECODE_ERRORS:
         return None
 

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from lycosa.collection.page_rows import Fate
+from lycosa.collection.page_rows import PageFate
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit
@@ -22,7 +22,7 @@ from lycosa.spaces.mastodon import place, read_document
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.versions import Versions
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.parse_process import read_again
 from lycosa.web.urls import canonical
@@ -38,7 +38,7 @@ def check_threshold(threshold: float, probability: bool) -> None:
         raise InputError(f"the threshold is {threshold:g}: it must be {upto}")
 
 
-class Collection:
+class CrawlDirectory:
     """Pages of a crawl, with their text.
 
     A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
@@ -102,9 +102,9 @@ class Collection:
         """Every visit of a URL, in order."""
         return list(self.log.visits("node = ?", given=(canonical(url) or url,)))
 
-    def fate(self, url: str) -> Fate | None:
+    def fate(self, url: str) -> PageFate | None:
         """What has become of a page: whether it stands, has vanished or moved, and since when; None for no page."""
-        return Fate.of(self.history(url))
+        return PageFate.of(self.history(url))
 
     def view(self) -> CrawlView:
         """The crawl as a whole, as it is now: read when it is first asked for, which takes a while."""
@@ -117,18 +117,18 @@ class Collection:
         """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""
         return self.versions.exchange(visit)
 
-    def document(self, visit: Visit, exchange: Exchange | None = None) -> Document:
+    def document(self, visit: Visit, exchange: Exchange | None = None) -> ParsedPage:
         """Title, text and links of an archived page; an empty document where nothing readable is archived.
 
         `exchange`, if it was read already, spares reading it again.
         """
         exchange = exchange or self.exchange(visit)
         if exchange is None:
-            return Document(title=visit.title)
+            return ParsedPage(title=visit.title)
         try:
             body, _ = inflate(exchange.body, exchange.header("content-encoding"), INFLATED)
         except BadEncoding:
-            return Document(title=visit.title)
+            return ParsedPage(title=visit.title)
         kind = exchange.header("content-type")
         if "json" in kind and place(visit.node)[0]:
             return read_document(body, visit.node)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.crawl_directory import Collection, check_threshold
+from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
 from lycosa.collection.estimate import Estimate, estimate, unsure
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
@@ -120,7 +120,7 @@ def judge(
         _check_guide(options)
     with ExitStack() as stack:
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
-        collection = stack.enter_context(Collection(path))
+        collection = stack.enter_context(CrawlDirectory(path))
         log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
         done = _Anew(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
@@ -132,7 +132,7 @@ def judge(
 
 def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
     """Have the crawl's own judge learn all that there is, labels above all. For whoever holds the directory."""
-    with Collection(opened.path) as collection:
+    with CrawlDirectory(opened.path) as collection:
         done = _Anew(collection, log, collection.options, None, now)
         done.keep(opened)
         return done.judged
@@ -177,7 +177,7 @@ class _Anew:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: CrawlDirectory,
         log: SqliteLog,
         options: Options,
         topic: Judge | None,
@@ -236,7 +236,7 @@ class _Anew:
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
         heard, learner = self._heeding(topic)
-        reader = _Reader(self.collection, learner) if isinstance(heard, LabelledJudge) and other else None
+        reader = _ArchiveJudge(self.collection, learner) if isinstance(heard, LabelledJudge) and other else None
         try:
             known = 0 if other else self._take_up(learner, name)
         except StateMismatch:
@@ -280,7 +280,7 @@ class _Anew:
             restore(learner, snapshot[1]["engine"]["judge"])
         return int(snapshot[0]["seq"])
 
-    def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
+    def _fold(self, learner: Learner, name: str, reader: _ArchiveJudge | None, after: int) -> None:
         """Have the judge learn from the events after that one."""
         update: ModelUpdate | None = None
         for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
@@ -380,10 +380,10 @@ class _Anew:
         self.judged.kept = True
 
 
-class _Reader:
+class _ArchiveJudge:
     """Has pages judged again by a judge that must see them: as they come out of the archive."""
 
-    def __init__(self, collection: Collection, judge: Judge) -> None:
+    def __init__(self, collection: CrawlDirectory, judge: Judge) -> None:
         self.collection, self.judge = collection, judge
         languages = collection.options.languages
         self.words = Vocabulary(languages[0] if languages else "en")
@@ -400,7 +400,7 @@ class _Reader:
         return seen
 
 
-def page_of(collection: Collection, visit: Visit) -> Page:
+def page_of(collection: CrawlDirectory, visit: Visit) -> Page:
     """A page as its archived bytes tell it."""
     if not visit.place.file:
         raise InputError(

@@ -97,7 +97,7 @@ class Addresses:
         self._hashes, self._numbers, self._unsorted = hashes[order], numbers[order], {}
 
 
-class Graph:
+class CrawlGraph:
     """Fed with what a crawl has visited, in the order of the log.
 
     What first led to an address never changes: the first link to it that was recorded, whoever fetched what later.

@@ -82,8 +82,8 @@ class Collection:
             self.threshold = collection.threshold
             """What a page has to be worth to be relevant."""
 
-    def _opened(self) -> crawl_directory.Collection:
-        return crawl_directory.Collection(self.path, self._threshold, whole_text=self._whole_text)
+    def _opened(self) -> crawl_directory.CrawlDirectory:
+        return crawl_directory.CrawlDirectory(self.path, self._threshold, whole_text=self._whole_text)
 
     def __repr__(self) -> str:
         return f"lycosa.open({str(self.path)!r})"

@@ -89,7 +89,7 @@ class PageRow:
         return self.view.words_on([self.number])[0]
 
     @property
-    def fate(self) -> Fate | None:
+    def fate(self) -> PageFate | None:
         """What has become of it; None where nobody has looked again."""
         return self.view.fates.get(self.number)
 
@@ -115,7 +115,7 @@ State: TypeAlias = Literal["stands", "vanished", "moved"]
 
 
 @dataclass(slots=True, frozen=True)
-class Fate:
+class PageFate:
     """What has become of a page, as far as the looks at it tell."""
 
     state: State
@@ -128,20 +128,20 @@ class Fate:
     came: float = 0.0  # when its last version came
 
     @classmethod
-    def of(cls, visits: Iterable[Visit]) -> Fate | None:
+    def of(cls, visits: Iterable[Visit]) -> PageFate | None:
         """From all visits of a page, in order; None where no version ever came.
 
         >>> page, gone = Visit("a", "page", "ok", 1, started=1.0), Visit("a", "revisit", "gone", 2, started=5.0)
         >>> Fate.of([page]).state, Fate.of([page, gone, gone]).state, Fate.of([page, gone, gone]).since
         ('stands', 'vanished', 5.0)
         """
-        fate: Fate | None = None
+        fate: PageFate | None = None
         for visit in visits:
             fate = cls.after(fate, visit)
         return fate
 
     @classmethod
-    def after(cls, before: Fate | None, visit: Visit) -> Fate | None:
+    def after(cls, before: PageFate | None, visit: Visit) -> PageFate | None:
         """The same, visit by visit: what has become of a page, given what had before this one."""
         state: State | None = _TOLD.get(visit.outcome)
         if visit.kind not in ("page", "revisit") or state is None or not (before or visit.is_version):

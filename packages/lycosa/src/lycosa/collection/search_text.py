@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 from lycosa.drawing.formats import visible
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
@@ -75,7 +75,7 @@ def cut(text: str) -> list[str]:
     return spaced(fold(unicodedata.normalize("NFC", text))).split()
 
 
-def said(document: Document) -> str:
+def said(document: ParsedPage) -> str:
     """What a page says in its main part, fit for a terminal.
 
     >>> said(Document(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))

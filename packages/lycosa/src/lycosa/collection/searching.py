@@ -21,8 +21,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.collection import shelf
-from lycosa.collection.crawl_directory import Collection, check_threshold
-from lycosa.collection.page_rows import Fate
+from lycosa.collection.crawl_directory import CrawlDirectory, check_threshold
+from lycosa.collection.page_rows import PageFate
 from lycosa.collection.querying import Clause, Filters, Query, among, beginning, forms, parse
 from lycosa.collection.search_text import clean, fold, said, spaced
 from lycosa.collection.snippets import Highlight, Snippet, snippet
@@ -34,7 +34,7 @@ from lycosa.core.types import Visit
 from lycosa.store.directory import is_running
 from lycosa.store.log import RELEVANCE_NOW, VERSIONS
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 # what goes into the index at once: what a kill can cost, and what has to fit into memory
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
@@ -44,7 +44,7 @@ LOCK_PATIENCE = 0.5  # seconds that a search waits for another process to extend
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A page that was found."""
 
     rank: int
@@ -85,14 +85,14 @@ class Hit:
 class Results:
     """What a search found, the best first."""
 
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[SearchHit] = field(default_factory=list)
     total: int = 0
     loosened: bool = False  # no page has all that was asked for: these have some of it
     pages: int = 0  # pages that passed the filters and were searched
     unread: int = 0  # of these, those known by their titles only: nothing readable is archived
     behind: int = 0  # about how many pages are not in the index yet
 
-    def __iter__(self) -> Iterator[Hit]:
+    def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)
 
     def __len__(self) -> int:
@@ -131,7 +131,9 @@ class Search:
     ```
     """
 
-    def __init__(self, collection: Collection, progress: Progress | None = None, patience: float | None = None) -> None:
+    def __init__(
+        self, collection: CrawlDirectory, progress: Progress | None = None, patience: float | None = None
+    ) -> None:
         self.collection = collection
         self.progress = progress or Progress()
         self.patience = patience  # seconds for bringing the index up to date, about; None: no limit
@@ -194,7 +196,7 @@ class Search:
 
     def _ask(
         self, index: SearchIndex, query: Query, filters: Filters, score: float, copies: bool, limit: int
-    ) -> Answer:
+    ) -> SearchResult:
         with index.reading():
             where, values = filters.where(index)
             if not copies:
@@ -202,13 +204,13 @@ class Search:
             if score > 0:  # the index knows what pages were worth when it was made
                 worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
                 where += f" AND seq {among([seq for (seq,) in worthy], values)}"
-            return Ranking(index, where, values).answer(query, limit)
+            return IndexRanking(index, where, values).answer(query, limit)
 
-    def _hit(self, rank: int, page: Ranked, marks: Sequence[Highlight], width: int) -> Hit:
+    def _hit(self, rank: int, page: Ranked, marks: Sequence[Highlight], width: int) -> SearchHit:
         visit = self.collection.log.visit(page.seq)
         document, _ = self._read(visit)
         fate = self.collection.fate(visit.node)
-        return Hit(
+        return SearchHit(
             rank,
             visit.node,
             clean(document.title or visit.title),
@@ -224,14 +226,14 @@ class Search:
             _moment(fate.since) if fate is not None and fate.state != "stands" else None,
         )
 
-    def _read(self, visit: Visit) -> tuple[Document, bool]:
+    def _read(self, visit: Visit) -> tuple[ParsedPage, bool]:
         """What the archive has of a page, and whether it has anything."""
         try:
             exchange = self.collection.exchange(visit)
         except StoreError:
             exchange = None
         if exchange is None or (visit.size and not exchange.body):
-            return Document(title=visit.title), False
+            return ParsedPage(title=visit.title), False
         return self.collection.document(visit, exchange), True
 
     # -- keeping up --------------------------------------------------------------------------------------------
@@ -335,7 +337,7 @@ class Search:
         """When a page last changed, by the time of that event."""
         if visit.kind != "revisit":
             return 0.0
-        fate = Fate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
+        fate = PageFate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
         return fate.changed if fate is not None else 0.0
 
 
@@ -358,7 +360,7 @@ class Ranked(NamedTuple):
 
 
 @dataclass(slots=True)
-class Answer:
+class SearchResult:
     """The best pages, the best first."""
 
     best: list[Ranked] = field(default_factory=list)
@@ -387,7 +389,7 @@ class QueryTerm:
         return (Highlight((word,), self.idf, self.prefix, group) for word in self.words)
 
 
-class Ranking:
+class IndexRanking:
     """The pages of an index that pass a filter, ready to be ranked. Columns have a place for each number.
 
     BM25, as FTS5 has it for each word, added up over all pages at once with numpy. Robertson & Zaragoza 2009, "The
@@ -403,9 +405,9 @@ class Ranking:
         self.pages = index.pages(where, values)
         self.allowed = self._holding(self.pages)
 
-    def answer(self, query: Query, limit: int) -> Answer:
+    def answer(self, query: Query, limit: int) -> SearchResult:
         """The pages with all that is asked for; if there are none, those with some of it."""
-        answer = Answer(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
+        answer = SearchResult(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
         for clause in query.unwanted:
             having = self._phrase(clause) if clause.is_phrase else self._term(clause).present
             self.allowed &= ~having
@@ -484,7 +486,7 @@ LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
 def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
     """Bring the view and the search index up to date; up to which event they are."""
     view = CrawlView(directory)
-    with Collection(directory, view=view) as collection:
+    with CrawlDirectory(directory, view=view) as collection:
         end = collection.log.end()
         while view._step():
             progress("reading the log", view.seq, end)
@@ -494,7 +496,7 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
     return view.seq
 
 
-def index_words(collection: Collection, progress: ProgressCallback = no_progress) -> None:
+def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_progress) -> None:
     """Bring the search index up to date."""
     end = collection.log.end()
     with Search(collection, patience=AT_A_TIME) as search:

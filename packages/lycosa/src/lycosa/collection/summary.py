@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.collection.best import Question, best_of, questions
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, at_least
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running
@@ -18,7 +18,7 @@ from lycosa.text.tokens import stems
 
 
 @dataclass
-class Again:
+class RevisitCounts:
     """Looks at pages that were fetched before. They are no pages of the harvest, whatever came of them."""
 
     looks: int = 0
@@ -65,7 +65,7 @@ class Figures:
         """Share of the pages that are relevant."""
         return self.relevant / self.pages if self.pages else 0.0
 
-    def read(self, collection: Collection, asked: int) -> None:
+    def read(self, collection: CrawlDirectory, asked: int) -> None:
         """Take the figures from a crawl's view and log; so many pages are named to ask a person about."""
         view, last, end = collection.view(), collection.log.last(), collection.log.setting("end", {})
         self.threshold, self.running = collection.threshold, is_running(collection.path)
@@ -89,7 +89,7 @@ class Summary(Figures):
     # last reason of each failure, by kind and outcome
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     hosts: Counter[str] = field(default_factory=Counter)
-    again: Again = field(default_factory=Again)
+    again: RevisitCounts = field(default_factory=RevisitCounts)
 
     @property
     def requests(self) -> int:
@@ -147,7 +147,7 @@ class Summary(Figures):
 def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
     """Read the figures out of a crawl's log; by another line between what counts and what does not if it is given."""
     summary = Summary()
-    with Collection(directory, threshold) as collection:
+    with CrawlDirectory(directory, threshold) as collection:
         summary.read(collection, 5)
         if not summary.ended:  # it goes on: what was held back then says nothing of now
             summary.held, summary.groups = 0, []
@@ -159,7 +159,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
     return summary
 
 
-def _count(collection: Collection, summary: Summary) -> None:
+def _count(collection: CrawlDirectory, summary: Summary) -> None:
     view, again = collection.view(), summary.again
     tally = view.tally
     summary.is_relevant = view.relevant(summary.threshold)[view.column("crawled")].tolist()
@@ -181,7 +181,7 @@ _SAID = {1: "the word", 2: "both words"}
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
 
-def weakness(collection: Collection, pages: int) -> str:
+def weakness(collection: CrawlDirectory, pages: int) -> str:
     """What to say of the topic's words, if they are weak; empty if they are not, or if it is no topic of words."""
     options = collection.options
     if not options.topic or pages < 20:

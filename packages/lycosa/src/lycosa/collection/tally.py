@@ -25,7 +25,7 @@ SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, what 
 
 
 @dataclass(slots=True)
-class Host:
+class HostTally:
     """What one host gave, and how it wanted to be treated."""
 
     name: str
@@ -78,12 +78,12 @@ class Remark:
     example: str
 
 
-class Tally:
+class CrawlTally:
     """Fed with the visits and settings of a log, in order."""
 
     def __init__(self, agent: str = "lycosa") -> None:
         self.agent = agent
-        self.hosts: dict[str, Host] = {}  # by name, in the order in which they were met
+        self.hosts: dict[str, HostTally] = {}  # by name, in the order in which they were met
         self.names: list[str] = []  # the same, by number
         self.kinds: Counter[tuple[str, str]] = Counter()  # visits by kind and outcome
         self.last_complaint: dict[tuple[str, str], str] = {}  # last reason of each failure, by kind and outcome
@@ -118,7 +118,7 @@ class Tally:
 
     def restore(self, state: State) -> None:
         self.agent = state["agent"]
-        self.hosts = {values[0]: Host(*values) for values in state["hosts"]}
+        self.hosts = {values[0]: HostTally(*values) for values in state["hosts"]}
         self.names = list(self.hosts)
         self.kinds = Counter({(kind, outcome): count for kind, outcome, count in state["kinds"]})
         self.last_complaint = {(kind, outcome): told for kind, outcome, told in state["last_complaint"]}
@@ -168,16 +168,16 @@ class Tally:
             self._failure(host, visit)
         self.looks.visit(visit)
 
-    def host(self, node: str) -> Host:
+    def host(self, node: str) -> HostTally:
         """The host of a node."""
         name = host_of(node)
         host = self.hosts.get(name)
         if host is None:
-            host = self.hosts[name] = Host(name, len(self.hosts))
+            host = self.hosts[name] = HostTally(name, len(self.hosts))
             self.names.append(name)
         return host
 
-    def _time(self, host: Host, visit: Visit) -> None:
+    def _time(self, host: HostTally, visit: Visit) -> None:
         """How long it took, and how long the host was left alone before."""
         host.requests += 1
         host.seconds += max(0.0, visit.ended - visit.started)
@@ -198,7 +198,7 @@ class Tally:
         host.last_ended = visit.ended
         run[1] = max(run[1], visit.ended)
 
-    def _page(self, host: Host, visit: Visit) -> None:
+    def _page(self, host: HostTally, visit: Visit) -> None:
         host.pages += 1
         self.recovered += visit.attempt > 1
         self.languages[code_of(visit.language)] += 1
@@ -210,7 +210,7 @@ class Tally:
         host = self.host(visit.origin or visit.node)  # the file may have come from elsewhere
         host.crawl_delay = max(host.crawl_delay, delay or 0.0)
 
-    def _failure(self, host: Host, visit: Visit) -> None:
+    def _failure(self, host: HostTally, visit: Visit) -> None:
         if visit.outcome != "denied" and visit.kind in ("page", "redirect"):
             host.failures += 1
         self.last_complaint[visit.kind, visit.outcome] = f"{visit.complaint} {visit.node}".strip()

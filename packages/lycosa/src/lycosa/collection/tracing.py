@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.revisit.change import change_of
@@ -18,7 +18,7 @@ NEAREST = 3  # addresses that are suggested for one that is unknown
 MOST_COMPARED = 20_000  # addresses of a host among which the nearest are looked for: a second's work
 
 
-def known(collection: Collection, typed: str) -> list[Visit]:
+def known(collection: CrawlDirectory, typed: str) -> list[Visit]:
     """All visits of what a person typed, in order: as it is, in canonical form, with the scheme it lacks."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
@@ -35,7 +35,7 @@ def spellings(typed: str) -> list[str]:
     return list(dict.fromkeys(nodes))
 
 
-def _unknown(collection: Collection, typed: str) -> str:
+def _unknown(collection: CrawlDirectory, typed: str) -> str:
     """Why there is nothing to show, and what there is instead."""
     message = f"{typed} was not visited in {collection.path}"
     spelled = spellings(typed)
@@ -50,7 +50,7 @@ def _unknown(collection: Collection, typed: str) -> str:
     return f"{message}. Look for pages with: lycosa search {collection.path} WORDS"
 
 
-def _nearest(collection: Collection, spelled: Iterable[str]) -> list[str]:
+def _nearest(collection: CrawlDirectory, spelled: Iterable[str]) -> list[str]:
     """Visited addresses of the same host that look alike."""
     node = next((node for node in spelled if canonical(node) == node), "")
     if not node:
@@ -75,7 +75,7 @@ def content_of(visits: Iterable[Visit]) -> Visit | None:
 
 
 def compared(
-    collection: Collection, versions: Sequence[Visit], earlier: int, later: int, longest: int | None = None
+    collection: CrawlDirectory, versions: Sequence[Visit], earlier: int, later: int, longest: int | None = None
 ) -> Comparison:
     """Two versions of a page, by their places among all, as the archive has them; of long ones only the beginning."""
     old, new = (_version(collection, versions[place], place + 1, longest) for place in (earlier, later))
@@ -84,7 +84,7 @@ def compared(
     return compare(versions[later].node, old, new, change=change, versions=len(versions))
 
 
-def _version(collection: Collection, visit: Visit, number: int, longest: int | None) -> Version:
+def _version(collection: CrawlDirectory, visit: Visit, number: int, longest: int | None) -> Version:
     if not collection.options.archive:
         raise InputError(f"there is no text of {visit.node}: the crawl was run without an archive")
     exchange = collection.exchange(visit)

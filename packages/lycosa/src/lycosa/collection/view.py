@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 
 from lycosa.collection import shelf
 from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.link_graph import PAGE, REDIRECT, SITEMAP, Graph
-from lycosa.collection.page_rows import COLUMNS, Fate, PageRow
+from lycosa.collection.link_graph import PAGE, REDIRECT, SITEMAP, CrawlGraph
+from lycosa.collection.page_rows import COLUMNS, PageFate, PageRow
 from lycosa.collection.search_text import clean
-from lycosa.collection.tally import Host, Tally, code_of
+from lycosa.collection.tally import CrawlTally, HostTally, code_of
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
@@ -66,7 +66,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A link of a page, and how its target fared."""
 
     url: str
@@ -119,9 +119,9 @@ class CrawlView:
         self.titles: list[str] = []
         self.word_pages = np.zeros(0, np.int32)  # pages that have each stem, by its number, without copies
         self.languages: list[str] = []
-        self.fates: dict[int, Fate] = {}
-        self.graph = Graph()
-        self.tally = Tally()
+        self.fates: dict[int, PageFate] = {}
+        self.graph = CrawlGraph()
+        self.tally = CrawlTally()
         self.words: list[str] = []  # stems of the crawl, by number
         self.topic: tuple[str, ...] = ()  # stems of the topic's words
         self._wanted: dict[str, int] = {}
@@ -168,7 +168,7 @@ class CrawlView:
         self.nodes, self.columns = kept["nodes"], {name: kept["columns"][name] for name in COLUMNS}
         if any(len(column) != len(self.nodes) for column in self.columns.values()):
             raise StateMismatch("the columns differ in length")
-        self.fates = {values[0]: Fate(*values[1:]) for values in kept["fates"]}
+        self.fates = {values[0]: PageFate(*values[1:]) for values in kept["fates"]}
         self.graph.restore(kept["graph"])
         self.tally.restore(kept["tally"])
         self.content = not lean
@@ -414,8 +414,8 @@ class CrawlView:
         fate = self.fates.get(number)
         if fate is None:
             came = self.columns["started"].item(number)
-            fate = Fate("stands", came, 1, 0, came, 0.0, "", came)
-        after = Fate.after(fate, visit)
+            fate = PageFate("stands", came, 1, 0, came, 0.0, "", came)
+        after = PageFate.after(fate, visit)
         assert after is not None
         self.fates[number] = after
 
@@ -483,7 +483,7 @@ class CrawlView:
             relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
         )
 
-    def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[Host]:
+    def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[HostTally]:
         """The hosts in the order in which they were met, with their relevant pages: those of `relevant`, if given."""
         with self.lock:
             hosts = list(self.tally.hosts.values())
@@ -579,14 +579,14 @@ class CrawlView:
             fate = self.fates.get(self.graph.vertex(node))
             return "fetched" if fate is None or fate.state == "stands" else fate.state
 
-    def links(self, visit: Visit) -> list[Link]:
+    def links(self, visit: Visit) -> list[PageLink]:
         """The links of a page in its order, each target once, with the words of its first link."""
         links = visit.links
         link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
-        targets: dict[str, Link] = {}
+        targets: dict[str, PageLink] = {}
         for url, anchor, alpha in zip(links.urls, links.anchors, link_relevances, strict=True):
             if url not in targets:
-                targets[url] = Link(url, clean(anchor), alpha, self.state(url))
+                targets[url] = PageLink(url, clean(anchor), alpha, self.state(url))
         return list(targets.values())
 
     # -- over time ---------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.budget import Tally
+from lycosa.core.budget import SpentBudget
 from lycosa.core.errors import InputError
 from lycosa.core.files import CrashMarker
-from lycosa.core.protocols import Clock, Judge, Learner, Log, Reader, TrapFilter, VisitScheduler
+from lycosa.core.protocols import Clock, Judge, Learner, Log, TermReader, TrapFilter, VisitScheduler
 from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
 from lycosa.core.types import (
@@ -46,9 +46,9 @@ class Assessor:
         judge: Judge,
         judge_name: str,
         table: Table,
-        tally: Tally,
+        tally: SpentBudget,
         *,
-        reader: Reader | None,
+        reader: TermReader | None,
         trap_filter: TrapFilter,
         scheduler: VisitScheduler,
         mark: CrashMarker,
@@ -177,7 +177,7 @@ class ModelUpdates:
         self,
         judge: Judge,
         judge_name: str,
-        tally: Tally,
+        tally: SpentBudget,
         log: Log,
         clock: Clock,
         heed: OnRelevanceUpdate,

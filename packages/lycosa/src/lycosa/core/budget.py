@@ -178,7 +178,7 @@ class Pace:
 
 
 @dataclass(slots=True)
-class Tally:
+class SpentBudget:
     """What a crawl has got so far; a fold over the log like everything else."""
 
     picks: int = 0

@@ -25,19 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor, ModelUpdates
-from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, Tally
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, SpentBudget
 from lycosa.core.files import CrashMarker
 from lycosa.core.picker import Picker
 from lycosa.core.protocols import (
     NEVER,
-    Archive,
     Clock,
     Judge,
     Log,
-    Reader,
+    PageArchive,
     RelevanceListener,
     Space,
     Strategy,
+    TermReader,
     TrapFilter,
     VisitScheduler,
 )
@@ -95,8 +95,8 @@ class Engine:
         *,
         clock: Clock,
         budget: Budget | None = None,
-        archive: Archive | None = None,
-        reader: Reader | None = None,
+        archive: PageArchive | None = None,
+        reader: TermReader | None = None,
         trap_filter: TrapFilter | None = None,
         scheduler: VisitScheduler | None = None,
         pace: Pace | None = None,
@@ -115,7 +115,7 @@ class Engine:
         self.space, self.judge, self.strategy = space, judge, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
         self.trap_filter, self.mark, self.steps = trap_filter or TrapFilter(), mark or CrashMarker(), steps
-        self.table, self.tally = Table(space.host_key, scope), Tally()
+        self.table, self.tally = Table(space.host_key, scope), SpentBudget()
         self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
         )

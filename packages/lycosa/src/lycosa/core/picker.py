@@ -25,7 +25,7 @@ from lycosa.core.budget import (
     Budget,
     Meter,
     Pace,
-    Tally,
+    SpentBudget,
 )
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import NEVER, Strategy, VisitScheduler
@@ -34,7 +34,7 @@ from lycosa.core.types import Task, Visit
 
 
 @dataclass(slots=True)
-class Allowance:
+class ShardBudget:
     """What a shard may spend of the budget of the whole crawl; more is granted as it goes."""
 
     pages: int = 0
@@ -55,7 +55,7 @@ class Picker:
         strategy: Strategy,
         frontier: Frontier,
         table: Table,
-        tally: Tally,
+        tally: SpentBudget,
         *,
         budget: Budget | None = None,
         scheduler: VisitScheduler | None = None,
@@ -71,7 +71,7 @@ class Picker:
         self.refreshing = self.scheduler.refreshes
         self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
-        self.allowance: Allowance | None = None  # of a shard: how much of the whole budget it may spend by now
+        self.allowance: ShardBudget | None = None  # of a shard: how much of the whole budget it may spend by now
         self._meter = meter or Meter()
         self._tasks = 0  # under way: started, and not yet finished
         self._pages = 0  # those among them that may become pages

@@ -26,6 +26,7 @@ from lycosa.core.budget import Meter
 from lycosa.core.files import CrashMarker
 from lycosa.core.state import State
 from lycosa.core.types import (
+    ArchivePlace,
     Event,
     Exchange,
     Held,
@@ -35,7 +36,6 @@ from lycosa.core.types import (
     Outcome,
     Page,
     Pick,
-    Place,
     Priorities,
     Rows,
     Seed,
@@ -137,17 +137,17 @@ class Space:
         """Let go of connections."""
 
 
-class Reading(Protocol):
+class TokenizedPage(Protocol):
     """A page's text, tokenised once for everyone who needs it."""
 
     terms: Terms
     simhash: int
 
 
-class Reader(Protocol):
+class TermReader(Protocol):
     """Turns a page into terms; its vocabulary grows with the log."""
 
-    def read(self, page: Page) -> Reading: ...
+    def read(self, page: Page) -> TokenizedPage: ...
 
     def learn(self, visit: Visit) -> None: ...
 
@@ -336,10 +336,10 @@ class VisitScheduler:
         """After a lesson: the rows of all versions of pages so far, and what they are worth now."""
 
 
-class Archive(Protocol):
+class PageArchive(Protocol):
     """Keeps the bytes of what was fetched."""
 
-    def append(self, visit: Visit, exchange: Exchange) -> Place: ...
+    def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace: ...
 
     def close(self) -> None: ...
 

@@ -154,7 +154,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """A kind of file: what its first line says, and how people speak of it.
 
     >>> import tempfile

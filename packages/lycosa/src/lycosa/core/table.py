@@ -101,7 +101,7 @@ class Table:
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
         self.closed = array("i")  # rows visited for good, in that order
-        self.edges = Edges()
+        self.edges = LinkEdges()
         # The words of all visits, by number; probes, which no estimator sees, number words too.
         self.stems: list[str] = []
         self._capacity = 1024
@@ -437,7 +437,7 @@ _NONE = -1
 GONE = -2  # child of an edge to a row that was put aside
 
 
-class Edges:
+class LinkEdges:
     """Parent, child and alpha of every link, each pair once, however often the parent was visited.
 
     >>> edges = Edges()

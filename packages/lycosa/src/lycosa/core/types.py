@@ -263,7 +263,7 @@ class Terms:
 
 
 @dataclass(slots=True)
-class Place:
+class ArchivePlace:
     """Where the archive keeps a record."""
 
     file: str = ""
@@ -305,7 +305,7 @@ class Visit:
     data: dict[str, Any] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
-    place: Place = field(default_factory=Place)
+    place: ArchivePlace = field(default_factory=ArchivePlace)
     updated_relevance: float | None = field(default=None, compare=False, repr=False)
     """What the judge says of the page now that it has learned, as the log knows when it reads the event; None: beta
     stands. Whatever is folded must not look at it: a crawl that runs did not know it then."""

@@ -23,7 +23,7 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.crawl_files import CrawlFiles, restore_snapshot
 from lycosa.crawling.page_assets import PageAssets
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds
+from lycosa.crawling.seeds import SETTING, SeedSearch, ask_engines, read_seeds
 from lycosa.judges.base import LanguageJudge, ask, heeding
 from lycosa.judges.examples import learned_from
 from lycosa.judges.factory import fingerprint, judge_of, read_terms
@@ -215,7 +215,7 @@ async def _open(
     else:
         files.open()
         learned, news = await _known_terms(request, files, space)
-        asked = Asked()
+        asked = SeedSearch()
         if not files.readonly and request.keeping is None and isinstance(files.log, SqliteLog):
             asked = await ask_engines(request.options, space, request.clock, files.log.setting(SETTING, {}))
     request.notes += asked.notes

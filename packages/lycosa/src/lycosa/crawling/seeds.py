@@ -132,7 +132,7 @@ def _address(engine: str, text: str) -> str:
 
 
 @dataclass
-class Asked:
+class SeedSearch:
     """What came of asking."""
 
     seeds: list[str] = field(default_factory=list)
@@ -142,10 +142,10 @@ class Asked:
 
 async def ask_engines(
     options: Options, space: Space, clock: Clock, known: Mapping[str, list[str]] | None = None
-) -> Asked:
+) -> SeedSearch:
     """Ask every engine that was not asked before. `known` is what those have named that were: it is recorded again, as
     the last value of a setting is the one that counts."""
-    asked, scope = Asked(), Scope.of(options)
+    asked, scope = SeedSearch(), Scope.of(options)
     answers_of = dict(known or {})
     for engine in options.search:
         if engine in answers_of:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from lycosa.core.protocols import Estimator, Judge, Space, Strategy
-from lycosa.explaining.answers import Fetched, Parent, Stop, Why
+from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
 
-__all__ = ["Fetched", "Parent", "Reasons", "Stop", "View", "Why", "why"]
+__all__ = ["Fetched", "Parent", "Reasons", "PathPage", "View", "Why", "why"]
 
 
 def why(

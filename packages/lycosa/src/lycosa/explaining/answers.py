@@ -25,7 +25,7 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class PathPage:
     """A page on the way from a seed."""
 
     node: str
@@ -82,7 +82,7 @@ class Why:
     parents: list[Parent] = field(default_factory=list)
     """Where it was found: the most relevant first."""
     parent_count: int = 0
-    way: list[Stop] = field(default_factory=list)
+    way: list[PathPage] = field(default_factory=list)
     """The pages from a seed to it."""
     fetched: Fetched | None = None
 

@@ -21,7 +21,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.search_text import clean
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
@@ -38,8 +38,8 @@ from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_files import SPILLED, CrawlFiles, snapshot_seq
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
-from lycosa.explaining.answers import Fetched, Parent, Stop, Why
-from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
+from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
+from lycosa.explaining.standing import FrontierRanking, Witness, foresight, rankings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots
@@ -159,7 +159,7 @@ class Reasons:
         space: Space | None = None,
     ) -> None:
         self.path = Path(directory)
-        self.collection = Collection(self.path)
+        self.collection = CrawlDirectory(self.path)
         self.fold = True  # fold the log, however long, to explain the priority of a fetched page
         self.progress: ProgressCallback = no_progress  # progress of folding
         self._witness: Witness | None = None
@@ -196,7 +196,7 @@ class Reasons:
         return recall(self._request, witness=self._witness, without=() if self._has_own else LEFT_OUT)
 
     @cached_property
-    def rankings(self) -> list[Ranking]:
+    def rankings(self) -> list[FrontierRanking]:
         """How what waits is ordered; for a bandit by each arm, the best first."""
         return rankings(self.engine, self._witness)
 
@@ -292,7 +292,7 @@ class Reasons:
         parents, count = self._parents(row)
         return Why(table.nodes[row], state, note, views, parents, count, self._way(row))
 
-    def _state(self, row: int, ranking: Ranking) -> tuple[str, str]:
+    def _state(self, row: int, ranking: FrontierRanking) -> tuple[str, str]:
         budget, pages, table = self.engine.picker.budget.pages, self.engine.tally.pages, self.engine.table
         if ranking.level[row] == SHUT:
             return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would release it"
@@ -362,7 +362,7 @@ class Reasons:
         kind = "page" if visit.kind == "revisit" else visit.kind
         return Parent(parent, clean(visit.title), visit.relevance_now, anchor, alpha, kind)
 
-    def _way(self, row: int) -> list[Stop]:
+    def _way(self, row: int) -> list[PathPage]:
         """The pages from a seed to a row, each the one that the next was first seen on."""
         table, rows = self.engine.table, [row]
         while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
@@ -371,7 +371,9 @@ class Reasons:
         for node in (table.nodes[each] for each in reversed(rows)):
             visit, leading = self._visit(node), self._visit(before, node) if before else None
             anchor = _link(leading, node)[0] if leading is not None else ""
-            stops.append(Stop(node, clean(visit.title) if visit else "", visit.relevance_now if visit else 0.0, anchor))
+            stops.append(
+                PathPage(node, clean(visit.title) if visit else "", visit.relevance_now if visit else 0.0, anchor)
+            )
             before = node
         return stops
 
@@ -424,7 +426,7 @@ class Reasons:
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
             stops.append(
-                Stop(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else "")
+                PathPage(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else "")
             )
             before = page
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)

@@ -43,7 +43,7 @@ class View:
 
 
 @dataclass(eq=False)
-class Ranking:
+class FrontierRanking:
     """The order of what waits, by one estimator. A bandit has several."""
 
     name: str
@@ -117,7 +117,7 @@ def explained(
     return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
 
 
-def rankings(engine: Engine, witness: Witness | None = None) -> list[Ranking]:
+def rankings(engine: Engine, witness: Witness | None = None) -> list[FrontierRanking]:
     """How an engine's frontier is ordered: one ranking, or one for each arm of a bandit, the best arm first."""
     strategy, frontier, table = engine.strategy, engine.frontier, engine.table
     arms = getattr(strategy, "greedy_", ())
@@ -125,13 +125,13 @@ def rankings(engine: Engine, witness: Witness | None = None) -> list[Ranking]:
         mean_of = getattr(strategy, "mean", lambda number: math.nan)
         means = [float(mean_of(number)) for number in range(len(arms))]
         found = [
-            Ranking(arm.name, arm.estimator, own, table, mean, witness)
+            FrontierRanking(arm.name, arm.estimator, own, table, mean, witness)
             for arm, own, mean in zip(arms, frontier.arms, means, strict=True)
         ]
         return sorted(found, key=lambda ranking: -ranking.reward)
     inner = getattr(strategy, "greedy", strategy)
     name = str(getattr(strategy, "name", "")) or type(strategy).__name__
-    return [Ranking(name, getattr(inner, "estimator", None), frontier, table, math.nan, witness)]
+    return [FrontierRanking(name, getattr(inner, "estimator", None), frontier, table, math.nan, witness)]
 
 
 def foresight(

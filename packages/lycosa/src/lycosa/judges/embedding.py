@@ -14,7 +14,7 @@ from lycosa.core.types import Judgement, Page, Visit
 from lycosa.judges.base import StatelessJudge, facet_texts
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.vocabulary import Reading
+from lycosa.text.vocabulary import PageWords
 
 # For words alone, and with ten examples. Share of pages above it that are of the class, and of the class above it:
 # encyclopaedia 46 and 57 %, 40 and 68 %; test web 97 and 98 %, 64 % and all; universities 51 and 8 %, 71 and 10 %.
@@ -104,7 +104,7 @@ class EmbeddingJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, and each link by its anchor; what else is wanted of links, too."""
-        language = reading.language if isinstance(reading, Reading) else code_of(page.language, ENGLISH)
+        language = reading.language if isinstance(reading, PageWords) else code_of(page.language, ENGLISH)
         mean, topic = self._lens()
         vector, links = vectors([_text(page)], language)[0], page.links
         relevance = max(0.0, float(unit(vector - mean) @ topic)) if vector.any() else 0.0

@@ -17,7 +17,7 @@ from lycosa.text.glossary import Glossary
 from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
-from lycosa.text.vocabulary import Reading
+from lycosa.text.vocabulary import PageWords
 
 
 class OntologyJudge(StatelessJudge):
@@ -56,7 +56,7 @@ class OntologyJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, its anchors, and what else is wanted of links."""
-        assert isinstance(reading, Reading), (
+        assert isinstance(reading, PageWords), (
             "a judge of meanings needs a reader; pass reader=Vocabulary() to the engine"
         )
         judgement = Judgement(*self._said(page, reading))
@@ -64,12 +64,12 @@ class OntologyJudge(StatelessJudge):
             judgement.facets[name] = self._near(facet_texts(page.links, name), reading).astype(np.float32)
         return judgement
 
-    def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
+    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         """beta and alphas; page and anchors are read at once, which takes little longer than one of them."""
         near = self._near(texts_of(page), reading)
         return float(near[0]), near[1:].astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         raise NotImplementedError
 
 
@@ -124,7 +124,7 @@ class EhrigJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.literal
 
-    def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
+    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         if self.literal:
             return super()._said(page, reading)
         words = self.glossary.words(reading.language)
@@ -133,7 +133,7 @@ class EhrigJudge(OntologyJudge):
         relevance = nearness.ssrm(bags, words, weights, query)[0]
         return float(relevance), nearness.ehrig(bags, words)[1:].astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         return nearness.ehrig(words.bags(texts), words)
 
@@ -190,7 +190,7 @@ class SsrmJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.tf, self.rarity.fingerprint
 
-    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         weights, query, _ = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary, self.tf)
@@ -230,11 +230,11 @@ class SynsetExpansionJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.expansion.rarity.fingerprint
 
-    def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
+    def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
         relevance = self.expansion.page(reading.terms, reading.vocabulary, reading.language)
         return relevance, self._near(page.links.anchors, reading).astype(np.float32)
 
-    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         return self.expansion.anchors(texts, reading.vocabulary, reading.language)
 
 
@@ -285,7 +285,7 @@ class CorleyMihalceaJudge(OntologyJudge):
     def fingerprint(self) -> object:
         return super().fingerprint, self.rarity.fingerprint
 
-    def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
+    def _near(self, texts: Sequence[str], reading: PageWords) -> NDArray[np.float64]:
         words = self.glossary.words(reading.language)
         bags = words.bags(texts)
         _, query, idf = nearness.tf_idf(bags, words, self.rarity, reading.vocabulary)

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.state import Format, digest, from_texts, pack, to_texts
+from lycosa.core.state import FileFormat, digest, from_texts, pack, to_texts
 from lycosa.judges.classifiers import DecisionTree, LinearSvm, NeuralNetwork
 from lycosa.judges.taxonomy import LONGEST, path_of
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.version import SOFTWARE
 
-FORMAT = Format("lycosa-model", 1, "model", "lycosa train")
+FORMAT = FileFormat("lycosa-model", 1, "model", "lycosa train")
 MAGIC = FORMAT.mark
 
 

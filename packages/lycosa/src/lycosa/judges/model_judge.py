@@ -18,7 +18,7 @@ from lycosa.judges.model import TrainedModel
 from lycosa.judges.taxonomy import wanted
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
-from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.text.vocabulary import PageWords, Vocabulary
 
 
 class ModelJudge(StatelessJudge):
@@ -68,7 +68,7 @@ class ModelJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Classify the page, and what each link says."""
-        assert isinstance(reading, Reading), "a model needs a reader; pass reader=Vocabulary() to the engine"
+        assert isinstance(reading, PageWords), "a model needs a reader; pass reader=Vocabulary() to the engine"
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
         link_relevances = self._link_relevances(page, reading, self._words.follow(reading.vocabulary.terms))
@@ -84,7 +84,7 @@ class ModelJudge(StatelessJudge):
         target = relevance >= float(probabilities[~self.wanted].max(initial=0.0))
         return Judgement(relevance, link_relevances, {"classes": classes, "target": target}, facets)
 
-    def _link_relevances(self, page: Page, reading: Reading, columns: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _link_relevances(self, page: Page, reading: PageWords, columns: NDArray[np.int32]) -> NDArray[np.float32]:
         """What the anchors say; their words are those between the marks in the text."""
         starts, ends = reading.spans()
         if not len(starts):

@@ -17,7 +17,7 @@ from lycosa.judges.base import StatelessJudge
 from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
-from lycosa.text.vocabulary import LinkTexts, Reading, Vocabulary
+from lycosa.text.vocabulary import LinkTexts, PageWords, Vocabulary
 
 # A compromise: cosines shrink with the length of pages (.06 would be best for the encyclopaedia of the benchmark,
 # 2,100 words a page; .2 for the test web, 500 words). Of pages above it two thirds are on the topic in both; of pages
@@ -95,18 +95,18 @@ class VectorJudge(StatelessJudge):
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, and each link by its anchor; what else is wanted of links, too."""
-        assert isinstance(reading, Reading), "a query needs a reader; pass reader=Vocabulary() to the engine"
+        assert isinstance(reading, PageWords), "a query needs a reader; pass reader=Vocabulary() to the engine"
         lens = self._lens(reading)
         places = _places(reading.terms.ids, lens.wanted)
         judgement = self._links(page, reading, lens)
         judgement.relevance = self._cosine(page, reading, lens, places)
         return judgement
 
-    def judge_links(self, page: Page, reading: Reading) -> Judgement:
+    def judge_links(self, page: Page, reading: PageWords) -> Judgement:
         """Score the links alone."""
         return self._links(page, reading, self._lens(reading))
 
-    def _cosine(self, page: Page, reading: Reading, lens: _PageQuery, places: NDArray[np.intp]) -> float:
+    def _cosine(self, page: Page, reading: PageWords, lens: _PageQuery, places: NDArray[np.intp]) -> float:
         """The cosine of page and query; `places` says where the page has the query's terms."""
         hit = places >= 0
         if not hit.any():
@@ -117,7 +117,7 @@ class VectorJudge(StatelessJudge):
         # Rounded, since terms are summed in the order in which the crawl met them.
         return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
 
-    def _links(self, page: Page, reading: Reading, lens: _PageQuery) -> Judgement:
+    def _links(self, page: Page, reading: PageWords, lens: _PageQuery) -> Judgement:
         judgement = Judgement(0.0, np.zeros(len(page.links), np.float32))
         if lens.length == 0.0:
             judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
@@ -151,7 +151,7 @@ class VectorJudge(StatelessJudge):
                     weights[stem] = weights.get(stem, 0.0) + float(weight)
         return weights
 
-    def _lens(self, reading: Reading) -> _PageQuery:
+    def _lens(self, reading: PageWords) -> _PageQuery:
         """The query in the page's language, with the idf of now."""
         words, language = reading.vocabulary, reading.language
         weights, id_of = self._in(language), words.id_of
@@ -165,7 +165,7 @@ class VectorJudge(StatelessJudge):
             square += float(rest @ rest)
         return _PageQuery(words, language, weights, wanted, query, square**0.5)
 
-    def _counts(self, page: Page, reading: Reading) -> NDArray[Any]:
+    def _counts(self, page: Page, reading: PageWords) -> NDArray[Any]:
         return reading.terms.counts
 
     def _frequency(self, counts: NDArray[Any]) -> Column:
@@ -174,7 +174,7 @@ class VectorJudge(StatelessJudge):
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def _anchors(self, page: Page, reading: Reading, lens: _PageQuery) -> NDArray[np.float32]:
+    def _anchors(self, page: Page, reading: PageWords, lens: _PageQuery) -> NDArray[np.float32]:
         """Only links with a word of the query in them can score: find those, and work out no others."""
         starts, ends = reading.spans()
         if not len(starts):
@@ -201,7 +201,7 @@ class VectorJudge(StatelessJudge):
         idf = self._rarity.of_ids(terms, lens.words, lens.language)
         return self._cosines(owners, terms, idf, query, lens.length, len(page.links))
 
-    def _read(self, links: Links, reading: Reading, lens: _PageQuery) -> LinkTexts:
+    def _read(self, links: Links, reading: PageWords, lens: _PageQuery) -> LinkTexts:
         tokens = reading.head.tokens if reading.head is not None else self._words(lens).tokens
         read = links.read
         if not isinstance(read, LinkTexts) or read.tokens is not tokens:
@@ -368,7 +368,7 @@ class WeightedContentJudge(VectorJudge):
         super().__init__(words, threshold, tf="raw", idf="none")
         self.title, self.body = title, body
 
-    def _counts(self, page: Page, reading: Reading) -> NDArray[Any]:
+    def _counts(self, page: Page, reading: PageWords) -> NDArray[Any]:
         counts = self.body * reading.terms.counts.astype(np.float64)
         id_of, ids = reading.vocabulary.id_of, reading.terms.ids
         for stem in stems(page.title, reading.language):

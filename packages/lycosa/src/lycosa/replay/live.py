@@ -26,7 +26,7 @@ from lycosa.core.errors import InputError
 from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
-from lycosa.replay.trail import Trail
+from lycosa.replay.trail import VisitorTrail
 from lycosa.web.fetch import HttpTransport, LenientResponse
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
@@ -56,7 +56,7 @@ class Recorder:
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path, self.clock = path, clock
         self.opened: list[Opened] = []  # in this run
-        self._trail = Trail()
+        self._trail = VisitorTrail()
         try:
             broken_off = _broken_off(path)
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

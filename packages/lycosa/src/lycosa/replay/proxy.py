@@ -29,7 +29,7 @@ from lycosa.replay import proxy_pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
-from lycosa.replay.records import Answer, Damaged
+from lycosa.replay.records import Damaged, RecordedAnswer
 
 AT_ONCE = 200_000  # bytes in the file: a smaller record is read without a thread, in a millisecond or two
 LARGEST_BODY = 10_000_000  # of a request; it is read and thrown away
@@ -107,7 +107,7 @@ class LocalProxy:
         return f"/{path.partition('?')[0]}" if own else ""
 
 
-class Proxy(LocalProxy):
+class ReplayProxy(LocalProxy):
     def __init__(self, recording: Recording, authority: Authority, port: int = 0) -> None:
         super().__init__(authority, port)
         self.recording = recording
@@ -115,7 +115,7 @@ class Proxy(LocalProxy):
     def connection(self) -> Connection:
         return _Replaying(self)
 
-    def answer(self, url: str, spots: list[Spot]) -> Answer | Damaged | None:
+    def answer(self, url: str, spots: list[Spot]) -> RecordedAnswer | Damaged | None:
         try:
             return self.recording.answer(url, spots)
         except Damaged as error:
@@ -266,7 +266,7 @@ class Connection(asyncio.Protocol):
 
 
 class _Replaying(Connection):
-    proxy: Proxy
+    proxy: ReplayProxy
 
     def _answer(self, request: Request) -> None:
         if not 0 <= request.body <= LARGEST_BODY:
@@ -295,9 +295,9 @@ class _Replaying(Connection):
         self._deliver(request, url, answer)
         self._next()
 
-    def _deliver(self, request: Request, url: str, found: Answer | Damaged | None) -> None:
+    def _deliver(self, request: Request, url: str, found: RecordedAnswer | Damaged | None) -> None:
         tally = self.proxy.tally
-        if isinstance(found, Answer):
+        if isinstance(found, RecordedAnswer):
             tally["recorded"] += 1
             headers = [*found.headers, (b"Memento-Datetime", http_date(found.date))]
             if request.has(found):
@@ -375,7 +375,7 @@ class Request:
         scheme, _, named = tunnel.partition("://")
         return f"{scheme or 'http'}://{self.headers.get('host') or named}{self.target}"
 
-    def has(self, answer: Answer) -> bool:
+    def has(self, answer: RecordedAnswer) -> bool:
         """Whether the client holds just this answer already."""
         if answer.status != 200:
             return False

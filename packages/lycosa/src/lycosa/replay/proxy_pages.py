@@ -10,7 +10,7 @@ from lycosa.web.urls import host
 
 if TYPE_CHECKING:
     from lycosa.replay.live import RecordingProxy
-    from lycosa.replay.proxy import LocalProxy, Proxy
+    from lycosa.replay.proxy import LocalProxy, ReplayProxy
 
 SHOWN = 100  # hosts on the start page, and visits on that of a recording proxy
 NOWHERE = "http://example.org/"  # stands in commands where no page is recorded
@@ -91,7 +91,7 @@ def _said(number: int, token: str, relevant: bool | None) -> str:
     )
 
 
-def start(proxy: Proxy) -> bytes:
+def start(proxy: ReplayProxy) -> bytes:
     recording, certificate = proxy.recording, str(proxy.authority.path)
     hosts = recording.hosts()
     rows = "\n".join(

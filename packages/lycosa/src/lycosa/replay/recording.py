@@ -26,12 +26,12 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, identify
 from lycosa.replay.index import open_index
 from lycosa.replay.places import archives
-from lycosa.replay.records import Answer, Damaged, read
+from lycosa.replay.records import Damaged, RecordedAnswer, read
 from lycosa.web.urls import canonical, resolve
 
 
 class Spot(NamedTuple):
-    archive: Archive
+    archive: ArchiveFile
     row: int
 
     @property
@@ -41,7 +41,7 @@ class Spot(NamedTuple):
         return int(columns["length"][self.row]) if not columns["flags"][self.row] & REVISIT else 1 << 62
 
 
-class Archive:
+class ArchiveFile:
     def __init__(self, path: Path, progress: Callable[[int, int], None]) -> None:
         self.path = path
         self.index = open_index(path, progress)
@@ -50,7 +50,7 @@ class Archive:
         except OSError as error:
             raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
-    def read(self, row: int) -> Answer:
+    def read(self, row: int) -> RecordedAnswer:
         columns = self.index.columns
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
@@ -64,7 +64,7 @@ class Archive:
 
 
 @dataclass(slots=True)
-class Host:
+class RecordedHost:
     name: str
     pages: int = 0
     start: str = ""
@@ -81,13 +81,13 @@ class Recording:
         progress: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
     ) -> None:
         self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
-        self.archives: list[Archive] = []
+        self.archives: list[ArchiveFile] = []
         self.notes: list[str] = []
         try:
             named = list(named)
             for path in archives(named):
                 try:
-                    archive = Archive(path, lambda reached, captures, path=path: progress(path, reached, captures))  # type: ignore[misc]
+                    archive = ArchiveFile(path, lambda reached, captures, path=path: progress(path, reached, captures))  # type: ignore[misc]
                 except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
                     if path in named:
                         raise
@@ -118,7 +118,7 @@ class Recording:
     def start(self) -> str:
         return str(max(self.archives, key=lambda held: len(held.index)).index.facts["start"])
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[RecordedHost]:
         """The hosts with pages, those with most first."""
         numbers: dict[str, int] = {}
         starts: list[str] = []
@@ -137,7 +137,9 @@ class Recording:
             owners.append(np.array(mine, np.intp)[host])
         _, first = np.unique(np.concatenate(keys), return_index=True)
         pages = np.bincount(np.concatenate(owners)[first], minlength=len(starts))
-        hosts = [Host(name, int(pages[number]), starts[number]) for name, number in numbers.items() if pages[number]]
+        hosts = [
+            RecordedHost(name, int(pages[number]), starts[number]) for name, number in numbers.items() if pages[number]
+        ]
         return sorted(hosts, key=lambda host: -host.pages)
 
     # -- looking up ----------------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ class Recording:
                 ranked.append((rank, len(ranked), Spot(archive, row)))
         return [spot for _, _, spot in sorted(ranked, key=lambda item: item[:2])]
 
-    def answer(self, url: str, spots: Iterable[Spot]) -> Answer | None:
+    def answer(self, url: str, spots: Iterable[Spot]) -> RecordedAnswer | None:
         """What was recorded of an address, at the first of these spots that is really about it."""
         address = identify(url)[2]
         for spot in spots:
@@ -174,10 +176,10 @@ class Recording:
             return self._with_body(answer) if answer.revisit else answer
         return None
 
-    def find(self, url: str, at: int | None = None) -> Answer | None:
+    def find(self, url: str, at: int | None = None) -> RecordedAnswer | None:
         return self.answer(url, self.locate(url, at))
 
-    def _with_body(self, revisit: Answer) -> Answer:
+    def _with_body(self, revisit: RecordedAnswer) -> RecordedAnswer:
         """A revisit with what it leaves out."""
         if revisit.status in range(300, 400) and not revisit.unchanged:
             return revisit  # where it leads is in its headers
@@ -191,7 +193,7 @@ class Recording:
             f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files"
         )
 
-    def _originals(self, revisit: Answer) -> Iterable[Answer]:
+    def _originals(self, revisit: RecordedAnswer) -> Iterable[RecordedAnswer]:
         """Records that have the body: the one it refers to, or any with the same digest."""
         date = revisit.refers_to_date or revisit.date
         for spot in self.locate(revisit.refers_to or revisit.url, date):
@@ -210,5 +212,5 @@ class Recording:
                         yield original
 
 
-def _target(answer: Answer) -> str | None:
+def _target(answer: RecordedAnswer) -> str | None:
     return resolve(canonical(answer.url) or answer.url, [answer.header(b"location")])[0]

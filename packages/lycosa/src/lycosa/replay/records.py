@@ -34,7 +34,7 @@ class Damaged(Exception):
 
 
 @dataclass(slots=True)
-class Answer:
+class RecordedAnswer:
     url: str
     date: int  # microseconds since 1970
     status: int = 200
@@ -51,13 +51,13 @@ class Answer:
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")
 
 
-def read(data: bytes) -> Answer:
+def read(data: bytes) -> RecordedAnswer:
     try:
         record = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False)), None)
         if record is None:
             raise Damaged("no record begins there")
         headers = record.headers
-        answer = Answer(
+        answer = RecordedAnswer(
             (headers.get("WARC-Target-URI") or "").strip("<> "),
             moment(headers.get("WARC-Date") or ""),
             refers_to=(headers.get("WARC-Refers-To-Target-URI") or "").strip("<> "),
@@ -82,7 +82,7 @@ def read(data: bytes) -> Answer:
     return answer
 
 
-def _read_http(block: bytes, answer: Answer) -> None:
+def _read_http(block: bytes, answer: RecordedAnswer) -> None:
     while True:
         end = _HEAD_END.search(block)
         head, rest = (block[: end.start()], block[end.end() :]) if end is not None else (block.rstrip(), b"")

@@ -57,10 +57,10 @@ def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> in
     if begin == end:
         return end
     with open(path, "rb") as file:
-        return _Walk(_Part(file.fileno(), end), path, begin, into, tell).note_all()
+        return _Walk(_FilePart(file.fileno(), end), path, begin, into, tell).note_all()
 
 
-class _Part:
+class _FilePart:
     """A file up to a byte. It is not mapped: if it is cut while we read, that has to be an error and not the end."""
 
     def __init__(self, descriptor: int, end: int) -> None:
@@ -82,7 +82,7 @@ class _Part:
 
 
 class _Walk:
-    def __init__(self, part: _Part, path: Path, begin: int, into: Captures, tell: Tell) -> None:
+    def __init__(self, part: _FilePart, path: Path, begin: int, into: Captures, tell: Tell) -> None:
         self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
         self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
 
@@ -133,7 +133,7 @@ class _Walk:
         return at + 4 if at >= 0 else -1
 
 
-def _end_of_plain(part: _Part, start: int) -> int:
+def _end_of_plain(part: _FilePart, start: int) -> int:
     """Where a record ends; -1 if not all of it is there."""
     begun = part.read(start, BLOCK)
     head = _BLANK_LINE.search(begun)
@@ -145,7 +145,7 @@ def _end_of_plain(part: _Part, start: int) -> int:
     return place + len(after) - len(after.lstrip(b"\r\n"))
 
 
-def _end_of_packed(part: _Part, start: int) -> int:
+def _end_of_packed(part: _FilePart, start: int) -> int:
     """The same for one that is compressed. Some bytes at a time: few may become many."""
     place, unpacker = start, zlib.decompressobj(31)
     try:
@@ -160,7 +160,7 @@ def _end_of_packed(part: _Part, start: int) -> int:
 class _Window(io.RawIOBase):
     """The rest of a part as a file of its own."""
 
-    def __init__(self, part: _Part, start: int) -> None:
+    def __init__(self, part: _FilePart, start: int) -> None:
         self._part, self._start, self._place = part, start, start
 
     def readable(self) -> bool:

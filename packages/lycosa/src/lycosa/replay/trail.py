@@ -5,7 +5,7 @@ from __future__ import annotations
 from lycosa.web.urls import canonical, origin
 
 
-class Trail:
+class VisitorTrail:
     """Where visitors came from. Across sites, browsers tell the site only: then it was the last page seen there.
 
     >>> trail = Trail()

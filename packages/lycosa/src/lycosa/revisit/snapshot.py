@@ -176,7 +176,7 @@ def main_blocks(tree: DomTree, main: str) -> MainBlocks:
     >>> main_blocks(parse_tree(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
-    reader = _Reader(tree, main)
+    reader = _TreeReader(tree, main)
     reader.read()
     part = MainBlocks(inside=bytearray(len(tree)), plain=bytearray(len(tree)))
     for block in reader.blocks:
@@ -236,7 +236,7 @@ class _Trace:
         return True
 
 
-class _Reader:
+class _TreeReader:
     """One pass over a tree, linear whatever the markup: states of nodes, the page's blocks, its link elements."""
 
     def __init__(self, tree: DomTree, main: str) -> None:

@@ -18,7 +18,7 @@ from lycosa.spaces.web_space import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.credentials import Credentials
 from lycosa.web.documents.kinds import chosen
-from lycosa.web.fetch import PROXY_LOGIN_VARIABLE, FetchLimits, HttpTransport, Proxy
+from lycosa.web.fetch import PROXY_LOGIN_VARIABLE, FetchLimits, HttpTransport, ProxySettings
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness, SharedPoliteness
 from lycosa.web.robots import product
@@ -72,7 +72,7 @@ def web_space(
     """
     guard, names, proxy = guard_of(options), DnsCache(clock), None
     if options.proxy or options.proxy_ca:
-        proxy = Proxy(options.proxy, options.proxy_ca, os.environ.get(PROXY_LOGIN_VARIABLE, ""))
+        proxy = ProxySettings(options.proxy, options.proxy_ca, os.environ.get(PROXY_LOGIN_VARIABLE, ""))
         proxy.check()
     address_delay = 0.0 if proxy else options.address_delay  # all would share the proxy's
     free = guard.in_allowed_network

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from lycosa.drawing.formats import printable
-from lycosa.web.html import CLOSE, OPEN, Document, extract
+from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
 AT_ONCE = 40  # statuses per request: no server gives more
@@ -166,7 +166,7 @@ class Status:
 
 
 @dataclass(slots=True)
-class Answer:
+class MastodonAnswer:
     """An answer in full: people found, and statuses in the order in which they came."""
 
     people: list[Person] = field(default_factory=list)
@@ -185,7 +185,7 @@ class Answer:
         return max(spoken, key=lambda code: spoken[code], default="")
 
 
-def read_answer(body: bytes, node: str) -> Answer:
+def read_answer(body: bytes, node: str) -> MastodonAnswer:
     """Read an inflated body by what was asked for.
 
     Of statuses, those stay that the world may find and whose author has not opted out of that.
@@ -201,7 +201,7 @@ def read_answer(body: bytes, node: str) -> Answer:
         author = _person(answer)
         if author is None:
             raise BadAnswer("JSON, but no account")
-        return Answer(author=author)
+        return MastodonAnswer(author=author)
     people: list[Person] = []
     if kind == "search" and isinstance(answer, dict):
         people = [person for value in _several(answer.get("accounts")) if (person := _person(value))]
@@ -217,7 +217,7 @@ def read_answer(body: bytes, node: str) -> Answer:
             (person for value in answer[:MOST_STATUSES] if (person := _person(_part(value, "account")))), None
         )
     kept = [status for status in statuses if status.open and not status.author.opted_out]
-    return Answer(
+    return MastodonAnswer(
         [person for person in people if not person.opted_out and not person.suspended],
         kept,
         author,
@@ -225,14 +225,14 @@ def read_answer(body: bytes, node: str) -> Answer:
     )
 
 
-def read_document(body: bytes, node: str) -> Document:
+def read_document(body: bytes, node: str) -> ParsedPage:
     """An archived answer as a document, for those who look at a crawl: title and text."""
     try:
         answer = read_answer(body, node)
     except BadAnswer:
-        return Document()
+        return ParsedPage()
     title = answer.author.title if answer.author is not None else ""
-    return Document(title=title, marked=answer.text, language=answer.language)
+    return ParsedPage(title=title, marked=answer.text, language=answer.language)
 
 
 def complaint(body: bytes) -> str:

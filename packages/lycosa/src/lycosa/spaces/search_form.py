@@ -45,7 +45,7 @@ def letters(text: str, language: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
-class Place(NamedTuple):
+class ResultsPage(NamedTuple):
     """What an address is: this page of the results for this keyword."""
 
     keyword: str
@@ -116,7 +116,7 @@ class SearchFormSpace(OverWeb):
         self._template: tuple[frozenset[str], frozenset[str]] | None = None
         self._attempts = 0
         self._probing = False
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ResultsPage] = {}
 
     @property
     def notes(self) -> list[str]:
@@ -141,12 +141,12 @@ class SearchFormSpace(OverWeb):
         address = self._before + quote(keyword, safe="") + self._after
         return canonical(address) or address
 
-    def place(self, node: str) -> Place:
+    def place(self, node: str) -> ResultsPage:
         known = self._places.get(node)
         if known is not None:
             return known
         inside = node.startswith(self._before) and node.endswith(self._after)
-        return Place(unquote(node[len(self._before) : len(node) - len(self._after)]) if inside else "")
+        return ResultsPage(unquote(node[len(self._before) : len(node) - len(self._after)]) if inside else "")
 
     def _is_search(self, url: str) -> bool:
         path, _, _ = self._before.partition("//")[2].partition("?")
@@ -188,7 +188,7 @@ class SearchFormSpace(OverWeb):
                 self.seen.setdefault(url, title)
             if "next" in data:
                 records = frozenset(url for url, _ in data["records"])
-                self._places[data["next"]] = Place(data["query"], data["page"] + 1, records)
+                self._places[data["next"]] = ResultsPage(data["query"], data["page"] + 1, records)
         elif visit.kind == "redirect" and visit.links.urls:
             self._places.setdefault(visit.links.urls[0], self.place(visit.node))
 
@@ -253,7 +253,7 @@ class SearchFormSpace(OverWeb):
             page.note = "no links may be followed from here" if "nofollow" in page.flags else "no records"
         self._found(page, place, records, text, more)
 
-    def _sort(self, node: str, page: Page, place: Place) -> tuple[dict[str, str], str, dict[int, str]]:
+    def _sort(self, node: str, page: Page, place: ResultsPage) -> tuple[dict[str, str], str, dict[int, str]]:
         """The records with their titles, the next page of results, and of what kind the link at each position is."""
         known = self._template[0] if self._template is not None else frozenset()
         records: dict[str, str] = {}
@@ -275,7 +275,7 @@ class SearchFormSpace(OverWeb):
                 kinds[at] = "template"
         return records, more, kinds
 
-    def _text(self, page: Page, kinds: dict[int, str], place: Place) -> str:
+    def _text(self, page: Page, kinds: dict[int, str], place: ResultsPage) -> str:
         """What the page says of its records: from each link to one up to the next link of the page's own."""
         if OPEN not in page.marked:
             pairs = zip(page.links.contexts, page.links.positions, strict=True)
@@ -291,7 +291,7 @@ class SearchFormSpace(OverWeb):
             :MOST_TEXT
         ]
 
-    def _found(self, page: Page, place: Place, records: dict[str, str], text: str, more: str = "") -> None:
+    def _found(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:
         """Make a page of it: what it is worth, and where it leads."""
         worth = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
         own = set(self.words(place.keyword, page.language))

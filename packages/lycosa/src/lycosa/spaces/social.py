@@ -8,9 +8,9 @@ from lycosa.core.types import Links, Outcome, Page, Task, Visit
 from lycosa.spaces.mastodon import (
     MOST_BYTES,
     WINDOW,
-    Answer,
     Api,
     BadAnswer,
+    MastodonAnswer,
     Person,
     complaint,
     place,
@@ -195,7 +195,7 @@ class SocialSpace(OverWeb):
             return False
         return True
 
-    def _account(self, account: str, answer: Answer, page: Page) -> None:
+    def _account(self, account: str, answer: MastodonAnswer, page: Page) -> None:
         """What someone wrote, and whom they mention; all they say of each is one link."""
         said: dict[str, list[str]] = {}
         people: dict[str, Person] = {}
@@ -215,7 +215,7 @@ class SocialSpace(OverWeb):
         if not answer.statuses:
             page.note = "no public statuses"
 
-    def _found(self, kind: str, name: str, answer: Answer, page: Page) -> None:
+    def _found(self, kind: str, name: str, answer: MastodonAnswer, page: Page) -> None:
         """Whom a search or a hashtag finds: a source of nodes, which is no page and costs no budget."""
         people: dict[str, Person] = {}
         said: dict[str, list[str]] = {}
@@ -239,7 +239,7 @@ class SocialSpace(OverWeb):
         page.links.rels = ["mention"] * len(people)
         page.data["people"] = [person.acct for person in people]
 
-    def _older(self, node: str, link: str, answer: Answer, page: Page) -> None:
+    def _older(self, node: str, link: str, answer: MastodonAnswer, page: Page) -> None:
         """A link to what was written before: as promising as this is."""
         number = self._number.get(node, 1)
         older = self.api.older(node, link) if number < self.pages and answer.statuses else ""
@@ -250,7 +250,7 @@ class SocialSpace(OverWeb):
         page.links = Links.to(*links.urls, older, anchors=[*links.anchors, text])
         page.links.contexts, page.links.rels = [*links.contexts, text], [*links.rels, "next"]
 
-    def _language(self, answer: Answer, page: Page) -> None:
+    def _language(self, answer: MastodonAnswer, page: Page) -> None:
         """What most statuses declare, or what it looks like; not the one that was asked for: no find."""
         page.language = answer.language
         page.guessed = not page.language

@@ -31,7 +31,7 @@ from lycosa.web.dates import retry_after
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.guard import DnsCache
-from lycosa.web.html import HTML, Document, detect_language_code, read_body
+from lycosa.web.html import HTML, ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import Policies, RobotsSignals, parse_x_robots_tag
@@ -366,7 +366,7 @@ class WebSpace(Space):
         """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
         if not self.walls or response.status not in {401, 402, 403, 405, 428, 429, 503}:  # statuses of walls
             return None
-        document, body = Document(), b""
+        document, body = ParsedPage(), b""
         with suppress(BadEncoding):
             body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
         with self.mark.on(task.node):
@@ -374,7 +374,7 @@ class WebSpace(Space):
                 document = read_body(body, task.node, response.fields.get("content-type", ""), self.agent)
         return detect_wall(task.node, response.status, response.fields, body, document)
 
-    def _is_walled(self, task: Task, response: Response, page: Page, document: Document) -> bool:
+    def _is_walled(self, task: Task, response: Response, page: Page, document: ParsedPage) -> bool:
         """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
         if not self.walls or task.kind not in ("page", "revisit"):
             return False
@@ -431,7 +431,9 @@ class WebSpace(Space):
         if not self.policies.heed(task.node, fields, directives, self._signals(origin(task.node)), page):
             self._fill(task, response, page, document, directives)
 
-    def _fill(self, task: Task, response: Response, page: Page, document: Document, directives: frozenset[str]) -> None:
+    def _fill(
+        self, task: Task, response: Response, page: Page, document: ParsedPage, directives: frozenset[str]
+    ) -> None:
         fields = response.fields
         (document.whole() if self.whole_text else document).fill(page)
         if page.exchange is not None:
@@ -719,7 +721,7 @@ def _fill(page: Page, source: Source) -> None:
         page.data["modified"] = source.modified
 
 
-def _remark(document: Document) -> str:
+def _remark(document: ParsedPage) -> str:
     """What a person should know of a document: that there is nothing to read."""
     pages = document.about.get("pages", "")
     of = f" of {pages} page{'s' if pages != '1' else ''}" if pages else ""

@@ -18,6 +18,7 @@ import numpy as np
 
 from lycosa import zstd
 from lycosa.core.types import (
+    ArchivePlace,
     Event,
     InboundLinks,
     Kind,
@@ -26,7 +27,6 @@ from lycosa.core.types import (
     Links,
     ModelUpdate,
     Outcome,
-    Place,
     Seed,
     Setting,
     Terms,
@@ -78,7 +78,7 @@ def _columns(links: Links) -> tuple[Any, ...]:
     )
 
 
-def decode_visit(blob: bytes, place: Place) -> Visit:
+def decode_visit(blob: bytes, place: ArchivePlace) -> Visit:
     """Decode a visit."""
     values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     _check(values)
@@ -181,7 +181,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
     if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError(f"the record is not a {kind}")
     if kind == "inbound":
-        values[2] = decode_visit(values[2], Place())
+        values[2] = decode_visit(values[2], ArchivePlace())
         inbound = InboundLinks(*values)
         inbound.packed = blob
         return inbound

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, InboundLinks, Label, LinkBatch, ModelUpdate, Place, Setting, Visit
+from lycosa.core.types import ArchivePlace, Event, InboundLinks, Label, LinkBatch, ModelUpdate, Setting, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -259,10 +259,10 @@ class SqliteLog:
             order,
             given,
         ):
-            yield seq, self._event(seq, kind, Place(file, start, length), body, relevance_now, columns)
+            yield seq, self._event(seq, kind, ArchivePlace(file, start, length), body, relevance_now, columns)
 
     def _event(
-        self, seq: int, kind: str, place: Place, body: bytes, relevance_now: float | None, columns: list[Any]
+        self, seq: int, kind: str, place: ArchivePlace, body: bytes, relevance_now: float | None, columns: list[Any]
     ) -> Event:
         """Decode an event; raise DamagedError if it contradicts the columns of its row."""
         try:
@@ -376,7 +376,7 @@ class SqliteLog:
         """Return the end offset of the last recorded visit in each archive file."""
         ends = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
         for file, end in ends.items():
-            if not is_valid_place(Place(file, 0, end)):
+            if not is_valid_place(ArchivePlace(file, 0, end)):
                 raise self._damaged(f"{str(file)[:60]!a} is not a valid archive file name")
         return ends
 
@@ -436,12 +436,12 @@ def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *
         return f"unknown outcome {outcome_text[:40]!a}"
     if not isinstance(relevance, float | int) or not math.isfinite(relevance):
         return "its relevance is not a number"
-    if type(start) is not int or type(length) is not int or not is_valid_place(Place(name, start, length)):
+    if type(start) is not int or type(length) is not int or not is_valid_place(ArchivePlace(name, start, length)):
         return f"{name[:60]!a} is not a place in the archive"
     return "" if body == "blob" else "it has no body"
 
 
-def is_valid_place(place: Place) -> bool:
+def is_valid_place(place: ArchivePlace) -> bool:
     """Return whether file name, offset and length are valid for an archive."""
     fits = 0 <= place.offset <= 2**53 and 0 <= place.length <= 2**53
     return fits and (not place.file or PLACE.fullmatch(place.file) is not None)

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import Filed, Scratch
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
-from lycosa.core.state import Format, Grown, State, StateMismatch, Texts, added, digest, pack
+from lycosa.core.state import FileFormat, Grown, State, StateMismatch, Texts, added, digest, pack
 from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
@@ -46,7 +46,7 @@ MAX_MAP_BYTES = 200_000_000  # enough for 100 GB of blocks
 BLOCKS_PER_READ = 64
 MIN_FILE_BYTES = 1 << 24  # larger spillable arrays are restored into files
 ZEROS = -1  # place of all-zero blocks, which are not stored
-_FORMAT = Format("lycosa-snapshot", 1, "snapshot", "lycosa resume")
+_FORMAT = FileFormat("lycosa-snapshot", 1, "snapshot", "lycosa resume")
 _ARRAY, _GROWN, _TEXTS, _FILED = range(4)
 _TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
 _PLACEHOLDER = 1  # msgpack extension type that stands for an array

@@ -32,7 +32,7 @@ from lycosa.core.files import sync
 from lycosa.core.nodes import Fingerprints, Nodes
 from lycosa.core.options import WARC_PREFIX
 from lycosa.core.state import State, StateMismatch
-from lycosa.core.types import Exchange, Place, Visit
+from lycosa.core.types import ArchivePlace, Exchange, Visit
 from lycosa.store import cdxj
 from lycosa.store.naming import file_name, serial_number
 
@@ -140,7 +140,7 @@ class WarcArchive:
         seen.restore(state)
         self._seen = seen
 
-    def append(self, visit: Visit, exchange: Exchange) -> Place:
+    def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace:
         """Append the records of a visit and return their place. On failure, the file is left unchanged."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
@@ -179,14 +179,14 @@ class WarcArchive:
             exchange.request,
             b"",
         )
-        place = Place(self._name, self._size, len(response) + len(request))
+        place = ArchivePlace(self._name, self._size, len(response) + len(request))
         self._write(response + request)
         if not unmodified:
             self._note(visit, exchange, place.offset, len(response), original is not None, bool(head))
             self._seen.add(exchange.digest, visit.node, visit.started)
         return place
 
-    def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> Place:
+    def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> ArchivePlace:
         """Append the records of a rendered page: final DOM, response as received, and the resources the browser loaded.
 
         The DOM is a `resource` record under `urn:dom:URL`, so that it is never mistaken for the server's response.
@@ -202,7 +202,7 @@ class WarcArchive:
         for one in dom.resources:
             parts += self._pair(one.url, one.started, one.address, one.exchange, _record_id())
         records = b"".join(parts)
-        place = Place(self._name, self._size, len(records))
+        place = ArchivePlace(self._name, self._size, len(records))
         self._write(records)
         self._fresh += cdxj.entries_in(records, place.offset, self._name)
         if len(self._fresh) >= 10_000:
@@ -334,7 +334,7 @@ class WarcArchive:
         )
 
 
-def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
+def read_record(path: Path, place: ArchivePlace) -> tuple[bytes, bytes, bytes]:
     """Return the first record at a place, decompressed and as stored, and the stored bytes behind it."""
     try:
         with open(path, "rb") as file:
@@ -353,7 +353,7 @@ def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
     return record, stored[: len(stored) - len(member.unused_data)], member.unused_data
 
 
-def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
+def read_exchange(path: Path, place: ArchivePlace) -> tuple[Exchange, str]:
     """Return the archived response at a place and, for a revisit record, the URL whose body it shares, else ""."""
     record, _, _ = read_record(path, place)
     try:

@@ -12,8 +12,8 @@ proved.
 """
 
 from lycosa.testweb.embedded_web import Web
-from lycosa.testweb.reply import Response
-from lycosa.testweb.server import Hit, Server, gaps, most_at_once, serve
+from lycosa.testweb.reply import ServedResponse
+from lycosa.testweb.server import ServedRequest, Server, gaps, most_at_once, serve
 from lycosa.testweb.traps import Trap
 
-__all__ = ["Hit", "Response", "Server", "Trap", "Web", "gaps", "most_at_once", "serve"]
+__all__ = ["ServedRequest", "ServedResponse", "Server", "Trap", "Web", "gaps", "most_at_once", "serve"]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from lycosa.testweb.chance import stir
 from lycosa.testweb.prose import slug, subject_name, title, topic_label, topic_slug
-from lycosa.testweb.site_graph import Graph
+from lycosa.testweb.site_graph import SiteGraph
 
 _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|/)?$")
 
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|/)?$")
 class AddressBook:
     """The URLs of a graph's pages on a port, which may become known only when the web is served."""
 
-    def __init__(self, graph: Graph, port: int, documents: bool = False) -> None:
+    def __init__(self, graph: SiteGraph, port: int, documents: bool = False) -> None:
         self.graph = graph
         self.port = port
         self.documents = documents

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote_plus, urlsplit
 
 from lycosa.testweb.chance import dice, roll, stir
 from lycosa.testweb.prose import TOPICS, paragraphs, title
-from lycosa.testweb.reply import ALLOW_ALL, Document
+from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "old-library.localhost"
 SHELF = 20  # records on a page of results
@@ -73,7 +73,7 @@ class Catalogue:
         numbers = set(postings[0]).intersection(*postings[1:])
         return sorted(numbers, key=lambda number: (-sum(counts[number] for counts in postings), number))
 
-    def document(self, path: str) -> Document | None:
+    def document(self, path: str) -> ServedDocument | None:
         parts = urlsplit(path)
         if parts.path == "/robots.txt":
             return ALLOW_ALL
@@ -105,7 +105,7 @@ class Catalogue:
                 index.setdefault(word, {})[number] = count
         return index
 
-    def _results(self, query: str, page: int) -> Document:
+    def _results(self, query: str, page: int) -> ServedDocument:
         numbers = self.search(query)
         shown = numbers[(page - 1) * SHELF : page * SHELF] if page > 0 else []
         if not shown:
@@ -139,8 +139,8 @@ def _snippet(abstract: str, query: str) -> str:
     return " ".join(words[start : start + _SNIPPET])
 
 
-def _sheet(title: str, body: str, query: str = "") -> Document:
-    return Document(
+def _sheet(title: str, body: str, query: str = "") -> ServedDocument:
+    return ServedDocument(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - Old Library'
         f"</title>\n</head>\n<body>\n"
         f'<nav><a href="/">Old Library</a> <a href="/search">Catalogue</a></nav>\n<h1>{escape(title)}</h1>\n'

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lycosa.testweb.chance import dice, pick, roll, stir
 from lycosa.testweb.prose import NOWHERE, TOPICS, subject_of, title
-from lycosa.testweb.site_graph import Graph
+from lycosa.testweb.site_graph import SiteGraph
 
 NEVER = float("inf")
 
@@ -38,13 +38,13 @@ class History:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: SiteGraph,
         key: int,
         chances: Mapping[str, float],
         fates: tuple[float, float],
         times: tuple[float, float],
         soft: list[bool],
-        begin: Callable[[Subject], tuple[int, str]],
+        begin: Callable[[ChangingPage], tuple[int, str]],
     ) -> None:
         self.graph, self.key, self.chances, self.soft, self.begin = graph, key, dict(chances), soft, begin
         self.fates, self.days = fates
@@ -57,19 +57,19 @@ class History:
 
     # -- what happened --------------------------------------------------------------------------------
 
-    def edits(self, subject: Subject, t: float) -> list[Edit]:
+    def edits(self, subject: ChangingPage, t: float) -> list[Edit]:
         months = int((t - self.start) / self.day // MONTH) + 1
         made = [edit for month in range(months) for edit in self._month(subject, month)]
         return made[: bisect_right(made, t, key=lambda edit: self.when(edit.at))]
 
-    def state(self, subject: Subject, t: float) -> State:
+    def state(self, subject: ChangingPage, t: float) -> State:
         """Give what the changes until a time have made of a page."""
         month = max(0, int((t - self.start) / self.day // MONTH))
         for earlier in range(0, month, 200):  # so that no recursion gets deep
             self._fold(subject, earlier, len(self._month(subject, earlier)))
         return self._fold(subject, month, bisect_right(self._month(subject, month), t, key=lambda e: self.when(e.at)))
 
-    def births(self, subject: Subject, t: float) -> tuple[Birth, ...]:
+    def births(self, subject: ChangingPage, t: float) -> tuple[Birth, ...]:
         linked = subject.part == 0 and any(edit.how == "link" for edit in self.edits(subject, t))
         return self.state(subject, t).births if linked else ()
 
@@ -80,17 +80,17 @@ class History:
         """Count the minutes since the beginning, of which a day has 1440 however long it is."""
         return int((t - self.start) / self.day * 1440 // 1)
 
-    def origin(self, subject: Subject) -> float:
+    def origin(self, subject: ChangingPage) -> float:
         return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
 
     # -- drawing --------------------------------------------------------------------------------------
 
-    def _draw_month(self, subject: Subject, month: int) -> tuple[Edit, ...]:
+    def _draw_month(self, subject: ChangingPage, month: int) -> tuple[Edit, ...]:
         made = edits(self.process(*subject.key), (self.key, *subject.key), month)
         life = self.life(subject.page) if subject.part == 0 else Life()
         return tuple(edit for edit in made if edit.at > subject.born and not life.absent(edit.at))
 
-    def _fold_month(self, subject: Subject, month: int, count: int) -> State:
+    def _fold_month(self, subject: ChangingPage, month: int, count: int) -> State:
         if month > 0:
             state = self._fold(subject, month - 1, len(self._month(subject, month - 1)))
         else:
@@ -99,7 +99,7 @@ class History:
             state = apply(state, edit, subject, self.graph, self._links)
         return state
 
-    def _first_state(self, subject: Subject) -> State:
+    def _first_state(self, subject: ChangingPage) -> State:
         count, title = self.begin(subject)
         blocks = tuple(Block(0, i, subject.topic) for i in range(count))
         table = (0,) * 4 if self._has_table(*subject.key) else ()
@@ -312,7 +312,7 @@ class Birth(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ChangingPage:
     """What changes: a clean page (`part` 0), a page born of one (`part` the number of the change)."""
 
     page: int
@@ -346,7 +346,7 @@ class State:
     looks: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic changes of each kind
 
 
-def apply(state: State, edit: Edit, subject: Subject, graph: Graph, links: Links) -> State:
+def apply(state: State, edit: Edit, subject: ChangingPage, graph: SiteGraph, links: Links) -> State:
     every = state.every + 1
     if not edit.real:
         looks = state.looks
@@ -390,7 +390,7 @@ def _write(state: State, how: str, n: int, code: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _retitle(state: State, n: int, topic: int, subject: Subject, graph: Graph) -> dict[str, Any]:
+def _retitle(state: State, n: int, topic: int, subject: ChangingPage, graph: SiteGraph) -> dict[str, Any]:
     if topic != NOWHERE:
         for attempt in range(20):
             words = title(topic, graph.seed, "retitled", subject.page, subject.part, n, attempt)
@@ -400,7 +400,7 @@ def _retitle(state: State, n: int, topic: int, subject: Subject, graph: Graph) -
     return {"title": f"{site.replace('-', ' ').title()}, edition {n}"}
 
 
-def _add_link(state: State, n: int, at: float, subject: Subject, graph: Graph, links: Links) -> dict[str, Any]:
+def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: SiteGraph, links: Links) -> dict[str, Any]:
     """Link to a page that was not linked to before: one on the same topic, or a new one."""
     rng = dice(graph.seed, "added link", subject.page, subject.part, n)
     topic = state.topic
@@ -419,7 +419,7 @@ def _add_link(state: State, n: int, at: float, subject: Subject, graph: Graph, l
     return {"links": (*state.links, target)[-MOST_LINKS:]}
 
 
-def _turn(state: State, n: int, code: int, subject: Subject, graph: Graph) -> dict[str, Any]:
+def _turn(state: State, n: int, code: int, subject: ChangingPage, graph: SiteGraph) -> dict[str, Any]:
     """Write all anew, on another topic or again on the first."""
     others = [t for t in range(len(TOPICS)) if subject_of(t) != subject_of(subject.topic)]
     topic = others[code // 100 % len(others)] if state.turns % 2 == 0 else subject.topic

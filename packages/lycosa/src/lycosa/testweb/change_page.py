@@ -13,7 +13,7 @@ from html import escape
 
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
-from lycosa.testweb.change_history import COSMETICS, State, Subject
+from lycosa.testweb.change_history import COSMETICS, ChangingPage, State
 from lycosa.testweb.page_html import Aside, Composer
 from lycosa.testweb.prose import paragraphs, subject_name, title, topic_slug
 
@@ -30,7 +30,7 @@ _PLACES = ("North", "East", "South", "West", "Centre")
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PageParts:
     """The parts of a page that was not changed yet."""
 
     head: str
@@ -70,23 +70,23 @@ class Press:
 
     # -- the parts ------------------------------------------------------------------------------------
 
-    def take_apart(self, page: int, asides: list[Aside]) -> Sheet:
+    def take_apart(self, page: int, asides: list[Aside]) -> PageParts:
         match = _PLAIN.fullmatch(self.composer.html(page, asides))
         assert match is not None
         parts: dict[str, str] = match.groupdict()
-        return Sheet(
+        return PageParts(
             **{name: parts[name] for name in ("head", "title", "site", "more", "nav", "byline", "list", "foot")},
             body=tuple(parts["body"].split("\n")),
             related=tuple(parts["related"].split("\n")),
         )
 
-    def newborn(self, subject: Subject, like: Sheet, count: int) -> Sheet:
+    def newborn(self, subject: ChangingPage, like: PageParts, count: int) -> PageParts:
         """Write the parts of a new page, in the manner of the page it was born of."""
         rng = dice(self.graph.seed, "new links", subject.page, subject.part)
         targets = dict.fromkeys([subject.page, *(self.graph.mainland(rng, subject.topic) for _ in range(6))])
         own = [Aside(self.book.url(page), self.book.title(page)).html() for page in targets]
         more = re.sub(r'<link rel="canonical"[^>]*>\n|<meta name="description"[^>]*>\n', "", like.more)
-        return Sheet(
+        return PageParts(
             head=like.head,
             title=escape(self.new_title(subject)),
             site=like.site,
@@ -99,20 +99,20 @@ class Press:
             foot=like.foot,
         )
 
-    def new_title(self, subject: Subject) -> str:
+    def new_title(self, subject: ChangingPage) -> str:
         return title(subject.topic, self.graph.seed, "new", subject.page, subject.part)
 
-    def new_path(self, subject: Subject) -> str:
+    def new_path(self, subject: ChangingPage) -> str:
         return f"/{topic_slug(subject.topic)}/new-{subject.page}-{subject.part}.html"
 
-    def _paragraph(self, subject: Subject, change: int, number: int, topic: int) -> str:
+    def _paragraph(self, subject: ChangingPage, change: int, number: int, topic: int) -> str:
         rng = dice(self.graph.seed, "written", subject.page, subject.part, change, number)
         around = self.graph.subject[self.graph.section(subject.page).host] if topic < 0 else None
         return paragraphs(rng, topic, 30 + int(rng.random() * 40), around)[0]
 
     # -- the whole ------------------------------------------------------------------------------------
 
-    def print(self, subject: Subject, state: State, sheet: Sheet, dress: Dress) -> str:
+    def print(self, subject: ChangingPage, state: State, sheet: PageParts, dress: Dress) -> str:
         looks = dict(zip(COSMETICS, state.looks, strict=True))
         heading = escape(state.title) or sheet.title
         charset = CHARSETS[looks["charset"] % len(CHARSETS)]
@@ -140,7 +140,7 @@ class Press:
             f"<h2>{sheet.list}</h2>\n<ul>\n{self._related(subject, state, sheet)}\n</ul>\n</main>\n{foot}"
         )
 
-    def _body(self, subject: Subject, state: State, sheet: Sheet) -> str:
+    def _body(self, subject: ChangingPage, state: State, sheet: PageParts) -> str:
         lines = [
             sheet.body[block.number]
             if block.change == 0
@@ -163,7 +163,7 @@ class Press:
         parts = [*rest, wrapped] if state.layout % 2 else [wrapped, *rest]
         return "\n".join(parts) + "\n"
 
-    def _table(self, subject: Subject, state: State) -> str:
+    def _table(self, subject: ChangingPage, state: State) -> str:
         if not state.table:
             return ""
         base = stir(self.graph.seed, "table", subject.page, subject.part)
@@ -173,12 +173,12 @@ class Press:
         )
         return f"<table>\n<tr><th>Place</th><th>Count</th></tr>\n{rows}\n</table>\n"
 
-    def _related(self, subject: Subject, state: State, sheet: Sheet) -> str:
+    def _related(self, subject: ChangingPage, state: State, sheet: PageParts) -> str:
         added = []
         births = {birth.number: birth for birth in state.births}
         for target in reversed(state.links):
             if target < 0:
-                born = Subject(subject.page, -target, births[-target].topic)
+                born = ChangingPage(subject.page, -target, births[-target].topic)
                 host = self.graph.names[self.graph.section(subject.page).host]
                 link = Aside(self.book.base(host) + self.new_path(born), self.new_title(born))
             else:

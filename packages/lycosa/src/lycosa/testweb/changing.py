@@ -32,16 +32,16 @@ from lycosa.testweb.change_history import (
     NEVER,
     PROCESSES,
     Birth,
+    ChangingPage,
     History,
     Life,
     Process,
     State,
-    Subject,
 )
-from lycosa.testweb.change_page import CHARSETS, Dress, Press, Sheet
+from lycosa.testweb.change_page import CHARSETS, Dress, PageParts, Press
 from lycosa.testweb.embedded_web import _NO_HEADERS, Web
 from lycosa.testweb.prose import TOPICS
-from lycosa.testweb.reply import Document, Response, finish
+from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 
 START = 1_700_000_000.0  # by its clock; virtual time begins then, too
 
@@ -50,7 +50,7 @@ _NEW = re.compile(r"/[a-z0-9-]+/new-(\d{1,9})-(\d{1,9})\.html")
 _ARCHIVE = re.compile(r"/archive/(\d{1,9})-([12])\.html")
 
 
-class Change(NamedTuple):
+class ScriptedChange(NamedTuple):
     """A change as the truth has it: kind is text, structure, link, topic or cosmetic."""
 
     time: float
@@ -58,7 +58,7 @@ class Change(NamedTuple):
     real: bool
 
 
-class Fate(NamedTuple):
+class ScriptedFate(NamedTuple):
     """What becomes of a page: stays, moved, gone, soft-404 or returns (gone for some days); and when."""
 
     what: str
@@ -68,7 +68,7 @@ class Fate(NamedTuple):
 class _Place(NamedTuple):
     """What lives at an address: `step` counts the moves that led there."""
 
-    subject: Subject
+    subject: ChangingPage
     step: int = 0
 
 
@@ -125,7 +125,7 @@ class ChangingWeb(Web):
         """Give the true mean number of real changes a day, as long as the page is there: its fate is left out."""
         return self.process(url).real
 
-    def changes(self, url: str, start: float, end: float) -> list[Change]:
+    def changes(self, url: str, start: float, end: float) -> list[ScriptedChange]:
         """List the changes after `start` and until `end` that this address shows; moving counters are left out."""
         place = self._find(*self._book.split(url), end)
         if place is None:
@@ -133,7 +133,7 @@ class ChangingWeb(Web):
         life, step = self.history.life(place.subject.page), place.step
         since, until = self._stay(place.subject, life, step)
         return [
-            Change(self.history.when(edit.at), KINDS.get(edit.how, "cosmetic"), edit.real)
+            ScriptedChange(self.history.when(edit.at), KINDS.get(edit.how, "cosmetic"), edit.real)
             for edit in self.history.edits(place.subject, end)
             if self.history.when(edit.at) > start and since < edit.at < until
         ]
@@ -153,10 +153,10 @@ class ChangingWeb(Web):
         same = self.version(url, fetched_at) == self.version(url, now)
         return same and self.status(url, fetched_at) == self.status(url, now)
 
-    def fate(self, url: str) -> Fate:
+    def fate(self, url: str) -> ScriptedFate:
         subject = self._known(url, self.clock())
         life = self.history.life(subject.page) if subject.part == 0 else Life()
-        return Fate(life.what, self.history.when(life.at))
+        return ScriptedFate(life.what, self.history.when(life.at))
 
     def moves(self, url: str) -> list[tuple[float, str]]:
         page = self._known(url, self.clock()).page
@@ -218,12 +218,12 @@ class ChangingWeb(Web):
             return False
         return self._validators[host] == "restless" or self.history.process(*place.subject.key).moving == "fetch"
 
-    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> ServedResponse:
         return self.response_at(url, self.clock(), headers=headers, version=version)
 
     def response_at(
         self, url: str, t: float, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0
-    ) -> Response:
+    ) -> ServedResponse:
         name, path = self._book.split(url)
         host = self._book.host(name)
         if host is None:
@@ -244,43 +244,43 @@ class ChangingWeb(Web):
                 return reply
         return finish(self._printed_at(host, place, t, version, document), headers)
 
-    def _clean(self, page: int) -> Document:
+    def _clean(self, page: int) -> ServedDocument:
         """Serve the page as it is now: a copy of it, say."""
         host = self._graph.section(page).host
         place, t = _Place(self._clean_subject(page)), self.clock()
         return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
 
-    def _other(self, host: int, name: str, path: str, version: int) -> Document:
+    def _other(self, host: int, name: str, path: str, version: int) -> ServedDocument:
         """What is neither a page nor a listing: the plain web's traps, or nothing."""
         document = self._document(name, path, version)
         return self._missing(host, 404) if document.status == 404 else document
 
-    def _missing(self, host: int, status: int) -> Document:
-        return Document(self._press.missing(host), status=200 if self._soft[host] else status)
+    def _missing(self, host: int, status: int) -> ServedDocument:
+        return ServedDocument(self._press.missing(host), status=200 if self._soft[host] else status)
 
-    def _redirect(self, place: _Place) -> Document:
+    def _redirect(self, place: _Place) -> ServedDocument:
         page, step = place.subject.page, place.step + 1
         status = 301 if stir(self.key, "redirect", page) % 3 else 302
-        return Document(b"Moved", "text/plain", status, (("Location", self._address(page, step)),))
+        return ServedDocument(b"Moved", "text/plain", status, (("Location", self._address(page, step)),))
 
-    def _listing(self, host: int, path: str, t: float) -> Document | None:
+    def _listing(self, host: int, path: str, t: float) -> ServedDocument | None:
         base, sources = self._book.base(self._graph.names[host]), self._sources[host]
         if path == "/robots.txt":
             lines = ["User-agent: *", "Allow: /"]
             lines += [f"Sitemap: {base}/sitemap.xml"] if any("sitemap" in source for source in sources) else []
             lines += [f"Sitemap: {base}/feed.xml"] if "feed" in sources else []
-            return Document(("\n".join(lines) + "\n").encode(), "text/plain; charset=utf-8", codec="")
+            return ServedDocument(("\n".join(lines) + "\n").encode(), "text/plain; charset=utf-8", codec="")
         if path == "/sitemap.xml" and any("sitemap" in source for source in sources):
             entries = self._entries(host, t)
             if "lying sitemap" in sources:
                 entries = (entry._replace(modified=t) for entry in entries)
             named = [entry for entry, _ in zip(entries, range(5_000), strict=False)]
-            return Document(sitemap(named), "application/xml")
+            return ServedDocument(sitemap(named), "application/xml")
         if path == "/feed.xml" and "feed" in sources:
             recent = [entry for entry in self._entries(host, t) if entry.modified > t - _FEED_DAYS * self.day]
             recent = sorted((e for e in recent if e.modified >= self.start), key=lambda e: -e.modified)[:_FEED_ENTRIES]
             updated = recent[0].modified if recent else self.start
-            return Document(feed(self._composer.site(host), f"{base}/", updated, recent), "application/atom+xml")
+            return ServedDocument(feed(self._composer.site(host), f"{base}/", updated, recent), "application/atom+xml")
         return None
 
     def _entries(self, host: int, t: float) -> Iterator[Entry]:
@@ -297,17 +297,17 @@ class ChangingWeb(Web):
                     if there == host and self._status(_Place(subject, step), t) == "there":
                         yield Entry(self._address(page, step), self._modified(subject, t), self._book.title(page))
                 for birth in self.history.births(subject, t):
-                    born = Subject(page, birth.number, birth.topic, birth.at)
+                    born = ChangingPage(page, birth.number, birth.topic, birth.at)
                     title = self._press.new_title(born)
                     yield Entry(self._new_url(page, birth), self._modified(born, t), title)
 
-    def _modified(self, subject: Subject, t: float) -> float:
+    def _modified(self, subject: ChangingPage, t: float) -> float:
         real = [edit.at for edit in self.history.edits(subject, t) if edit.real]
         return self.history.when(real[-1] if real else self.history.origin(subject))
 
     # -- a page as it is at a time --------------------------------------------------------------------
 
-    def _told(self, host: int, place: _Place, t: float, version: int) -> Document:
+    def _told(self, host: int, place: _Place, t: float, version: int) -> ServedDocument:
         """The document without its body: what its headers say, by the manners of the host."""
         subject = place.subject
         plain = self._manners(subject.page)
@@ -337,7 +337,7 @@ class ChangingWeb(Web):
         tag = f"{stir(self._salt, self.key, self.port, subject.key, *said[way]):x}" if way in said else ""
         return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
 
-    def _printed_at(self, host: int, place: _Place, t: float, version: int, document: Document) -> Document:
+    def _printed_at(self, host: int, place: _Place, t: float, version: int, document: ServedDocument) -> ServedDocument:
         subject = place.subject
         state = self.history.state(subject, t)
         process = self.history.process(*subject.key)
@@ -377,23 +377,23 @@ class ChangingWeb(Web):
             feed="/feed.xml" if "feed" in self._sources[host] else "",
         )
 
-    def _make_sheet(self, subject: Subject, port: int) -> Sheet:
+    def _make_sheet(self, subject: ChangingPage, port: int) -> PageParts:
         """The parts of a page; links carry the port, so it is part of the key."""
         if subject.part == 0:
             return self._press.take_apart(subject.page, self._trap_links.asides(subject.page))
         parent = self._sheet(self._clean_subject(subject.page), port)
         return self._press.newborn(subject, parent, 3 + stir(self.key, "length", *subject.key) % 4)
 
-    def _beginning(self, subject: Subject) -> tuple[int, str]:
+    def _beginning(self, subject: ChangingPage) -> tuple[int, str]:
         sheet = self._sheet(subject, self.port)
         return len(sheet.body), unescape(sheet.title)
 
     # -- addresses ------------------------------------------------------------------------------------
 
-    def _clean_subject(self, page: int) -> Subject:
-        return Subject(page, 0, self._graph.topic(page))
+    def _clean_subject(self, page: int) -> ChangingPage:
+        return ChangingPage(page, 0, self._graph.topic(page))
 
-    def _known(self, url: str, t: float) -> Subject:
+    def _known(self, url: str, t: float) -> ChangingPage:
         place = self._find(*self._book.split(url), t)
         if place is None:
             raise KeyError(f"no page {url!r} in this web")
@@ -416,12 +416,12 @@ class ChangingWeb(Web):
         match = _NEW.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages and self._graph.section(page).host == host:
             for birth in self.history.births(self._clean_subject(page), t):
-                born = Subject(page, birth.number, birth.topic, birth.at)
+                born = ChangingPage(page, birth.number, birth.topic, birth.at)
                 if birth.number == int(match[2]) and self._press.new_path(born) == path:
                     return _Place(born)
         return None
 
-    def _stay(self, subject: Subject, life: Life, step: int) -> tuple[float, float]:
+    def _stay(self, subject: ChangingPage, life: Life, step: int) -> tuple[float, float]:
         """From when until when an address gives its page, in days."""
         if subject.part != 0:
             return subject.born, NEVER
@@ -452,7 +452,7 @@ class ChangingWeb(Web):
 
     def _new_url(self, page: int, birth: Birth) -> str:
         base = self._book.base(self._graph.names[self._graph.section(page).host])
-        return base + self._press.new_path(Subject(page, birth.number, birth.topic))
+        return base + self._press.new_path(ChangingPage(page, birth.number, birth.topic))
 
 
 # -- hosts -------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from lycosa.testweb.documents import pdf
 from lycosa.testweb.mischief import Mischief
 from lycosa.testweb.page_html import Aside, Composer
 from lycosa.testweb.prose import TOPICS, by_name, query
-from lycosa.testweb.reply import ALLOW_ALL, CODECS, Document, Response, finish
-from lycosa.testweb.site_graph import Graph
+from lycosa.testweb.reply import ALLOW_ALL, CODECS, ServedDocument, ServedResponse, finish
+from lycosa.testweb.site_graph import SiteGraph
 from lycosa.testweb.square import HOST as SQUARE
 from lycosa.testweb.square import Square
 from lycosa.testweb.traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
@@ -49,7 +49,7 @@ class Web:
         self.seed = seed
         self.tunnels = tunnels
         self.traps: frozenset[Trap] = choose(traps)
-        self._graph = Graph(seed, pages, hosts, tunnels)
+        self._graph = SiteGraph(seed, pages, hosts, tunnels)
         self._book = AddressBook(self._graph, port, documents)
         self._composer = Composer(self._book)
         self._trap_links = TrapLinks(self._book, self.traps)
@@ -162,15 +162,15 @@ class Web:
     def counts(self, url: str) -> bool:
         return self._mischief.counts(*self._book.split(url))
 
-    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
+    def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> ServedResponse:
         """Answer a request for a URL; `version` is how often it was fetched before, for the few that care."""
         name, path = self._book.split(url)
         return finish(self._document(name, path, version), headers)
 
-    def _document(self, name: str, path: str, version: int) -> Document:
+    def _document(self, name: str, path: str, version: int) -> ServedDocument:
         if name in (LIBRARY, SQUARE):
             apart = self._catalogue if name == LIBRARY else self.square
-            return apart.document(path) or Document(_NOT_FOUND, status=404, codec="")
+            return apart.document(path) or ServedDocument(_NOT_FOUND, status=404, codec="")
         page = self._found(name, path)
         if page is not None:
             return self._printed(page) if path.startswith("/print/") else self._clean(page)
@@ -179,9 +179,9 @@ class Web:
             return document
         if path == "/robots.txt" and (self._book.host(name) is not None or self._mirrored(name) is not None):
             return ALLOW_ALL
-        return Document(_NOT_FOUND, status=404, codec="")
+        return ServedDocument(_NOT_FOUND, status=404, codec="")
 
-    def _clean(self, page: int) -> Document:
+    def _clean(self, page: int) -> ServedDocument:
         asides = self._asides(page)
         if self._book.is_document(page):
             body = pdf(self._composer.paper(page, asides))
@@ -192,14 +192,14 @@ class Web:
     def _asides(self, page: int) -> list[Aside]:
         return self._trap_links.asides(page)
 
-    def _manners(self, page: int) -> Document:
+    def _manners(self, page: int) -> ServedDocument:
         """Say how the host of a clean page sends it, whatever is on it."""
         code = stir(self.seed, "manners", page)
         codec = "gzip" if code % 100 < 85 else ""
         if Trap.ENCODINGS in self.traps and code % 100 >= 70:
             codec = CODECS[code // 100 % len(CODECS)]
         host = stir(self.seed, "host manners", self._graph.section(page).host) % 10
-        return Document(
+        return ServedDocument(
             b"",
             "text/html; charset=utf-8" if host % 3 else "text/html",
             codec=codec,
@@ -209,12 +209,12 @@ class Web:
             chunked=host % 3 == 2,
         )
 
-    def _printed(self, page: int) -> Document:
+    def _printed(self, page: int) -> ServedDocument:
         html = self._composer.html(page)
         html = re.sub(r"<nav>.*?</nav>\n", "", html, count=1)
         html = html.replace("</h1>", " (print version)</h1>", 1)
         html = html.replace("All texts by their authors.", "Printed from the web; all rights reserved.", 1)
-        return Document(html.encode())
+        return ServedDocument(html.encode())
 
     def _mirrored(self, name: str) -> str | None:
         """Find which clean host a mirror shows."""

@@ -20,7 +20,7 @@ from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.page_html import Aside, sheet
 from lycosa.testweb.prose import BY_SLUG, TOPICS, paragraphs, subject_of, title, topic_label, topic_slug
-from lycosa.testweb.reply import Document, compress
+from lycosa.testweb.reply import ServedDocument, compress
 from lycosa.testweb.traps import ENDLESS, ORDERS, PAGES_PER_TOPIC, ROOMS, TRAP_HOSTS, Trap, with_session
 
 _PLAIN = re.compile(r"(/private|/behind|)/([a-z0-9-]+)/(\d{1,2})\.(html|txt|pdf|png)(?:\?PHPSESSID=[0-9a-f]*)?$")
@@ -46,7 +46,7 @@ _PIXEL = bytes.fromhex(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TrapPage:
     """A page of a trap's host, as its URL names it."""
 
     host: str
@@ -71,7 +71,7 @@ class Mischief:
 
     # -- what Web asks --------------------------------------------------------------------------------
 
-    def document(self, name: str, path: str, version: int) -> Document | None:
+    def document(self, name: str, path: str, version: int) -> ServedDocument | None:
         """Answer for a trap, or None if the URL is none of ours."""
         if Trap.REDIRECTS in self.traps and path.startswith("/go/") and self.book.host(name) is not None:
             return self._redirect(name, path)
@@ -86,7 +86,7 @@ class Mischief:
         place = self._place(name, path)
         if place is None:
             return self._missing(name, path) if trap is Trap.SOFT404 else None
-        serve: dict[Trap, Callable[[Place, int], Document]] = {
+        serve: dict[Trap, Callable[[TrapPage, int], ServedDocument]] = {
             Trap.SESSION: self._session,
             Trap.SOFT404: self._lossy,
             Trap.SLOW: self._slow,
@@ -115,7 +115,7 @@ class Mischief:
 
     # -- common to the hosts --------------------------------------------------------------------------
 
-    def _place(self, name: str, path: str) -> Place | None:
+    def _place(self, name: str, path: str) -> TrapPage | None:
         if name not in self._trap_of:
             return None
         match = _PLAIN.match(path)
@@ -127,15 +127,15 @@ class Mischief:
             return None
         if area and name not in TRAP_HOSTS[Trap.ROBOTS]:
             return None
-        return Place(name, area, topic, int(number), kind, path)
+        return TrapPage(name, area, topic, int(number), kind, path)
 
-    def _url(self, place: Place, number: int, area: str = "") -> str:
+    def _url(self, place: TrapPage, number: int, area: str = "") -> str:
         return f"{area}/{topic_slug(place.topic)}/{number % PAGES_PER_TOPIC}.html"
 
-    def _title(self, place: Place) -> str:
+    def _title(self, place: TrapPage) -> str:
         return title(place.topic, self.graph.seed, place.host, place.area, place.number)
 
-    def _text(self, place: Place, *more: object) -> list[str]:
+    def _text(self, place: TrapPage, *more: object) -> list[str]:
         rng = dice(self.graph.seed, "trap", place.host, place.area, place.topic, place.number, *more)
         return paragraphs(rng, -1, 120 + int(rng.random() * 200), subject_of(place.topic))
 
@@ -144,17 +144,17 @@ class Mischief:
         pages = dict.fromkeys(self.graph.mainland(rng, topic) for _ in range(3))
         return [Aside(self.book.url(page), self.book.title(page)) for page in pages]
 
-    def _links(self, place: Place) -> list[Aside]:
+    def _links(self, place: TrapPage) -> list[Aside]:
         numbers = (place.number + 1, place.number + 5)
         near = [Aside(self._url(place, number), f"Part {number}") for number in numbers]
         return near + self._clean_links(f"{place.host}{place.path}", place.topic)
 
-    def _page(self, place: Place) -> Document:
-        return Document(sheet(self._title(place), self._text(place), self._links(place)).encode())
+    def _page(self, place: TrapPage) -> ServedDocument:
+        return ServedDocument(sheet(self._title(place), self._text(place), self._links(place)).encode())
 
     # -- one host after the other ---------------------------------------------------------------------
 
-    def _calendar(self, name: str, path: str) -> Document | None:
+    def _calendar(self, name: str, path: str) -> ServedDocument | None:
         match = _CALENDAR.match(path)
         if match is None or match[1] not in BY_SLUG or not 1 <= int(match[3]) <= 12:
             return None
@@ -171,9 +171,9 @@ class Mischief:
         text = ["No events have been entered for this date yet.", *self._banner(name, topic)]
         links += self._clean_links(f"{name}{path}", topic)[:1]
         heading = f"{topic_label(topic)} events {year}-{month:02d}" + (f"-{day}" if day else "")
-        return Document(sheet(heading, text, links).encode())
+        return ServedDocument(sheet(heading, text, links).encode())
 
-    def _loop(self, name: str, path: str) -> Document | None:
+    def _loop(self, name: str, path: str) -> ServedDocument | None:
         """Serve the same page at every depth: its links are relative, and the server takes them all."""
         match = _ROOM.match(path)
         topic = BY_SLUG.get(match[1], -1) if match else -1
@@ -182,9 +182,9 @@ class Mischief:
         deeper = [f"{topic_slug(topic)}/{room}/" for room in ROOMS]
         links = [Aside(href, title(topic, self.graph.seed, path, href)) for href in deeper]
         links += self._clean_links(f"{name}{path}", topic)[:1]
-        return Document(sheet(topic_label(topic), self._banner(name, topic), links).encode())
+        return ServedDocument(sheet(topic_label(topic), self._banner(name, topic), links).encode())
 
-    def _facet(self, name: str, path: str) -> Document | None:
+    def _facet(self, name: str, path: str) -> ServedDocument | None:
         match = _FACET.match(path)
         topic = BY_SLUG.get(match[1], -1) if match else -1
         if match is None or topic < 0 or match[2] not in ORDERS:
@@ -195,61 +195,63 @@ class Mischief:
         choices.append(f"order={match[2]}&view={match[3] or 'list'}&page={page + 1}")
         links = [Aside(f"?{choice}", f"{topic_label(topic)}: {choice}") for choice in choices]
         links += self._clean_links(f"{name}{path}", topic)[:1]
-        return Document(sheet(f"All on {topic_label(topic)}", self._banner(name, topic), links).encode())
+        return ServedDocument(sheet(f"All on {topic_label(topic)}", self._banner(name, topic), links).encode())
 
     def _banner(self, name: str, topic: int) -> list[str]:
         return paragraphs(dice(self.graph.seed, "banner", name, topic), topic, 60, dense=True)
 
-    def _session(self, place: Place, version: int) -> Document:
+    def _session(self, place: TrapPage, version: int) -> ServedDocument:
         key = stir(self.graph.seed, "session", place.path)
         links = [replace(link, href=with_session(link.href, key)) for link in self._links(place)]
         html = sheet(self._title(place), self._text(place), links)
-        return Document(html.encode(), headers=(("Set-Cookie", f"PHPSESSID={key:016x}; path=/"),))
+        return ServedDocument(html.encode(), headers=(("Set-Cookie", f"PHPSESSID={key:016x}; path=/"),))
 
     def _invented(self, key: str, topic: int, count: int) -> list[Aside]:
         codes = [stir(self.graph.seed, "invented", key, i) for i in range(count)]
         return [Aside(f"/{topic_slug(topic)}/lost-{code % 16**6:06x}.html", title(topic, code)) for code in codes]
 
-    def _lossy(self, place: Place, version: int) -> Document:
+    def _lossy(self, place: TrapPage, version: int) -> ServedDocument:
         links = self._links(place) + self._invented(place.path, place.topic, 3)
-        return Document(sheet(self._title(place), self._text(place), links).encode())
+        return ServedDocument(sheet(self._title(place), self._text(place), links).encode())
 
-    def _missing(self, name: str, path: str) -> Document:
+    def _missing(self, name: str, path: str) -> ServedDocument:
         word = path.strip("/").split("/")[0]
         topic = BY_SLUG.get(word, stir(path) % len(TOPICS))
         text = ["Sorry, the page you are looking for could not be found.", *self._banner(name, topic)]
         home = [Aside(f"/{topic_slug(topic)}/0.html", "Back to the start")]
         wanted = " ".join(re.findall(r"[a-z]+", path))
-        return Document(sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4)).encode())
+        return ServedDocument(
+            sheet(f"Nothing found for {wanted}", text, home + self._invented(path, topic, 4)).encode()
+        )
 
-    def _slow(self, place: Place, version: int) -> Document:
+    def _slow(self, place: TrapPage, version: int) -> ServedDocument:
         factor = 20.0 if place.number == PAGES_PER_TOPIC - 1 else 0.5 + stir(place.path) % 100 / 100
         return replace(self._page(place), delay=self.slowness * factor)
 
-    def _failing(self, place: Place, version: int) -> Document:
+    def _failing(self, place: TrapPage, version: int) -> ServedDocument:
         if place.host == "flaky.localhost":
             if version < 1 + place.number % 2:
-                return Document(b"Busy", "text/plain", 503, (("Retry-After", "1"),))
+                return ServedDocument(b"Busy", "text/plain", 503, (("Retry-After", "1"),))
             return self._page(place)
         if place.host == "broken.localhost":
-            return Document(b"<h1>Internal Server Error</h1>", status=500)
+            return ServedDocument(b"<h1>Internal Server Error</h1>", status=500)
         page = replace(self._page(place), codec="")
         return replace(page, cut=-1 if place.host == "hang-up.localhost" else len(page.body) // 2)
 
-    def _rules(self, name: str, path: str) -> Document | None:
+    def _rules(self, name: str, path: str) -> ServedDocument | None:
         kind = "text/plain; charset=utf-8"
         if path == "/robots-file.txt":
             rules = "User-agent: *\nDisallow: /private/\nDisallow: /behind/\n"
-            return Document(rules.encode(), kind, codec="") if name == "robots-moved.localhost" else None
+            return ServedDocument(rules.encode(), kind, codec="") if name == "robots-moved.localhost" else None
         if name == "no-robots.localhost":
             return None
         if name == "robots-error.localhost":
-            return Document(b"Internal Server Error", kind, 500)
+            return ServedDocument(b"Internal Server Error", kind, 500)
         if name == "robots-moved.localhost":
-            return Document(b"", "", 301, (("Location", "/robots-file.txt"),))
-        return Document(_RULES.get(name, "User-agent: *\nAllow: /\n").encode(), kind, codec="")
+            return ServedDocument(b"", "", 301, (("Location", "/robots-file.txt"),))
+        return ServedDocument(_RULES.get(name, "User-agent: *\nAllow: /\n").encode(), kind, codec="")
 
-    def _robots(self, place: Place, version: int) -> Document:
+    def _robots(self, place: TrapPage, version: int) -> ServedDocument:
         links = self._links(place)
         if place.host == "no-follow.localhost":
             numbers = range(place.number, place.number + 3)
@@ -260,12 +262,12 @@ class Mischief:
             head = '<meta charset="utf-8">' + ('\n<meta name="robots" content="nofollow">' if way == 0 else "")
             behind = [replace(link, rel="nofollow" if way == 2 else "") for link in behind]
             html = sheet(self._title(place), self._text(place), links + behind, head=head)
-            return Document(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
+            return ServedDocument(html.encode(), headers=(("X-Robots-Tag", "nofollow"),) if way == 1 else ())
         numbers = range(place.number, place.number + 3)
         private = [Aside(self._url(place, number, "/private"), self._title(place)) for number in numbers]
-        return Document(sheet(self._title(place), self._text(place), links + private).encode())
+        return ServedDocument(sheet(self._title(place), self._text(place), links + private).encode())
 
-    def _charsets(self, place: Place, version: int) -> Document:
+    def _charsets(self, place: TrapPage, version: int) -> ServedDocument:
         charset = CHARSETS[place.number]
         own = SENTENCES[charset.lang]
         text = [
@@ -277,9 +279,9 @@ class Mischief:
         links = [replace(link, text=f"{link.text} ({own[i % len(own)]})") for i, link in enumerate(self._links(place))]
         html = sheet(heading, text, links, head=head, lang=charset.lang)
         kind = f"text/html; charset={charset.header}" if charset.header else "text/html"
-        return Document(html.encode(charset.actual, "replace"), kind)
+        return ServedDocument(html.encode(charset.actual, "replace"), kind)
 
-    def _encodings(self, place: Place, version: int) -> Document:
+    def _encodings(self, place: TrapPage, version: int) -> ServedDocument:
         plain = self._page(place).body
         half = len(plain) // 2
         squeezed = compress(plain, "gzip")
@@ -300,28 +302,28 @@ class Mischief:
         )
         label, make = ways[place.number]
         # Sent whatever the client accepts: that is part of the trap.
-        return Document(make(), headers=(("Content-Encoding", label),), codec="")
+        return ServedDocument(make(), headers=(("Content-Encoding", label),), codec="")
 
-    def _changing(self, place: Place, version: int) -> Document:
+    def _changing(self, place: TrapPage, version: int) -> ServedDocument:
         text = [f"Edition {version + 1}.", *self._text(place, version)]
         html = sheet(self._title(place), text, self._links(place))
         tag = f"{stir(self.graph.seed, 'edition', place.path, version):x}"
-        return Document(html.encode(), tag=tag, modified=1_600_000_000 + 3600 * version)
+        return ServedDocument(html.encode(), tag=tag, modified=1_600_000_000 + 3600 * version)
 
-    def _media(self, place: Place, version: int) -> Document:
+    def _media(self, place: TrapPage, version: int) -> ServedDocument:
         text = "\n\n".join(self._text(place))
         if place.kind == "txt":
-            return Document(text.encode(), "text/plain")
+            return ServedDocument(text.encode(), "text/plain")
         if place.kind == "png":
-            return Document(_PIXEL, "image/png", codec="")
+            return ServedDocument(_PIXEL, "image/png", codec="")
         if place.kind == "pdf":
             noise = b"".join(stir(place.path, i).to_bytes(8, "big") for i in range(200))
             body = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + noise + b"\n%%EOF\n"
-            return Document(body, "application/pdf", codec="")
-        page = Document(sheet(self._title(place), self._text(place), ()).encode())
+            return ServedDocument(body, "application/pdf", codec="")
+        page = ServedDocument(sheet(self._title(place), self._text(place), ()).encode())
         return page if place.number % 2 else replace(page, type="")
 
-    def _redirect(self, name: str, path: str) -> Document | None:
+    def _redirect(self, name: str, path: str) -> ServedDocument | None:
         match = _GO.match(path)
         if match is None:
             return None
@@ -345,8 +347,10 @@ class Mischief:
         return self._moved(code, there if code % 2 else self.book.base(name) + there)
 
     @staticmethod
-    def _moved(code: int, location: str) -> Document:
-        return Document(b"Moved", "text/plain", (301, 302, 307, 308, 303)[code // 2 % 5], (("Location", location),))
+    def _moved(code: int, location: str) -> ServedDocument:
+        return ServedDocument(
+            b"Moved", "text/plain", (301, 302, 307, 308, 303)[code // 2 % 5], (("Location", location),)
+        )
 
 
 # -- other languages ---------------------------------------------------------------------------------------

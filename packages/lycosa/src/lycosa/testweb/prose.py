@@ -28,7 +28,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordList:
     """Nouns, adjectives and past-tense verbs of one origin."""
 
     nouns: tuple[str, ...]
@@ -42,25 +42,25 @@ class SubTopic:
 
     name: str
     query: str
-    words: Words
+    words: WordList
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ParentTopic:
     """A parent topic with the words its sub-topics share."""
 
     name: str
-    words: Words
+    words: WordList
     subtopics: tuple[SubTopic, ...]
 
 
-def _words(block: Mapping[str, str]) -> Words:
-    return Words(*(_split(block[kind]) for kind in ("nouns", "adjectives", "verbs")))
+def _words(block: Mapping[str, str]) -> WordList:
+    return WordList(*(_split(block[kind]) for kind in ("nouns", "adjectives", "verbs")))
 
 
-def _subject(block: Mapping[str, Any]) -> Subject:
+def _subject(block: Mapping[str, Any]) -> ParentTopic:
     parts = tuple(SubTopic(part["name"], part["query"], _words(part)) for part in block["subtopics"])
-    return Subject(block["name"], _words(block), parts)
+    return ParentTopic(block["name"], _words(block), parts)
 
 
 _BLOCKS = tomllib.loads(files("lycosa.testweb").joinpath("vocabulary.toml").read_text("utf-8"))
@@ -112,7 +112,7 @@ _SUBJECT: tuple[int, ...] = tuple(i for i, subject in enumerate(SUBJECTS) for _ 
 TOPICS: tuple[str, ...] = tuple(
     f"{SUBJECTS[subject].name}/{sub.name}" for subject, sub in zip(_SUBJECT, _SUBS, strict=True)
 )
-_EMPTY = Words((), (), ())
+_EMPTY = WordList((), (), ())
 
 _COMPILED: tuple[tuple[str, str], ...] = tuple(
     (re.sub(r"\{[nav]\}", "%s", pattern), "".join(re.findall(r"\{([nav])\}", pattern))) for pattern in PATTERNS

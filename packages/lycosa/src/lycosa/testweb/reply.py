@@ -16,7 +16,7 @@ CODECS = ("gzip", "br", "zstd", "deflate")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ServedDocument:
     """What there is at a URL, before anyone asked for it in a particular way."""
 
     body: bytes
@@ -32,11 +32,11 @@ class Document:
     weak: bool = False  # whether the validator is a weak one
 
 
-ALLOW_ALL = Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
+ALLOW_ALL = ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ServedResponse:
     """What the server sends, and how it misbehaves while sending.
 
     `body` has its content coding applied and no transfer coding.  The server waits `delay` seconds before
@@ -82,7 +82,7 @@ def _accepted(offer: str) -> set[str]:
     return result
 
 
-def _unchanged(document: Document, headers: Mapping[str, str]) -> bool:
+def _unchanged(document: ServedDocument, headers: Mapping[str, str]) -> bool:
     """Decide whether a conditional request deserves a 304; If-None-Match beats If-Modified-Since."""
     matches = headers.get("if-none-match")
     if matches is not None:
@@ -97,7 +97,7 @@ def _unchanged(document: Document, headers: Mapping[str, str]) -> bool:
         return False
 
 
-def finish(document: Document, headers: Mapping[str, str]) -> Response:
+def finish(document: ServedDocument, headers: Mapping[str, str]) -> ServedResponse:
     """Answer a request with a document; header names in any case."""
     asked = {key.lower(): value for key, value in headers.items()}
     codec = document.codec if document.status == 200 else ""
@@ -112,7 +112,7 @@ def finish(document: Document, headers: Mapping[str, str]) -> Response:
     if document.modified:
         out.append(("Last-Modified", formatdate(document.modified, usegmt=True)))
     if document.status == 200 and _unchanged(document, asked):
-        return Response(304, out + list(document.headers), b"", document.delay)
+        return ServedResponse(304, out + list(document.headers), b"", document.delay)
     if document.type:
         out.append(("Content-Type", document.type))
     if codec:
@@ -121,4 +121,4 @@ def finish(document: Document, headers: Mapping[str, str]) -> Response:
         out.append(("Vary", "Accept-Encoding"))
     out.extend(document.headers)
     body = compress(document.body, codec)
-    return Response(document.status, out, body, document.delay, document.cut, document.chunked)
+    return ServedResponse(document.status, out, body, document.delay, document.cut, document.chunked)

@@ -14,13 +14,13 @@ from itertools import count, pairwise
 from types import TracebackType
 
 from lycosa.testweb.embedded_web import Web
-from lycosa.testweb.reply import Response
+from lycosa.testweb.reply import ServedResponse
 
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ServedRequest:
     """One request: `started` when its head was read, `ended` when its last byte was written, by the loop's clock."""
 
     host: str
@@ -33,7 +33,7 @@ class Hit:
     connection: int
 
 
-def gaps(log: Iterable[Hit]) -> dict[str, float]:
+def gaps(log: Iterable[ServedRequest]) -> dict[str, float]:
     """Give for each host the smallest time between the starts of successive requests, in seconds.
 
     A host that was asked only once has an infinite gap.
@@ -47,7 +47,7 @@ def gaps(log: Iterable[Hit]) -> dict[str, float]:
     }
 
 
-def most_at_once(log: Iterable[Hit]) -> dict[str, int]:
+def most_at_once(log: Iterable[ServedRequest]) -> dict[str, int]:
     """Give for each host the largest number of requests that were under way at the same time."""
     events: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for hit in log:
@@ -70,7 +70,7 @@ class _Connection(asyncio.Protocol):
         self.number = next(server.numbers)
         self.buffer = b""
         self.busy: asyncio.TimerHandle | None = None
-        self.pending: Hit | None = None
+        self.pending: ServedRequest | None = None
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -112,7 +112,7 @@ class _Connection(asyncio.Protocol):
         host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
         agent = headers.get("user-agent", "")
         response = self.server.answer(host.lower(), path, method, headers)
-        self.pending = Hit(host.lower(), path, response.status, started, started, method, agent, self.number)
+        self.pending = ServedRequest(host.lower(), path, response.status, started, started, method, agent, self.number)
         keep = headers.get("connection", "").lower() != "close" and protocol != "HTTP/1.0"
         wait = response.delay + self.server.latency
         if wait > 0:
@@ -121,7 +121,7 @@ class _Connection(asyncio.Protocol):
         else:
             self._send(response, method == "HEAD", keep)
 
-    def _send(self, response: Response, head_only: bool, keep: bool) -> None:
+    def _send(self, response: ServedResponse, head_only: bool, keep: bool) -> None:
         self.busy = None
         transport = self.transport
         if transport is None:
@@ -174,7 +174,7 @@ class Server:
         self.port = port
         self.latency = latency
         self.recording = record
-        self.log: list[Hit] = []
+        self.log: list[ServedRequest] = []
         self.numbers = count()
         self.connections: set[_Connection] = set()
         self._fetches: dict[str, int] = {}
@@ -202,10 +202,10 @@ class Server:
     def url(self, host: str, path: str = "/") -> str:
         return f"http://{host}:{self.port}{path}"
 
-    def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> Response:
+    def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> ServedResponse:
         """Find the response to a request, counting the fetches of the few URLs that change with them."""
         if method not in ("GET", "HEAD"):
-            return Response(405, [("Allow", "GET, HEAD")], b"")
+            return ServedResponse(405, [("Allow", "GET, HEAD")], b"")
         url = f"http://{host}{path}"
         version = 0
         if self.web.counts(url):

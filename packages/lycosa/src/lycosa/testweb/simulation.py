@@ -24,8 +24,8 @@ from typing import Any, Protocol, TypeVar
 from lycosa.core.errors import FetchError
 from lycosa.testweb.addresses import AddressBook
 from lycosa.testweb.chance import roll
-from lycosa.testweb.reply import Response as Reply
-from lycosa.testweb.server import Hit
+from lycosa.testweb.reply import ServedResponse as Reply
+from lycosa.testweb.server import ServedRequest
 from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
@@ -135,7 +135,7 @@ class SimTransport:
         self.latency = latency
         self.limits = limits or FetchLimits()
         self.asked: Counter[str] = Counter()  # how often, by URL
-        self.log: list[Hit] = []
+        self.log: list[ServedRequest] = []
 
     async def address(self, url: str) -> str:
         """The web's one address; FetchError for hosts outside it."""
@@ -162,7 +162,7 @@ class SimTransport:
         finally:
             ended = asyncio.get_running_loop().time()
             agent = headers.get("User-Agent", "")
-            self.log.append(Hit(name, path, status, started, ended, "GET", agent, len(self.log)))
+            self.log.append(ServedRequest(name, path, status, started, ended, "GET", agent, len(self.log)))
         return self._answer(reply, wanted)
 
     async def close(self) -> None:

@@ -55,7 +55,7 @@ def _portion(total: int, weights: list[float]) -> list[int]:
     return [1 + b - a for a, b in zip([0, *marks], marks, strict=False)]
 
 
-class Graph:
+class SiteGraph:
     """The tables of hosts, sections and bridges, and the links they imply."""
 
     def __init__(self, seed: int, pages: int, hosts: int, tunnels: bool = False) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from lycosa.testweb.chance import dice, stir
 from lycosa.testweb.prose import TOPICS, paragraphs
-from lycosa.testweb.reply import ALLOW_ALL, Document
+from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "town-square.localhost"
 STATUSES = 12  # that each person has written
@@ -38,7 +38,7 @@ class Square:
     def name(self, person: int) -> str:
         return f"{_FIRST[stir(self.seed, 'account', person) % len(_FIRST)]}{person + 1}"
 
-    def document(self, path: str) -> Document | None:
+    def document(self, path: str) -> ServedDocument | None:
         """Answer for a path of the square's host; None if there is nothing."""
         parts = urlsplit(path)
         asked, steps = dict(parse_qsl(parts.query)), parts.path.strip("/").split("/")
@@ -119,5 +119,5 @@ class Square:
         }  # fmt: skip
 
 
-def _json(told: Any) -> Document:
-    return Document(json.dumps(told).encode(), "application/json; charset=utf-8")
+def _json(told: Any) -> ServedDocument:
+    return ServedDocument(json.dumps(told).encode(), "application/json; charset=utf-8")

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.state import Format, digest, from_texts, pack, to_texts
+from lycosa.core.state import FileFormat, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.version import SOFTWARE
 
-FORMAT = Format("lycosa-browsing", 1, "browsing model", "lycosa train browse")
+FORMAT = FileFormat("lycosa-browsing", 1, "browsing model", "lycosa train browse")
 
 MOST_STATES = 100
 _CLUSTER = "cluster "  # prefix of array names

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.types import Terms
 from lycosa.text.background import Rarity
-from lycosa.text.glossary import Glossary, Words, stems_of
+from lycosa.text.glossary import Glossary, LanguageTerms, stems_of
 from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
 
@@ -95,7 +95,7 @@ class Expansion:
 class _Wide:
     """What each term of a language is widened to, found out once."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: LanguageTerms) -> None:
         self.words = words
         self.keys: list[Key] = []
         self.number: dict[Key, int] = {}

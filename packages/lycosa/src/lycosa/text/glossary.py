@@ -74,8 +74,8 @@ class Glossary:
             raise ValueError(f"floor is {floor:g}: likenesses are from 0 to 1, and so is the least that counts")
         self.ontology, self.floor = ontology, floor
         self.topic: tuple[str, ...] = ()
-        self._words: dict[str, Words] = {}
-        reader = Words(self, ENGLISH)
+        self._words: dict[str, LanguageTerms] = {}
+        reader = LanguageTerms(self, ENGLISH)
         weight_of: dict[int, float] = {}
         for text, weight in topic.items() if isinstance(topic, Mapping) else [(topic, 1.0)]:
             bag = reader.bags([text])
@@ -102,11 +102,11 @@ class Glossary:
         self.likeness = Likeness(ontology, self.topic, measure, **parameters)
         self.near = self.likeness.near(floor - _SLACK)
 
-    def words(self, language: str = ENGLISH) -> Words:
+    def words(self, language: str = ENGLISH) -> LanguageTerms:
         """The words of pages in a language, those met so far."""
         words = self._words.pop(language, None)
         if words is None or words.is_full:
-            words = Words(self, language)
+            words = LanguageTerms(self, language)
             if len(self._words) >= 8:  # languages whose words are kept
                 del self._words[next(iter(self._words))]
         self._words[language] = words
@@ -116,7 +116,7 @@ class Glossary:
         return {**self.__dict__, "_words": {}}  # they are only remembered
 
 
-class Words:
+class LanguageTerms:
     """The terms of one language, by number, in the order in which they were met."""
 
     def __init__(self, glossary: Glossary, language: str) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.text.background import Rarity
 from lycosa.text.bags import Bags
-from lycosa.text.glossary import Words
+from lycosa.text.glossary import LanguageTerms
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
@@ -23,13 +23,13 @@ Tf = Literal["log", "raw"]
 Numbers = NDArray[np.float64]
 
 
-def ehrig(bags: Bags, words: Words) -> Numbers:
+def ehrig(bags: Bags, words: LanguageTerms) -> Numbers:
     """Equation 8: sum over the text's terms j and the topic's k of sim(j, k) tf_j tf_k. It grows with the text."""
     near = words.alike(bags.columns) @ words.glossary.weights
     return _sums(bags, bags.counts * near)
 
 
-def ssrm(bags: Bags, words: Words, weights: Numbers, query: Numbers) -> Numbers:
+def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> Numbers:
     """Equation 9: sum over j and k of sim(j, k) w_j w_k, by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
 
     With sim = 1 for the same terms and 0 for others it is the cosine. With more it can be above 1.
@@ -39,7 +39,7 @@ def ssrm(bags: Bags, words: Words, weights: Numbers, query: Numbers) -> Numbers:
     return dots / np.where(lengths > 0, lengths, 1.0)
 
 
-def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers) -> Numbers:
+def corley_mihalcea(bags: Bags, words: LanguageTerms, rarity: Numbers, query: Numbers) -> Numbers:
     """(mean over the text's terms of maxSim to the topic + mean over the topic's of maxSim to the text) / 2.
 
     maxSim is the likeness to the most similar term of the other side; means are weighed by idf.
@@ -56,7 +56,7 @@ def corley_mihalcea(bags: Bags, words: Words, rarity: Numbers, query: Numbers) -
 
 
 def tf_idf(
-    bags: Bags, words: Words, rarity: Rarity, vocabulary: Vocabulary, tf: Tf = "log"
+    bags: Bags, words: LanguageTerms, rarity: Rarity, vocabulary: Vocabulary, tf: Tf = "log"
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The weights of the texts' terms and of the topic's, tf idf; and the idf of the texts' alone."""
     terms = np.concatenate([bags.columns, words.topic])

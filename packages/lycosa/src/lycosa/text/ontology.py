@@ -36,7 +36,7 @@ def fold(word: str) -> str:
 
 
 @dataclass(slots=True)
-class Edges:
+class ConceptEdges:
     """Links between concepts, by the concept they start from: those of c are `targets[starts[c] : starts[c + 1]]`.
 
     >>> edges = Edges.between([0, 2, 0], [1, 1, 2], concepts=3)
@@ -50,7 +50,7 @@ class Edges:
     @classmethod
     def between(
         cls, sources: Sequence[int] | NDArray[Any], targets: Sequence[int] | NDArray[Any], concepts: int
-    ) -> Edges:
+    ) -> ConceptEdges:
         """Links from `sources` to `targets`, each once and none from a concept to itself; sorted by both."""
         start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
         pairs = start[start != end] * concepts + end[start != end]
@@ -70,14 +70,14 @@ class Edges:
     def sources(self) -> Concepts:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
-    def turned(self) -> Edges:
+    def turned(self) -> ConceptEdges:
         """The same links, the other way."""
-        return Edges.between(self.targets, self.sources(), len(self))
+        return ConceptEdges.between(self.targets, self.sources(), len(self))
 
-    def both_ways(self) -> Edges:
+    def both_ways(self) -> ConceptEdges:
         """Each link, and its opposite."""
         sources = self.sources()
-        return Edges.between(
+        return ConceptEdges.between(
             np.concatenate([sources, self.targets]), np.concatenate([self.targets, sources]), len(self)
         )
 
@@ -149,8 +149,8 @@ class Ontology:
     """
 
     names: Sequence[str] = field(repr=False)  # of each concept, for people
-    parents: Edges = field(repr=False)  # IS-A: from a concept to the broader ones, without cycles
-    related: Edges = field(repr=False)  # every relation, both ways, IS-A included
+    parents: ConceptEdges = field(repr=False)  # IS-A: from a concept to the broader ones, without cycles
+    related: ConceptEdges = field(repr=False)  # every relation, both ways, IS-A included
     depth: NDArray[np.int32] = field(repr=False)
     longest: int  # words in the longest label
     source: str
@@ -180,14 +180,14 @@ class Ontology:
         names = list(numbers)
         words = [list(labels.get(name, ())) for name in names]
         links = above + beside
-        parents, closing = acyclic(Edges.between([a for a, _ in above], [b for _, b in above], len(names)))
+        parents, closing = acyclic(ConceptEdges.between([a for a, _ in above], [b for _, b in above], len(names)))
         loops = [(a, a) for a, b in dict.fromkeys(above) if a == b]
         dictionary = Labels(words)
         content = repr((names, words, above, beside)).encode("utf-8", "surrogatepass")
         return Ontology(
             names,
             parents,
-            Edges.between([a for a, _ in links], [b for _, b in links], len(names)).both_ways(),
+            ConceptEdges.between([a for a, _ in links], [b for _, b in links], len(names)).both_ways(),
             depths(parents),
             max((word.count("_") + 1 for word in dictionary), default=0),
             source,
@@ -261,7 +261,7 @@ class Ontology:
         return list(_groups(self.parents))
 
 
-def depths(parents: Edges) -> NDArray[np.int32]:
+def depths(parents: ConceptEdges) -> NDArray[np.int32]:
     """The distance of each concept to the nearest root, by IS-A links.
 
     >>> depths(Edges.between([1, 2, 3, 3], [0, 1, 2, 0], concepts=4)).tolist()
@@ -273,7 +273,7 @@ def depths(parents: Edges) -> NDArray[np.int32]:
     return depth
 
 
-def _groups(parents: Edges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concepts]]:
+def _groups(parents: ConceptEdges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concepts]]:
     """Concepts whose parents are all done, then those whose parents are then all done, and so on."""
     children = parents.turned()
     waiting = np.diff(parents.starts)
@@ -287,13 +287,13 @@ def _groups(parents: Edges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concep
             yield ready.astype(np.int32), starts, above
 
 
-def _gather(edges: Edges, concepts: NDArray[Any]) -> tuple[Concepts, NDArray[np.intp]]:
+def _gather(edges: ConceptEdges, concepts: NDArray[Any]) -> tuple[Concepts, NDArray[np.intp]]:
     """The targets of some concepts, one after the other, and where those of each start."""
     counts = edges.starts[concepts + 1] - edges.starts[concepts]
     return edges.targets[runs(edges.starts[concepts], counts)], np.cumsum(counts) - counts
 
 
-def acyclic(parents: Edges) -> tuple[Edges, list[tuple[int, int]]]:
+def acyclic(parents: ConceptEdges) -> tuple[ConceptEdges, list[tuple[int, int]]]:
     """The IS-A links without those that close a cycle, and those.
 
     >>> kept, closing = acyclic(Edges.between([0, 1, 2, 3], [1, 2, 0, 0], concepts=4))
@@ -307,11 +307,11 @@ def acyclic(parents: Edges) -> tuple[Edges, list[tuple[int, int]]]:
     if closing:
         sources, targets = parents.sources().astype(np.int64), parents.targets
         out = np.isin(sources * len(parents) + targets, [a * len(parents) + b for a, b in closing])
-        parents = Edges.between(sources[~out], targets[~out], len(parents))
+        parents = ConceptEdges.between(sources[~out], targets[~out], len(parents))
     return parents, closing
 
 
-def _closing(parents: Edges, concepts: list[int]) -> list[tuple[int, int]]:
+def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]]:
     """The links that close a cycle when one walks up from each of these concepts in turn."""
     closing: list[tuple[int, int]] = []
     done: set[int] = set()

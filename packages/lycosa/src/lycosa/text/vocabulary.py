@@ -43,7 +43,7 @@ class Head(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reading:
+class PageWords:
     """All words of a page as ids in order, links marked; and as a bag those of its main part, where it has one."""
 
     ids: NDArray[np.int32]
@@ -101,7 +101,7 @@ class Vocabulary:
         self.signs = Signs()
         self._marked = np.zeros(4096, np.uint8)
 
-    def read(self, page: Page) -> Reading:
+    def read(self, page: Page) -> PageWords:
         """Tokenise a page. New words get the next free ids."""
         before = len(self.terms)
         language, every, head = self.numbered(page)
@@ -113,7 +113,7 @@ class Vocabulary:
         self._fit()
         bag.marks = self._where(bag, every, breaks, title if page.main else title[:0])
         self.signs.extend(self.terms)
-        return Reading(ids, bag, self.signs.simhash(bag.ids, bag.counts), self, language, head)
+        return PageWords(ids, bag, self.signs.simhash(bag.ids, bag.counts), self, language, head)
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
         """The language of a page, the ids of all its words (the whole, and again part by part), and how it begins."""

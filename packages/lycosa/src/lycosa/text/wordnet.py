@@ -28,7 +28,7 @@ from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 from lycosa.text.languages import ENGLISH
-from lycosa.text.ontology import Edges, Ontology, acyclic, depths, left_out
+from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, left_out
 
 KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
 REMEDY = "install it again, or name a directory that has its files with --ontology DIR"
@@ -132,7 +132,7 @@ class Lemmas:
     def __init__(
         self,
         rows: dict[str, dict[str, int]],
-        senses: Edges,
+        senses: ConceptEdges,
         exceptions: dict[str, dict[str, list[str]]],
         text: bytes,
         at: Positions,
@@ -269,7 +269,7 @@ def read_wordnet(directory: Path) -> Ontology:
 
     lemmas = Lemmas(
         entries,
-        Edges(_running(per_word), np.concatenate(senses).astype(np.int32)),
+        ConceptEdges(_running(per_word), np.concatenate(senses).astype(np.int32)),
         exceptions,
         b"".join(synsets.words for synsets in data.values()),
         _running([synsets.word_lengths for synsets in data.values()]),
@@ -279,11 +279,11 @@ def read_wordnet(directory: Path) -> Ontology:
     sources = np.concatenate([synsets.pointer_of + starts[kind] for kind, synsets in data.items()])
     targets = np.concatenate([_resolve(synsets, data, starts) for synsets in data.values()])
     is_a = np.concatenate([synsets.is_a for synsets in data.values()])
-    parents, closing = acyclic(Edges.between(sources[is_a], targets[is_a], count))
+    parents, closing = acyclic(ConceptEdges.between(sources[is_a], targets[is_a], count))
     return Ontology(
         names,
         parents,
-        Edges.between(np.concatenate([sources, targets]), np.concatenate([targets, sources]), count),
+        ConceptEdges.between(np.concatenate([sources, targets]), np.concatenate([targets, sources]), count),
         depths(parents),
         max((word.count("_") + 1 for words in entries.values() for word in words), default=0),
         f"WordNet {version} in {directory}" if version else f"WordNet in {directory}",

@@ -18,9 +18,9 @@ from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described
 from lycosa.training.corpus import COMMON, MOST_TERMS, Account, Corpus
-from lycosa.training.record import Record, Visited, read_crawl, read_record
+from lycosa.training.record import CrawlRecord, Visited, read_crawl, read_record
 from lycosa.training.sources import Look
-from lycosa.training.train import check_out
+from lycosa.training.train_model import check_out
 
 MOST_CLUSTERS = 1000
 FEW = 10  # fewer relevant pages get a warning
@@ -133,7 +133,7 @@ def train_browse(
 
 
 @dataclass
-class Trail:
+class BrowsingTrail:
     """The pages of a record, and the steps between them."""
 
     urls: list[str]
@@ -143,7 +143,7 @@ class Trail:
     notes: list[str] = field(default_factory=list)
 
 
-def trail_of(record: Record, gap: float) -> Trail:
+def trail_of(record: CrawlRecord, gap: float) -> BrowsingTrail:
     """The graph of a record.
 
     Links that are known are the steps. Otherwise referrers are, if any visit has one: a page that was visited without
@@ -172,7 +172,7 @@ def trail_of(record: Record, gap: float) -> Trail:
         how, pairs = "order", _in_order(visits, gap * 60)
         notes.append("no visit has a referrer: each page is taken to have led to the next")
     steps = [(number[a], number[b]) for a, b in pairs if a != b and a in number and b in number]
-    return Trail(
+    return BrowsingTrail(
         list(number),
         np.array([int(labels[url]) if url in labels else -1 for url in number], np.intp),
         np.array(steps, np.intp).reshape(-1, 2),
@@ -221,7 +221,7 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
     check_out(out, FORMAT.mark, f"is not a {FORMAT.noun}")
 
 
-def _read(source: Path, language: str, progress: ProgressCallback) -> Record:
+def _read(source: Path, language: str, progress: ProgressCallback) -> CrawlRecord:
     if not source.exists():
         raise InputError(f"there is no file or directory {source}: name a browsing record, or a crawl")
     if source.is_dir():
@@ -233,7 +233,7 @@ def _read(source: Path, language: str, progress: ProgressCallback) -> Record:
 
 
 def _check_words(
-    record: Record, source: Path, worded: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
+    record: CrawlRecord, source: Path, worded: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
 ) -> None:
     if not (worded & relevant).any():
         raise InputError(
@@ -244,7 +244,7 @@ def _check_words(
         raise InputError(f"{_no_negatives(source)} (those that are could not be read{record.corpus.in_brackets()})")
 
 
-def _check_labels(trail: Trail, source: Path) -> None:
+def _check_labels(trail: BrowsingTrail, source: Path) -> None:
     if not (trail.said == 1).any():
         raise InputError(f'no page of {source} is labelled as relevant: say in the record which are ("relevant": true)')
 
@@ -284,7 +284,7 @@ def _roles(said: NDArray[np.intp], unlabelled: str, positives_only: bool) -> tup
 
 
 def _worded(
-    record: Record, urls: list[str], wordless: NDArray[np.bool_], look: Look, progress: ProgressCallback
+    record: CrawlRecord, urls: list[str], wordless: NDArray[np.bool_], look: Look, progress: ProgressCallback
 ) -> NDArray[np.bool_]:
     """Get the words of pages whose words may count, unless the record has all there is; which have words now."""
     if not record.complete:
@@ -304,7 +304,7 @@ def _some(
     most: int,
     states: int,
     seed: int,
-    record: Record,
+    record: CrawlRecord,
 ) -> NDArray[np.intp]:
     """At most so many, in their order: relevant ones for up to half of the room, then labelled ones, then near ones.
 
@@ -345,7 +345,11 @@ def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
 
 
 def _remarks(
-    done: Browsed, trail: Trail, distance: NDArray[np.intp], worded: NDArray[np.bool_], wordless: NDArray[np.bool_]
+    done: Browsed,
+    trail: BrowsingTrail,
+    distance: NDArray[np.intp],
+    worded: NDArray[np.bool_],
+    wordless: NDArray[np.bool_],
 ) -> list[str]:
     browsing, notes = done.browsing, []
     good = int(browsing.relevant.sum())

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.crawl_directory import INFLATED, Collection
+from lycosa.collection.crawl_directory import INFLATED, CrawlDirectory
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page
 from lycosa.replay.captures import RESPONSE
@@ -25,7 +25,7 @@ from lycosa.store.log import NAME
 from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.sources import HTML, TEXT, read_file
-from lycosa.web.html import Document, detect_language_code, read_body
+from lycosa.web.html import ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
 TERMS = 30_000  # the most frequent; rarer stems count as met once
@@ -93,10 +93,10 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
     return Background(counted_pages, frequencies, language, source or ", ".join(Path(name).name for name in sources))
 
 
-def documents(source: Path) -> Iterator[Document]:
+def documents(source: Path) -> Iterator[ParsedPage]:
     """The pages of a WARC file, a crawl's directory, a directory of HTML and text files, or of one such file."""
     if source.is_dir() and (source / NAME).exists():
-        with Collection(source) as collection:
+        with CrawlDirectory(source) as collection:
             for _, visit in collection.pages():
                 yield collection.document(visit)
     elif source.is_dir():
@@ -110,7 +110,7 @@ def documents(source: Path) -> Iterator[Document]:
         raise InputError(f"there is no {source}: name a WARC file, a crawl's directory, or a directory of pages")
 
 
-def _of_file(path: Path) -> Iterator[Document]:
+def _of_file(path: Path) -> Iterator[ParsedPage]:
     if path.name.endswith(_WARC):
         yield from _of_warc(path)
     elif path.name.lower().endswith((*HTML, *TEXT)):
@@ -120,7 +120,7 @@ def _of_file(path: Path) -> Iterator[Document]:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _of_warc(path: Path) -> Iterator[Document]:
+def _of_warc(path: Path) -> Iterator[ParsedPage]:
     """The pages of a WARC file, in its order. What is damaged ends it, with an error that says where."""
     try:
         with open(path, "rb") as file:

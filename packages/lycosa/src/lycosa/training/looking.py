@@ -13,7 +13,7 @@ from lycosa.core.progress import ProgressCallback
 from lycosa.core.single_fetch import fetch_page
 from lycosa.core.types import Page
 from lycosa.replay.recording import Recording
-from lycosa.replay.records import Answer, Damaged
+from lycosa.replay.records import Damaged, RecordedAnswer
 from lycosa.spaces.making import wall_clock, web_space
 from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, page_of
@@ -46,7 +46,7 @@ def recorded(place: Path) -> Look:
     return look
 
 
-def _found(recording: Recording, url: str) -> Answer | None:
+def _found(recording: Recording, url: str) -> RecordedAnswer | None:
     answer = recording.find(url)
     for _ in range(5):  # redirects
         if answer is None or not 300 <= answer.status < 400:
@@ -58,14 +58,14 @@ def _found(recording: Recording, url: str) -> Answer | None:
     return answer
 
 
-def _readable(answer: Answer, url: str) -> Page:
+def _readable(answer: RecordedAnswer, url: str) -> Page:
     try:
         return page_in(answer, url)
     except BadEncoding:
         return Page("ok")
 
 
-def page_in(answer: Answer, url: str) -> Page:
+def page_in(answer: RecordedAnswer, url: str) -> Page:
     """The page of a recorded answer; BadEncoding if it cannot be unpacked."""
     body, _ = inflate(answer.body, answer.header(b"content-encoding"), INFLATED)
     return page_of(read_body(body, url, answer.header(b"content-type")), answer.header(b"content-language"))

@@ -45,7 +45,7 @@ class Visited:
 
 
 @dataclass
-class Record:
+class CrawlRecord:
     """Visits in their order, and the words of pages as far as the record has them."""
 
     corpus: Corpus = field(default_factory=Corpus)
@@ -85,9 +85,9 @@ def check_file(path: Path, what: str) -> None:
         raise InputError(f"{what} {path} is a pipe or a device: save it as a file first")
 
 
-def read_record(path: Path, language: str = "en") -> Record:
+def read_record(path: Path, language: str = "en") -> CrawlRecord:
     check_file(path, "the record")
-    record = Record(Corpus(Vocabulary(language)))
+    record = CrawlRecord(Corpus(Vocabulary(language)))
     broken: list[int] = []
     entries = bad = 0
     first: Exception | None = None
@@ -148,7 +148,7 @@ def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
 # -- one entry -------------------------------------------------------------------------------------------------
 
 
-def _take(record: Record, entry: Mapping[str, Any] | BadLine) -> None:
+def _take(record: CrawlRecord, entry: Mapping[str, Any] | BadLine) -> None:
     if isinstance(entry, BadLine):
         raise entry
     written, came_from = entry.get("url"), entry.get("referrer")
@@ -183,7 +183,7 @@ def _label(value: Any) -> bool | None:
     raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
 
 
-def _page(known: Mapping[str, Any], url: str, record: Record) -> Page | None:
+def _page(known: Mapping[str, Any], url: str, record: CrawlRecord) -> Page | None:
     if url in record.row_of:
         return None
     html, text = known.get("html"), known.get("text")
@@ -221,13 +221,13 @@ def seconds(value: Any) -> float | None:
 # -- crawls -----------------------------------------------------------------------------------------------------
 
 
-def read_crawl(path: Path, language: str, progress: ProgressCallback) -> Record:
+def read_crawl(path: Path, language: str, progress: ProgressCallback) -> CrawlRecord:
     """A crawl as a browsing record: its pages as if someone had visited them, over the links they have.
 
     Their words are those that the log keeps. A page is relevant if someone has said so (`lycosa label`); of those
     nobody spoke of, if it reached the crawl's threshold.
     """
-    record = Record(Corpus(Vocabulary(language)), complete=True)
+    record = CrawlRecord(Corpus(Vocabulary(language)), complete=True)
     stems: list[str] = []
     labels: dict[str, bool] = {}
     moved: dict[str, str] = {}

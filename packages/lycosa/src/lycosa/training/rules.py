@@ -37,7 +37,7 @@ Seen: TypeAlias = tuple[str, list[str]]  # class of a page, and its links
 See: TypeAlias = "Callable[[Sequence[str], Learned], dict[str, Seen]]"
 
 
-class Reader:
+class RuleReader:
     def __init__(self, model: TrainedModel) -> None:
         self.model = model
         self.words = Vocabulary(str(model.facts.get("language", "en")))
@@ -102,9 +102,11 @@ def train_rules(
         account = Account()
         rows = read_table(path, account, column)
         if walk:
-            learned = _from_walks([url for url, _ in rows], partial(_see, Reader(model), look, progress), walk, seed)
+            learned = _from_walks(
+                [url for url, _ in rows], partial(_see, RuleReader(model), look, progress), walk, seed
+            )
         else:
-            learned = _from_pages(rows, Reader(model), look, most, seed, progress)
+            learned = _from_pages(rows, RuleReader(model), look, most, seed, progress)
         learned.left_out.update(account.left_out)
         learned.notes += account.notes
     if not len(learned.book):
@@ -119,7 +121,9 @@ def _why_none(learned: Learned) -> str:
     return f"none of the pages that its {learned.parents:,} pages link to could be read ({left or 'no links'})"
 
 
-def _from_pages(rows: Rows, reader: Reader, look: Look, most: int, seed: int, progress: ProgressCallback) -> Learned:
+def _from_pages(
+    rows: Rows, reader: RuleReader, look: Look, most: int, seed: int, progress: ProgressCallback
+) -> Learned:
     learned = Learned(RuleBook())
     class_of = {url: reader.class_named(label) for url, label in rows}
     strange = sum(not name for name in class_of.values())
@@ -151,7 +155,7 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
 
 def _from_crawl(path: Path, model: TrainedModel, walk: int, seed: int, progress: ProgressCallback) -> Learned:
     """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
-    learned, reader = Learned(RuleBook()), Reader(model)
+    learned, reader = Learned(RuleBook()), RuleReader(model)
     stems: list[str] = []
     classes: dict[str, str] = {}
     links: dict[str, list[str]] = {}
@@ -200,7 +204,7 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
 
 
 def _see(
-    reader: Reader, look: Look, progress: ProgressCallback, urls: Sequence[str], learned: Learned
+    reader: RuleReader, look: Look, progress: ProgressCallback, urls: Sequence[str], learned: Learned
 ) -> dict[str, Seen]:
     return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, progress)}
 

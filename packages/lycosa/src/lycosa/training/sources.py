@@ -19,7 +19,7 @@ from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME, SqliteLog, current_labels
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account, Corpus
-from lycosa.web.html import Document, detect_language_code, extract, read_plain_text
+from lycosa.web.html import ParsedPage, detect_language_code, extract, read_plain_text
 from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
@@ -54,7 +54,7 @@ def read(
     return corpus
 
 
-def page_of(document: Document, declared: str = "") -> Page:
+def page_of(document: ParsedPage, declared: str = "") -> Page:
     """A page as the web space would give it: its language is what it or its header says, or what it looks like."""
     page = document.fill(Page("ok"))
     page.language = document.language or declared.lower()[:20]
@@ -63,7 +63,7 @@ def page_of(document: Document, declared: str = "") -> Page:
     return page
 
 
-def read_file(path: Path, url: str = "http://example.invalid/") -> Document:
+def read_file(path: Path, url: str = "http://example.invalid/") -> ParsedPage:
     """What the beginning of a file says, HTML or text by its name."""
     with open(path, "rb") as file:
         body = file.read(INFLATED)

@@ -53,7 +53,7 @@ _CHUNK = 1 << 18
 _UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
 
 
-class Branch(NamedTuple):
+class TopicBranch(NamedTuple):
     """A topic as one meets it when browsing."""
 
     name: str  # last part of its path
@@ -112,14 +112,14 @@ class WebDirectory(Account):
         path = path_of(branch)
         return path if not path or path in self._totals else spelled(self.pages, [branch], "the directory")[0]
 
-    def branch(self, path: str) -> Branch:
+    def branch(self, path: str) -> TopicBranch:
         return self._branch(path, frozenset(self.marked))
 
-    def _branch(self, path: str, marked: Set[str]) -> Branch:
+    def _branch(self, path: str, marked: Set[str]) -> TopicBranch:
         topics, pages = self._totals[path]
-        return Branch(path.rpartition("/")[2], path, topics, pages, self.own(path), bool(_mark(path, marked)))
+        return TopicBranch(path.rpartition("/")[2], path, topics, pages, self.own(path), bool(_mark(path, marked)))
 
-    def children(self, branch: str = "") -> list[Branch]:
+    def children(self, branch: str = "") -> list[TopicBranch]:
         """The topics right below a branch, in alphabetical order; without one, those of the first level."""
         above = self.named(branch)
         start = f"{above}/" if above else ""

@@ -19,7 +19,7 @@ from lycosa.core.state import Grown, State, StateMismatch, Texts
 from lycosa.core.types import Visit
 from lycosa.text.fingerprint import NEAR
 from lycosa.text.tokens import stems
-from lycosa.text.vocabulary import Reading
+from lycosa.text.vocabulary import PageWords
 
 FEWEST_WORDS = 30  # fewer words are too few for near-duplicates by fingerprint
 DIGEST = 32  # bytes: SHA-256
@@ -241,7 +241,7 @@ class Soft404Detector:
     def __init__(self) -> None:
         self._faces: dict[str, Bag] = {}
 
-    def recognise(self, visit: Visit, reading: Reading) -> None:
+    def recognise(self, visit: Visit, reading: PageWords) -> None:
         """Keep the face of a probe's answer; see whether a page has the face that its host gave then."""
         if visit.kind == "probe":
             ids, counts = _bag(visit.node, reading)
@@ -277,7 +277,7 @@ class Soft404Detector:
         self._faces = dict(zip(state["hosts"], faces, strict=False))  # of no host there is one empty part
 
 
-def _bag(node: str, reading: Reading) -> Bag:
+def _bag(node: str, reading: PageWords) -> Bag:
     """The words that stand outside the links and are not in the address, and how often."""
     quoted = [reading.vocabulary.id_of.get(stem, -1) for stem in stems(node, reading.language)]
     words = reading.unlinked()

@@ -21,7 +21,7 @@ import msgpack
 
 from lycosa.core.types import Links
 from lycosa.web.documents import read_any
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources import Source, read_source
 
@@ -48,8 +48,8 @@ def _links(told: list[Any]) -> Links:
     return Links(**dict(zip(_COLUMNS, told, strict=True)))
 
 
-def _document(told: dict[str, Any]) -> Document:
-    return Document(**{**told, "links": _links(told["links"]), "directives": frozenset(told["directives"])})
+def _document(told: dict[str, Any]) -> ParsedPage:
+    return ParsedPage(**{**told, "links": _links(told["links"]), "directives": frozenset(told["directives"])})
 
 
 def _source(told: dict[str, Any] | None) -> Source | None:
@@ -64,7 +64,7 @@ class DecodedAnswer:
 
     size: int = 0  # bytes, inflated
     whole: bool = True  # False: cut at the limit
-    document: Document | None = None  # None: too large to be read here, or `bad`
+    document: ParsedPage | None = None  # None: too large to be read here, or `bad`
     bad: str = ""  # why it could not be inflated
 
 

@@ -78,7 +78,7 @@ class HttpTransport:
         names: DnsCache,
         politeness: Politeness,
         limits: FetchLimits | None = None,
-        proxy: Proxy | None = None,
+        proxy: ProxySettings | None = None,
         lost: Callable[[str], None] = lambda why: None,
     ) -> None:
         self.clock = clock
@@ -304,7 +304,7 @@ def _brief(error: BaseException) -> str:
 PROXY_LOGIN_VARIABLE = "LYCOSA_PROXY_AUTH"  # environment variable with the proxy's name:password
 
 
-class Proxy:
+class ProxySettings:
     """Where a proxy is, and whose certificates to trust behind it."""
 
     def __init__(self, address: str, authority: str = "", login: str = "") -> None:

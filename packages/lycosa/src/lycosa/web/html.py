@@ -57,7 +57,7 @@ _TWO_LETTERS = dict(
 
 
 @dataclass(slots=True)
-class Document:
+class ParsedPage:
     """What a page says and where it points."""
 
     title: str = ""
@@ -84,7 +84,7 @@ class Document:
         """What a reader came for: the text of the main part, or the whole text where that is not told."""
         return self.main or self.text
 
-    def whole(self) -> Document:
+    def whole(self) -> ParsedPage:
         """The same, with all of its text instead of the main part."""
         return replace(self, main="", headings="", lead="")
 
@@ -97,7 +97,7 @@ class Document:
         return self.fill(Page("ok", language=self.language))
 
 
-def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes: bool = False) -> Document:
+def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes: bool = False) -> ParsedPage:
     """Read an HTML page: any charset, any markup, never an exception for what a page contains.
 
     >>> page = extract(b"<title>Reefs</title><p>On <a href=/b>bleached coral</a> today", "http://a.test/")
@@ -106,7 +106,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     """
     source = decode(body, charset)
     tree = parse(limit_markup(source, body.count(b"<")), positions=False)  # each is a byte in any charset
-    document = Document(scripts=has_scripts(source))
+    document = ParsedPage(scripts=has_scripts(source))
     base, refresh = _head(tree, url, document, agent)
 
     hrefs: list[str] = []
@@ -157,7 +157,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     return document
 
 
-def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Document:
+def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> ParsedPage:
     """Read an inflated body by its content type: HTML, text, or nothing that can be read.
 
     >>> read_body(b"<title>Reefs</title>", "http://a.test/", "").title
@@ -169,10 +169,10 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
         kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
     if kind in HTML:
         return extract(body, url, charset_of(parameters), agent, routes=content_type == DOM)
-    return read_plain_text(body, charset_of(parameters), url) if kind.startswith("text/") else Document()
+    return read_plain_text(body, charset_of(parameters), url) if kind.startswith("text/") else ParsedPage()
 
 
-def read_plain_text(body: bytes, charset: str = "", url: str = "") -> Document:
+def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage:
     """Read a text file: the text as it is, and the addresses in it as links.
 
     >>> read_plain_text(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
@@ -181,12 +181,12 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> Document:
     text = decode(body, charset, markup=False)[:MOST_SOURCE].replace(OPEN, "").replace(CLOSE, "")
     spans = find_addresses(text)[:MOST_LINKS]
     if not spans:
-        return Document(marked=text)
+        return ParsedPage(marked=text)
     hrefs = [as_href(text[start:end]) for start, end in spans]
     pieces = [text[: spans[0][0]]]
     for (start, end), (after, _) in zip(spans, [*spans[1:], (len(text), 0)], strict=True):
         pieces += [OPEN, text[start:end], CLOSE, text[end:after]]
-    document = Document(marked="".join(pieces))
+    document = ParsedPage(marked="".join(pieces))
     anchors, contexts = _cut(document.marked, _spans(document.marked), MOST_TEXT * len(body))
     empty = [""] * len(hrefs)
     _keep(document.links, resolve(url, hrefs), empty, anchors, contexts, empty, MOST_ADDRESSES * len(body) + 100_000)
@@ -201,7 +201,7 @@ def detect_language_code(text: str) -> str:
     return _TWO_LETTERS.get(match.language or "", match.language or "")
 
 
-def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, str]:
+def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, str]:
     """Title, language and meta elements; returns the base for links, and where a refresh leads."""
     document.title = _title(tree)
     document.language = "" if tree.root is None else _text_of(tree.root.attrs.get("lang")).lower()[:20]
@@ -225,7 +225,7 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
     return base or url, refresh
 
 
-def _meta(attributes: Mapping[str, str | list[str] | None], document: Document, agent: str) -> str:
+def _meta(attributes: Mapping[str, str | list[str] | None], document: ParsedPage, agent: str) -> str:
     """What a meta element says; returns where a refresh leads."""
     named = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
     name, content = _text_of(named).lower(), _text_of(attributes.get("content"))

@@ -28,7 +28,7 @@ from lycosa.web.apart import JOBS as JOBS
 from lycosa.web.apart import receive, send
 from lycosa.web.documents import read_any
 from lycosa.web.documents.kinds import kind_of
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 LARGE = 500_000  # bytes: the worst body of this size takes a third of a second
 SECONDS = 10  # CPU time for one page or source
@@ -172,7 +172,7 @@ READERS = Readers()
 atexit.register(READERS.close)
 
 
-def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apart: bool = False) -> Document:
+def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apart: bool = False) -> ParsedPage:
     """Read a body by its content type, in another process if it is large or a document, or `apart` is wanted.
 
     >>> read_page(b"<title>Reefs</title>", "http://a.test/", "text/html").title
@@ -181,16 +181,16 @@ def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apar
     apart = apart or bool(kind_of(body, url, content_type))
     if not apart and len(body) <= LARGE:
         return read_any(body, url, content_type, agent)
-    document: Document = _elsewhere("page", apart, body, url, content_type, agent)
+    document: ParsedPage = _elsewhere("page", apart, body, url, content_type, agent)
     return document
 
 
-def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> Document:
+def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> ParsedPage:
     """The same of a body that was read before; nothing if it can't be, as when it is read on a smaller machine."""
     try:
         return read_page(body, url, content_type, apart=apart)
     except Unreadable:
-        return Document()
+        return ParsedPage()
 
 
 async def read_elsewhere(job: str, *given: Any, apart: bool = False) -> Any:

@@ -75,7 +75,7 @@ def verdict(status: int | None) -> Literal["parse", "allow", "forbid"]:
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class _AgentGroup:
     """What a file says to an agent, in all of its groups."""
 
     rules: list[tuple[bool, str]] = field(default_factory=list)
@@ -140,8 +140,8 @@ class RobotsRules:
     def parse(cls, body: bytes, agent: str) -> "RobotsRules":
         """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
         wanted = product(agent)
-        own, others = _Group(), _Group()
-        addressed: list[_Group] = []  # whose rules come now
+        own, others = _AgentGroup(), _AgentGroup()
+        addressed: list[_AgentGroup] = []  # whose rules come now
         is_named = closed = False
         sitemaps: dict[str, None] = {}
         for key, value in _lines(body):

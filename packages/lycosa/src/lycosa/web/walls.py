@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 Wall = Literal["challenge", "login", "limited", "consent"]
 
@@ -141,7 +141,7 @@ _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers
 FEW = 20  # links: a page with more is a page of its site
 
 
-def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: Document) -> Wall | None:
+def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: ParsedPage) -> Wall | None:
     """Which wall an answer is, if it is one: by its address, header, markup, and what is read on it."""
     for name, pattern, wall in _HEADERS:
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):
@@ -153,7 +153,7 @@ def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, p
     return _by_marks(body[:SEEN], page) or _by_words(url, status, body[:SEEN], page)
 
 
-def _by_marks(body: bytes, page: Document) -> Wall | None:
+def _by_marks(body: bytes, page: ParsedPage) -> Wall | None:
     if any(mark in body for mark in _EVERYWHERE) and _says_little(page.text):
         return "challenge"
     riddle = (b"captcha" in body or b"turnstile" in body) and _WIDGET.search(body)
@@ -166,7 +166,7 @@ def _says_little(text: str) -> bool:
     return len(text) < 200 or bool(_ROBOT.search(text) or _SURE.search(text))
 
 
-def _by_words(url: str, status: int, body: bytes, page: Document) -> Wall | None:
+def _by_words(url: str, status: int, body: bytes, page: ParsedPage) -> Wall | None:
     """By title or address, if the text bears it out."""
     title, text = page.title, page.text
     wall = next((wall for pattern, wall in _TITLES if pattern.search(title)), None)
@@ -188,7 +188,7 @@ def _by_words(url: str, status: int, body: bytes, page: Document) -> Wall | None
     return wall if borne_out[wall] else None
 
 
-def _by_text(page: Document) -> Wall | None:
+def _by_text(page: ParsedPage) -> Wall | None:
     if len(page.text) > SHORT // 2 or len(page.links) > FEW:
         return None
     return "limited" if _LIMITED.search(page.text) else "challenge" if _SURE.search(page.text) else None

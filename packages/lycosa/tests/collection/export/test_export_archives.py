@@ -21,7 +21,7 @@ import surt as reference
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import export, wacz
 from lycosa.collection.export.selection import Selection
 from lycosa.core.errors import DamagedError, InputError, StoreError
@@ -244,7 +244,7 @@ def test_the_wacz_tool_finds_them_valid(
     with zipfile.ZipFile(tmp_path / "mixed.wacz") as whole, zipfile.ZipFile(tmp_path / "changed.wacz", "w") as changed:
         for name in whole.namelist():
             changed.writestr(name, whole.read(name).replace(b'"title": "Page', b'"title": "Pane'))
-    with open(tmp_path / "sent.wacz", "wb") as file, Collection(mixed) as collection:  # as the server sends it
+    with open(tmp_path / "sent.wacz", "wb") as file, CrawlDirectory(mixed) as collection:  # as the server sends it
         piped(lambda out: wacz.write(Selection(collection, versions=True), out), file)
     names = ["mixed.wacz", "reefs.wacz", "all.wacz", "empty.wacz", "large.wacz", "sent.wacz", "changed.wacz"]
     assert [0, 0, 0, 0, 0, 0, 1] == validate(*(tmp_path / name for name in names))

@@ -16,7 +16,7 @@ import pytest
 import surt as reference
 
 from held_port import held_port
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.store import cdxj
 from lycosa.web.inflate import inflate
 from lycosa.web.urls import canonical
@@ -167,7 +167,7 @@ def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path, port: int) -> None:
                 break
             except OSError:
                 time.sleep(0.05)
-        with Collection(reefs) as crawl:
+        with CrawlDirectory(reefs) as crawl:
             visits = [visit for visit in crawl.log.visits("file != ''") if visit.outcome in ("ok", "redirect")]
             shown = [visit for visit in visits if visit.kind == "page"][::4]
             rules = next(visit for visit in visits if visit.kind == "robots")

@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from lycosa.collection.export import export
 from lycosa.core.errors import InputError
-from lycosa.core.types import Place
+from lycosa.core.types import ArchivePlace
 from lycosa.replay.recording import Recording
 from revisited_crawl import html, revisited
 
@@ -144,7 +144,7 @@ def test_a_look_at_what_is_not_archived_is_left_out(tmp_path: Path) -> None:
     export(tmp_path / "kept", tmp_path / "w.warc.gz")
     assert [("response", A, ""), ("revisit", A, "server-not-modified")] == kinds(tmp_path / "w.warc.gz")
     with revisited(tmp_path / "lost") as made:
-        first.place = Place()
+        first.place = ArchivePlace()
         made.log.append(first)
         made._follows[A] = first.started
         made.unmodified(A, 1)

@@ -11,7 +11,7 @@ import pytest
 
 import browsing
 import lycosa
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report import gather, render
 from lycosa.core.types import Held, Setting
 from lycosa.testweb import Web, serve
@@ -39,7 +39,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for name in ("web", "long", "empty"):
         found[name] = path / f"{name}.html"
-        with Collection(path / name) as collection:
+        with CrawlDirectory(path / name) as collection:
             found[name].write_text(render(gather(collection)), "utf-8")
     return found
 

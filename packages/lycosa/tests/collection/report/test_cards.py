@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report.cards import ENDS, Cards, pattern_marks, topic_marks
-from lycosa.collection.report.figures import Branch, Card
+from lycosa.collection.report.figures import Card, PathBranch
 from lycosa.core.options import Options
 from lycosa.core.types import Event, Links, Seed, Visit
 from synthetic_report import page, redirect, write
@@ -20,7 +20,7 @@ from synthetic_report import page, redirect, write
 @contextmanager
 def cards_of(path: Path, *events: Event) -> Iterator[tuple[Cards, dict[str, int]]]:
     """Cards of a log's vertices, and their numbers by name."""
-    with Collection(write(path / "crawl", events)) as collection:
+    with CrawlDirectory(write(path / "crawl", events)) as collection:
         view = collection.view()
         yield Cards(collection, view.breadth_first()[1]), {node: vertex for vertex, node in enumerate(view.nodes)}
 
@@ -73,7 +73,7 @@ def test_what_strangers_wrote_is_cut(tmp_path: Path) -> None:
         assert (300, 300) == (len(card.parent_title), len(card.anchor))
 
 
-def names(branch: Branch) -> list[object]:
+def names(branch: PathBranch) -> list[object]:
     return [
         *(stop.card.node for stop in branch.stops),
         *([[names(fork) for fork in branch.branches]] * bool(branch.branches)),

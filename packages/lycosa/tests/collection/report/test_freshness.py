@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection.crawl_directory import Collection
-from lycosa.collection.report import Report, figures, gather, render
+from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.report import ReportFigures, figures, gather, render
 from lycosa.core.types import Setting
 from lycosa.revisit.change import Change
 from revisited_crawl import DAY, EPOCH, html, revisited
@@ -17,7 +17,7 @@ A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def told(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
     """A crawl of a minute, looked at again over ten days in a second run."""
     path = tmp_path_factory.mktemp("freshness") / "crawl"
     with revisited(path) as crawl:
@@ -36,11 +36,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Report:
         crawl.moved(C, "http://b.test/c", 7)
         crawl.gone(B, 8)
         crawl.changed(A, html("Newest A", "Corals, and fish."), 10, "text", 0.5)
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         return gather(collection)
 
 
-def test_changes_are_told(told: Report) -> None:
+def test_changes_are_told(told: ReportFigures) -> None:
     """Looks, kinds, the latest changes first, what is gone by its last title, what changes most often."""
     fresh = told.freshness
     assert fresh is not None
@@ -57,7 +57,7 @@ def test_changes_are_told(told: Report) -> None:
     assert [("Newest A", 2, 3, EPOCH + 10 * DAY)] == [row[1:] for row in fresh.restless]
 
 
-def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:
+def test_looks_again_are_no_pages_and_no_failures(told: ReportFigures) -> None:
     """Pages, finds, hosts, requests for pages and causes are of the crawl; a page that vanished is no failure of it."""
     assert (4, 4, 1) == (told.pages, told.relevant, told.host_count)
     assert 4 == told.hosts[0].pages
@@ -67,13 +67,13 @@ def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:
     assert [1, 2, 3, 4] == [card.number for card in told.cards]
 
 
-def test_a_page_found_on_a_new_version_has_its_parent(told: Report) -> None:
+def test_a_page_found_on_a_new_version_has_its_parent(told: ReportFigures) -> None:
     """The page that was changed is where the address was first seen."""
     card = told.cards[3]
     assert (D, "link", A, 1) == (card.node, card.origin, card.parent, card.parent_number)
 
 
-def test_finds_tell_what_has_become_of_them(told: Report) -> None:
+def test_finds_tell_what_has_become_of_them(told: ReportFigures) -> None:
     """Changed, vanished or moved, and when."""
     assert {
         A: ("changed", EPOCH + 10 * DAY),
@@ -92,12 +92,12 @@ def test_a_run_that_only_looked_again_is_not_time_spent_crawling(tmp_path: Path)
         for day in range(1, 11):
             crawl.unmodified(A, day)
         crawl.log.append(Setting("end", {"reason": "done"}, EPOCH + 11 * DAY))
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         report = gather(collection)
     assert (1, 60.0) == (report.runs, report.seconds)
 
 
-def test_the_page_shows_it(told: Report) -> None:
+def test_the_page_shows_it(told: ReportFigures) -> None:
     """A section of its own, escaped, with the figure, and the commands that tell more."""
     page = render(told)
     assert 'id="changes"' in page
@@ -116,7 +116,7 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
     """No section, no link, and figures are numbered as ever."""
     with revisited(tmp_path / "crawl") as crawl:
         crawl.page(A, html("A", "Corals."))
-    with Collection(tmp_path / "crawl") as collection:
+    with CrawlDirectory(tmp_path / "crawl") as collection:
         report = gather(collection)
     assert report.freshness is None
     assert "What has changed" not in render(report)

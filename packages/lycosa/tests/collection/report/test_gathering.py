@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.collection.crawl_directory import Collection
-from lycosa.collection.report import BEST, CARDS, HOSTS, Report, gather, render
+from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.report import BEST, CARDS, HOSTS, ReportFigures, gather, render
 from lycosa.core.types import Event, Held, Label, Seed, Setting, Visit
 from lycosa.store.log import NAME, Lock, SqliteLog
 from synthetic_report import large, page, redirect, write
@@ -16,8 +16,8 @@ from synthetic_report import large, page, redirect, write
 A, B = "http://a.test", "http://b.test"
 
 
-def report_of(path: Path, *events: Event, **options: object) -> Report:
-    with Collection(write(path / "crawl", events, **options)) as collection:
+def report_of(path: Path, *events: Event, **options: object) -> ReportFigures:
+    with CrawlDirectory(write(path / "crawl", events, **options)) as collection:
         return gather(collection)
 
 
@@ -136,7 +136,7 @@ def test_a_running_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """While someone crawls, the report says that it is still running, and what is recorded meanwhile is left out."""
     path = write(tmp_path / "crawl", [Seed(f"{A}/"), page(f"{A}/", 0.9)])
     lock = Lock(path)
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         view = collection.view()
         monkeypatch.setattr(collection, "view", lambda: view)
         writer = SqliteLog(path / NAME)

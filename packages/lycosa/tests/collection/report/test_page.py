@@ -12,9 +12,9 @@ import pytest
 import turbohtml
 
 from lycosa.collection import report as report_module
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate
-from lycosa.collection.report import Report, gather, render
+from lycosa.collection.report import ReportFigures, gather, render
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
 from lycosa.drawing.formats import clean, href, percent, score, seconds, when
 from synthetic_report import page, write
@@ -25,7 +25,7 @@ STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_t
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFigures:
     """A report in which everything that a stranger can write is hostile."""
     evil_node = f"{A}/{EVIL}".replace("\ud800", "")  # a log takes no halves of characters as names
     links = Links.to(evil_node, "javascript:alert(3)", f"{B}/", anchors=[EVIL, EVIL, EVIL])
@@ -44,12 +44,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     path = write(
         tmp_path_factory.mktemp("hostile") / "crawl", events, topic=EVIL.replace("\ud800", ""), hosts=[EVIL[:50]]
     )
-    with Collection(path) as collection:
+    with CrawlDirectory(path) as collection:
         return gather(collection)
 
 
 @pytest.fixture(scope="module")
-def text(report: Report) -> str:
+def text(report: ReportFigures) -> str:
     return render(report)
 
 
@@ -167,7 +167,7 @@ def test_words_of_the_page() -> None:
     assert "a b" == clean("a\tb")
 
 
-def test_singular_and_plural(report: Report) -> None:
+def test_singular_and_plural(report: ReportFigures) -> None:
     """One page is a page."""
     one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
     single = " ".join(re.sub("<title>.*?</title>", "", render(one), flags=re.DOTALL).split())
@@ -175,7 +175,7 @@ def test_singular_and_plural(report: Report) -> None:
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 
 
-def test_scores_that_the_space_gave(report: Report) -> None:
+def test_scores_that_the_space_gave(report: ReportFigures) -> None:
     """Where whatever scores is a find, nobody is told of a threshold or a topic; a strategy is its name alone."""
     given = " ".join(render(replace(report, threshold=1e-9, scores=None, strategy="hmm,file=strategy.tsv")).split())
     assert "hmm fetched" in given

@@ -33,7 +33,7 @@ class Pair:
     real: bool
 
 
-class Reader:
+class DetectionReader:
     """Reads pages as a crawl does, and judges them by the words of their first topic."""
 
     def __init__(self, web: ChangingWeb) -> None:
@@ -69,7 +69,7 @@ class Reader:
 
 def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
     """Return pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
-    reader, rng = Reader(web), Random(seed + 1)
+    reader, rng = DetectionReader(web), Random(seed + 1)
 
     def draw() -> Iterator[Pair]:
         while True:

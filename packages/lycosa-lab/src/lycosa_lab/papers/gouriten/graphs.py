@@ -22,7 +22,7 @@ from lycosa_lab.measures import Floats, cumulative, extended, found, geometric_m
 from lycosa_lab.papers import Bench
 from lycosa_lab.papers.gouriten.claims import SCORE, SIZES, STEPS
 from lycosa_lab.results import ExperimentResults
-from lycosa_lab.subjects import Subject, subjects_of
+from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE
 
 CORPUS, GENERATED = "corpus", "generated"
@@ -42,8 +42,8 @@ class Dataset:
     group: str
     index: CorpusIndex
     guide: Judgements
-    subject: Subject  # its truth is the guide's beta
-    labels: Subject | None = None  # the same with the corpus' labels as truth
+    subject: HuntSubject  # its truth is the guide's beta
+    labels: HuntSubject | None = None  # the same with the corpus' labels as truth
     told: str = "score"
     judge: str = ""
     steps: tuple[int, ...] = ()
@@ -53,7 +53,7 @@ def _place(name: str) -> str:
     return "graphs/" + re.sub(r"\W", "-", name.lower())
 
 
-def seeds_for(subject: Subject) -> int:
+def seeds_for(subject: HuntSubject) -> int:
     """The paper's fifty; fewer where that would be more than a tenth of all that is worth something.
 
     >>> seeds_for(Subject("few", np.ones(80, np.float32))), seeds_for(Subject("many", np.ones(900, np.float32)))
@@ -98,7 +98,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         words = keyword(hunted.name)
         if words in made:
             continue
-        labels = Subject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
+        labels = HuntSubject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
         guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
         share = float(np.count_nonzero(guide.relevance)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:

@@ -26,7 +26,7 @@ from lycosa_lab.findings import AS_PUBLISHED, Claim, Findings, ReportTable, Ruli
 from lycosa_lab.measures import harvest
 from lycosa_lab.papers import Bench, remarks_of
 from lycosa_lab.papers.personalized import changes
-from lycosa_lab.subjects import Subject, seeded_random
+from lycosa_lab.subjects import HuntSubject, seeded_random
 
 SOURCE = "Trivedi et al. 2014"
 
@@ -133,7 +133,7 @@ TITLES = ("weighted content, title 2", "weighted content, title 1")
 AVERAGE, FIRST = (Measure(name, lambda *_: np.zeros(0)) for name in ("average precision", "first precision"))
 
 
-def search_string(subject: Subject) -> str:
+def search_string(subject: HuntSubject) -> str:
     """One string that a user would search for: the first word of the query that is not in the name of the class.
 
     Pages may carry the names of their classes (Wikipedia for Schools prints them on every article), and to look for
@@ -147,7 +147,7 @@ def search_string(subject: Subject) -> str:
     return others[0] if others else name
 
 
-def measures_of(subject: Subject) -> dict[str, Any]:
+def measures_of(subject: HuntSubject) -> dict[str, Any]:
     """The paper's measures of relevance, and the vector space of the other papers beside them."""
     string = search_string(subject)
     return {
@@ -169,7 +169,7 @@ def average_precision(hits: NDArray[np.bool_]) -> float:
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
-def ranked(index: CorpusIndex, subjects: Sequence[Subject], others: int, random_seed: int) -> CrawlComparison:
+def ranked(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
     """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
@@ -204,7 +204,7 @@ def ranked(index: CorpusIndex, subjects: Sequence[Subject], others: int, random_
     return CrawlComparison({CHANCE: "a random order"}, [0], names, values, pages=orders)
 
 
-def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
+def _pages(subject: HuntSubject, others: int, random_seed: int) -> NDArray[np.int64]:
     relevant, rest = (np.flatnonzero(subject.unseen & part) for part in (subject.truth > 0, ~(subject.truth > 0)))
     if others:
         rest = seeded_random(random_seed, "others", subject.name).permutation(rest)[:others]

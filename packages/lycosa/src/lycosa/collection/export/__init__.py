@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import at_least
 from lycosa.collection.export import tables, text, wacz, warc_export
 from lycosa.collection.export.selection import Selection, Written
@@ -34,7 +34,7 @@ from lycosa.store.log import NAME
 
 
 @dataclass(frozen=True)
-class Format:
+class ExportFormat:
     name: str
     write: Callable[[Selection, IO[bytes]], Written]
     suffixes: tuple[str, ...]
@@ -48,22 +48,22 @@ class Format:
 FORMATS = {
     form.name: form
     for form in (
-        Format(
+        ExportFormat(
             "jsonl", tables.write_jsonl, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)",
             streams=True, either=True,
         ),
-        Format(
+        ExportFormat(
             "csv", tables.write_csv, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})",
             streams=True, either=True,
         ),
-        Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
-        Format("warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
-        Format(
+        ExportFormat("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
+        ExportFormat("warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
+        ExportFormat(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),
-        Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
-        Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
-        Format("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
+        ExportFormat("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
+        ExportFormat("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
+        ExportFormat("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
     )
 }  # fmt: skip
 
@@ -111,7 +111,7 @@ def export(
     chosen = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
-    with Collection(directory, threshold, whole_text=whole_text) as collection:
+    with CrawlDirectory(directory, threshold, whole_text=whole_text) as collection:
         pages = Selection(
             collection,
             everything=everything,
@@ -149,7 +149,7 @@ def _missing(pages: Selection, everything: bool) -> list[str]:
     return remarks
 
 
-def _versions(asked: str, kind: Format) -> str:
+def _versions(asked: str, kind: ExportFormat) -> str:
     if asked not in ("", "current", "all"):
         raise InputError(f"--versions {asked!r} is unknown: choose all or current")
     if asked and asked != kind.versions and not kind.either:
@@ -160,7 +160,7 @@ def _versions(asked: str, kind: Format) -> str:
     return asked or kind.versions
 
 
-def choose(form: str, name: str) -> Format:
+def choose(form: str, name: str) -> ExportFormat:
     """Return the format that is asked for by its name, or by the file's.
 
     >>> choose("", "reefs.csv.gz").name, choose("text", "reefs.doc").name, choose("", "").name
@@ -169,17 +169,17 @@ def choose(form: str, name: str) -> Format:
     return _by_name(name) if not form else FORMATS.get(form.lower()) or _of_plugin(form)
 
 
-def _of_plugin(form: str) -> Format:
+def _of_plugin(form: str) -> ExportFormat:
     added = named("exporters")
     if form not in added:
         raise InputError(f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}")
     kind = added[form].load()
-    if not isinstance(kind, Format):
+    if not isinstance(kind, ExportFormat):
         raise InputError(f"{added[form].value} of the package {added[form].package} is no Format of {__name__}")
     return kind
 
 
-def _by_name(name: str) -> Format:
+def _by_name(name: str) -> ExportFormat:
     if not name:
         return FORMATS["jsonl"]
     for kind in FORMATS.values():
@@ -206,7 +206,7 @@ def _spare(path: Path, directory: Path) -> None:
         raise InputError(f"{path} belongs to the crawl itself: choose another FILE with --out")
 
 
-def _write(kind: Format, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
+def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
     """Fill a file, compressed if its name says so; a WARC is already."""
     if path.suffix.lower() != ".gz" or kind.name == "warc":
         file.write(first)

@@ -17,13 +17,13 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from lycosa.collection.crawl_directory import Collection
-from lycosa.collection.page_rows import Fate
+from lycosa.collection.crawl_directory import CrawlDirectory
+from lycosa.collection.page_rows import PageFate
 from lycosa.core.errors import InputError
 from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 from lycosa.web.optouts import CHOICES, respected
 
 # SQL: events that found a page's content, another than before or the same
@@ -41,7 +41,7 @@ class Selection:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: CrawlDirectory,
         *,
         everything: bool = False,
         copies: bool = False,
@@ -136,7 +136,7 @@ class Selection:
         at = bisect_left(self._looks, seq)
         return at < len(self._looks) and self._looks[at] == seq
 
-    def read(self, visit: Visit) -> tuple[Document, str]:
+    def read(self, visit: Visit) -> tuple[ParsedPage, str]:
         """A page as its archived bytes tell it, and their content type; empty where nothing is archived."""
         exchange = self.collection.exchange(visit)
         kind = "" if exchange is None else exchange.header("content-type")
@@ -150,7 +150,7 @@ class ExportedPage:
         self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place
 
     @cached_property
-    def document(self) -> tuple[Document, str]:
+    def document(self) -> tuple[ParsedPage, str]:
         return self.pages.read(self.visit)
 
     @cached_property
@@ -160,10 +160,10 @@ class ExportedPage:
         return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
 
     @cached_property
-    def fate(self) -> Fate:
+    def fate(self) -> PageFate:
         """What has become of it by now."""
         page = self.pages.view.page(self.visit.node) if self.pages.looked_again else None
-        return (page.fate if page is not None else None) or Fate("stands", self.visit.started)
+        return (page.fate if page is not None else None) or PageFate("stands", self.visit.started)
 
     @property
     def version(self) -> int:

@@ -24,7 +24,7 @@ from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
 from lycosa.text.fingerprint import NEAR
-from lycosa.web.html import CLOSE, OPEN, Document
+from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
 ALIKE = 0.8  # share of runs of three words in common: a copy with 2 % of its words changed has .89
 MOST_WORDS, MOST_PROPOSED = 20_000, 5
@@ -47,7 +47,7 @@ def write_markdown(pages: Selection, out: IO[bytes]) -> Written:
     return done
 
 
-def markdown(visit: Visit, document: Document, text: str) -> str:
+def markdown(visit: Visit, document: ParsedPage, text: str) -> str:
     """A page as Markdown: title, address, and its main part with headings.
 
     >>> page = Document("Reefs", main="Where\\n- in the sea", headings="Where")
@@ -74,7 +74,7 @@ def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, str]]:
+def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, ParsedPage, str]]:
     """Pages with prose that no earlier page had; the others are counted."""
     repeats = Repeats(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
     bare = copies = 0
@@ -133,7 +133,7 @@ def _runs(text: str) -> frozenset[int]:
     return frozenset(map(hash, zip(words, words[1:], words[2:], strict=False)))
 
 
-def prose(document: Document) -> str:
+def prose(document: ParsedPage) -> str:
     """What a page says in its main part, a paragraph a line; nothing of one that only links elsewhere.
 
     >>> prose(Document(marked="\\x01Home\\x02\\n\\n  Reefs   bleach, see \\x01here\\x02. \\n\\n"))

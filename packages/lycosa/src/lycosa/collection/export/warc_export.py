@@ -22,7 +22,7 @@ from zlib_ng import zlib_ng as zlib
 
 from lycosa.collection.export.cleaning import line
 from lycosa.collection.export.selection import Selection, Written
-from lycosa.core.types import Place, Visit
+from lycosa.core.types import ArchivePlace, Visit
 from lycosa.drawing.formats import many
 from lycosa.store import cdxj
 from lycosa.store.cdxj import format_digest, media_type
@@ -84,7 +84,7 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
             continue
         if place.file not in introduced:
             introduced.add(place.file)
-            info, packed, _ = read_record(archive / place.file, Place(place.file, 0, 65_536))
+            info, packed, _ = read_record(archive / place.file, ArchivePlace(place.file, 0, 65_536))
             if b"\r\nWARC-Type: warcinfo\r\n" in info:
                 add(packed)
         record, response, request = read_record(archive / place.file, place)

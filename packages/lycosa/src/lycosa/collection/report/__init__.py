@@ -25,11 +25,11 @@ from markupsafe import Markup
 
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import at_least
 from lycosa.collection.report import figures
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
-from lycosa.collection.report.figures import Freshness, Report
+from lycosa.collection.report.figures import Freshness, ReportFigures
 from lycosa.collection.tally import SORTS
 from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
@@ -52,7 +52,7 @@ def _templates() -> Environment:
     return environment("lycosa.collection.report", asked)
 
 
-def render(report: Report) -> str:
+def render(report: ReportFigures) -> str:
     templates = _templates()
     script = templates.get_template("page.js").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -72,10 +72,10 @@ def asked(threshold: float) -> str:
 # -- the figures ----------------------------------------------------------------------------------------------------
 
 
-def gather(collection: Collection) -> Report:
+def gather(collection: CrawlDirectory) -> ReportFigures:
     """All figures of a crawl, also while it runs: what is recorded after this began is left out."""
     options = collection.options
-    report = Report(
+    report = ReportFigures(
         directory=str(collection.path),
         subject=options.subject,
         strategy=options.strategy,
@@ -123,20 +123,20 @@ def gather(collection: Collection) -> Report:
     return report
 
 
-def _learned(collection: Collection) -> list[str]:
+def _learned(collection: CrawlDirectory) -> list[str]:
     """The weightiest terms of a topic that was learned from examples or read from a file."""
     learned = collection.log.setting("learned", {})
     return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
-def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[int]:
+def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
     """The best of the relevant pages; where there are none, the pages that came closest."""
     line = collection.threshold if any_relevant else 0.0
     best = best_of(collection, BEST, at_least=line, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
-def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
+def _tell_rest(report: ReportFigures, collection: CrawlDirectory, cards: Cards) -> None:
     view, tally = collection.view(), collection.view().tally
     report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
     for kind, meaning in KINDS.items():
@@ -161,7 +161,7 @@ def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
             report.copies.append((card.node, card.title, count, cards.read(example).node))
 
 
-def _freshness(collection: Collection) -> Freshness | None:
+def _freshness(collection: CrawlDirectory) -> Freshness | None:
     """What looking again has brought; None where nobody has."""
     view = collection.view()
     looks = view.tally.looks
@@ -185,7 +185,7 @@ def _freshness(collection: Collection) -> Freshness | None:
     return fresh
 
 
-def _title(collection: Collection, node: str) -> str:
+def _title(collection: CrawlDirectory, node: str) -> str:
     version = collection.versions.last(node)
     return version.title[:CLIP] if version is not None else ""
 
@@ -208,7 +208,7 @@ def _told(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _steps(report: Report) -> list[tuple[str, str]]:
+def _steps(report: ReportFigures) -> list[tuple[str, str]]:
     name = report.place
     steps = []
     if report.running:

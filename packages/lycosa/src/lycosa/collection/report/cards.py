@@ -10,9 +10,9 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.link_graph import REDIRECT, SITEMAP
-from lycosa.collection.report.figures import Branch, Card, Stop
+from lycosa.collection.report.figures import Card, PathBranch, PathStep
 from lycosa.collection.search_text import cut, said
 from lycosa.collection.snippets import Highlight, Snippet, snippet
 from lycosa.collection.tally import host_of
@@ -27,7 +27,7 @@ ENDS = 8  # pages at either end of a long way without relevant pages
 class Cards:
     """Makes cards of vertices, by reading their visits again: a few hundred, so it may take a moment each."""
 
-    def __init__(self, collection: Collection, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
+    def __init__(self, collection: CrawlDirectory, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
         self.collection = collection
         self.view = collection.view()
         self.depth = depth
@@ -96,7 +96,7 @@ class Cards:
         passage = snippet(text, marks, 240)  # letters
         return pieces(passage) if passage.spans else []
 
-    def tree(self, best: Sequence[int]) -> list[Branch]:
+    def tree(self, best: Sequence[int]) -> list[PathBranch]:
         """The ways from the seeds to some finds, the best first, merged where they run together."""
         rank = {vertex: number for number, vertex in enumerate(best, 1)}
         children: dict[int, list[int]] = {}
@@ -110,18 +110,18 @@ class Cards:
                     children[parent].append(child)
         return [self._branch(root, children, rank) for root in roots]
 
-    def _branch(self, vertex: int, children: dict[int, list[int]], rank: dict[int, int]) -> Branch:
+    def _branch(self, vertex: int, children: dict[int, list[int]], rank: dict[int, int]) -> PathBranch:
         way = [vertex]
         while len(children.get(way[-1], ())) == 1:
             way.append(children[way[-1]][0])
-        stops: list[Stop] = []
+        stops: list[PathStep] = []
         for was_relevant, stretch in groupby(way, key=lambda stop: stop in rank):
             passed = list(stretch)
             left_out = 0 if was_relevant else max(0, len(passed) - 2 * ENDS)
             for place, stop in enumerate(passed):
                 if not left_out or place < ENDS or place >= len(passed) - ENDS:
-                    stops.append(Stop(self.card(stop), rank.get(stop, 0), left_out * (place == ENDS - 1)))
-        return Branch(stops, [self._branch(child, children, rank) for child in children.get(way[-1], ())])
+                    stops.append(PathStep(self.card(stop), rank.get(stop, 0), left_out * (place == ENDS - 1)))
+        return PathBranch(stops, [self._branch(child, children, rank) for child in children.get(way[-1], ())])
 
 
 def pieces(passage: Snippet) -> list[tuple[str, bool]]:

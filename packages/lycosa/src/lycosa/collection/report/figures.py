@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.collection.estimate import NOTHING
 from lycosa.collection.summary import Figures
-from lycosa.collection.tally import Cause, Host, Remark
+from lycosa.collection.tally import Cause, HostTally, Remark
 from lycosa.collection.view import sampled
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
@@ -45,7 +45,7 @@ class Card:
 
 
 @dataclass(slots=True)
-class Stop:
+class PathStep:
     """A page on the way from a seed to the best finds."""
 
     card: Card
@@ -54,11 +54,11 @@ class Stop:
 
 
 @dataclass(slots=True)
-class Branch:
+class PathBranch:
     """A stretch of the way without a fork, and the branches it ends in."""
 
-    stops: list[Stop]
-    branches: list[Branch] = field(default_factory=list)
+    stops: list[PathStep]
+    branches: list[PathBranch] = field(default_factory=list)
 
     @property
     def relevant(self) -> int:
@@ -66,10 +66,10 @@ class Branch:
         return sum(stop.rank > 0 for stop in self.stops) + sum(branch.relevant for branch in self.branches)
 
     @property
-    def stretches(self) -> list[list[Stop]]:
+    def stretches(self) -> list[list[PathStep]]:
         """Its stops one by one, but those in the middle of a long way between finds together."""
-        stretches: list[list[Stop]] = []
-        passed: list[Stop] = []
+        stretches: list[list[PathStep]] = []
+        passed: list[PathStep] = []
         for stop in [*self.stops, None]:
             if stop is not None and not stop.rank:
                 passed.append(stop)
@@ -135,7 +135,7 @@ class Freshness:
 
 
 @dataclass(kw_only=True)
-class Report(Figures):
+class ReportFigures(Figures):
     directory: str
     subject: str
     strategy: str
@@ -155,8 +155,8 @@ class Report(Figures):
     scores: Histogram | None = None
     pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)
-    branches: list[Branch] = field(default_factory=list)
-    hosts: list[Host] = field(default_factory=list)
+    branches: list[PathBranch] = field(default_factory=list)
+    hosts: list[HostTally] = field(default_factory=list)
     host_count: int = 0
     causes: list[Cause] = field(default_factory=list)
     # kind of request, how often, and how often it failed

@@ -43,7 +43,7 @@ from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.readability import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.tokens import words_of
-from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
+from lycosa.text.vocabulary import HEAD, Head, PageWords, Vocabulary
 
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
 # names of the answers, for explanations
@@ -165,7 +165,7 @@ class Probability:
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Score the page, and each link by its anchor."""
-        assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
+        assert isinstance(reading, PageWords), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge_links(page, reading)
         data: dict[str, Any] = {}
         if self.meaning is not None:
@@ -451,7 +451,7 @@ _PART = re.compile(r'(?<!\S)(-?)"([^"]+)"|(?<!\S)(-?)(\S+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TopicQuery:
     """What a person asked for."""
 
     # texts to look for, with their weights, those of a phrase included
@@ -465,7 +465,7 @@ class Asked:
         return " ".join(self.words)
 
 
-def asked(topic: str | Mapping[str, float]) -> Asked:
+def asked(topic: str | Mapping[str, float]) -> TopicQuery:
     """Read a topic.
 
     >>> asked('"great barrier reef" bleaching -hotel').words
@@ -476,7 +476,7 @@ def asked(topic: str | Mapping[str, float]) -> Asked:
     'sea-level rise'
     """
     if isinstance(topic, Mapping):
-        return Asked({text: float(weight) for text, weight in topic.items()})
+        return TopicQuery({text: float(weight) for text, weight in topic.items()})
     words: dict[str, float] = {}
     phrases, against = [], []
     for match in _PART.finditer(topic):
@@ -492,4 +492,4 @@ def asked(topic: str | Mapping[str, float]) -> Asked:
         raise InputError(
             f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'"
         )
-    return Asked(words, tuple(phrases), tuple(against))
+    return TopicQuery(words, tuple(phrases), tuple(against))

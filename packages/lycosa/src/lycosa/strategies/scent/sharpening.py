@@ -82,7 +82,7 @@ class _Kept:
 _NO_SLOTS = np.zeros(0, np.int32)
 
 
-class _Read(NamedTuple):
+class _ReadPage(NamedTuple):
     """A page as it is read: its outcome, what query and feedback say of it, and what goes into the sums."""
 
     outcome: float
@@ -200,7 +200,7 @@ class Sharpening:
         """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""
         return 0.0 if visit.same_as else self._read(visit, table, words).outcome
 
-    def _read(self, visit: Visit, table: Table, words: LinkWords) -> _Read:
+    def _read(self, visit: Visit, table: Table, words: LinkWords) -> _ReadPage:
         slots = words.slots(table.stems, visit.terms.ids)
         frequency = _FREQUENCY.take(visit.terms.counts)
         length = math.sqrt(frequency @ frequency)
@@ -218,7 +218,7 @@ class Sharpening:
             said = float(frequency @ ((known[:, 0] - self.mean * known[:, 1]) / (known[:, 1] + SHRINK))) / length
             outcome = max(0.0, query + FEEDBACK * self._fed_back(query, said))
         outcome *= visit.data.get("quality", 1.0)  # what is stuffed with the topic's words is relevance_now nothing
-        return _Read(outcome, query, said, relevance, own, length > 0.0, slots)
+        return _ReadPage(outcome, query, said, relevance, own, length > 0.0, slots)
 
     def _fed_back(self, query: float, said: float) -> float:
         """What feedback says, on the scale of the query; nothing while the two do not agree."""

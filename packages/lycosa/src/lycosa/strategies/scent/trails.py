@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.state import State, plain, put_back
-from lycosa.core.table import Edges
+from lycosa.core.table import LinkEdges
 from lycosa.core.types import Rows
 from lycosa.strategies.scent.link_words import SLOTS, Slots
 
@@ -87,7 +87,7 @@ class Trails:
         self._moves = [move for move in self._moves if move[1] not in away]
         return known
 
-    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], edges: Edges) -> None:
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], edges: LinkEdges) -> None:
         """Rows are back, and this was known of them; links lead to them again, as far as they are remembered."""
         for name, column in self.columns().items():
             column[rows] = known[name]
@@ -95,7 +95,7 @@ class Trails:
         which = np.arange(PARENTS) < counts[:, None]
         edges.renew(known["edge"][which].astype(np.intp), np.repeat(rows, counts))
 
-    def renew(self, known: Mapping[str, NDArray[Any]], in_degree: NDArray[np.int32], edges: Edges) -> None:
+    def renew(self, known: Mapping[str, NDArray[Any]], in_degree: NDArray[np.int32], edges: LinkEdges) -> None:
         """Rows that were put aside hear what has become of their parents and neighbours meanwhile: those to which no
         more links lead than are kept.
         """
@@ -174,7 +174,7 @@ class Trails:
         lines[:, NEIGHBOURS] += np.convolve(outcome, _KERNEL)[NEAR : NEAR + len(children)]
         lines[:, NEIGHBOUR_WEIGHT] += np.convolve(done, _KERNEL)[NEAR : NEAR + len(children)]
 
-    def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
+    def tell(self, row: int, outcome: float, edges: LinkEdges) -> NDArray[np.intp]:
         """Neighbours of a page hear how it turned out. Returned they are."""
         near, which = self._around(row, edges)
         weight = _WEIGHTS.take(which)
@@ -182,7 +182,7 @@ class Trails:
         np.add.at(self.known[:, NEIGHBOUR_WEIGHT], near, weight)
         return near
 
-    def retell(self, edges: Edges) -> None:
+    def retell(self, edges: LinkEdges) -> None:
         """The outcomes of pages are others now: what links know of parents and neighbours is summed anew."""
         rows = len(self.known)
         leads = self._leads(np.arange(rows + 1))  # the last one: what is put aside, of which nothing is known
@@ -201,7 +201,7 @@ class Trails:
                 total[target] += total[row]
             self.known[:, column] = total[:rows]
 
-    def _told(self, edges: Edges, block: slice, leads: NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
+    def _told(self, edges: LinkEdges, block: slice, leads: NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
         """What each link of a block of whole pages hears there; `leads` is where they lead in the end."""
         parent, done = edges.parent[block], self.done.take(leads, mode="clip") & (leads < len(self.done))
         outcome, given = np.where(done, self.outcome.take(leads, mode="clip"), np.float32(0)), self.outcome[parent]
@@ -213,14 +213,14 @@ class Trails:
                 near_weight[here] += weight * done[there]
         return {OUTCOMES: given, PROMISE: given * edges.alpha[block], NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
 
-    def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
+    def bury(self, row: int, edges: LinkEdges) -> NDArray[np.intp]:
         """Neighbours of a link that led to no page hear of it. Returned they are."""
         self.dead[row] = True
         near, which = self._around(row, edges)
         np.add.at(self.known[:, DEAD], near, _WEIGHTS[which])
         return near
 
-    def _around(self, row: int, edges: Edges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _around(self, row: int, edges: LinkEdges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The neighbours of the links to a row, and at which of the offsets each stands."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
         at = (edge[:, None] + _OFFSETS).reshape(-1)

@@ -18,10 +18,10 @@ from lycosa.web.documents.odt import read_odt
 from lycosa.web.documents.package import Flawed
 from lycosa.web.documents.pdf import read_pdf
 from lycosa.web.documents.rtf import read_rtf
-from lycosa.web.html import Document, extract, read_body
+from lycosa.web.html import ParsedPage, extract, read_body
 from lycosa.web.inflate import charset_of
 
-READERS: dict[str, Callable[[bytes, str], Document]] = {
+READERS: dict[str, Callable[[bytes, str], ParsedPage]] = {
     "pdf": read_pdf,
     "docx": read_docx,
     "odt": read_odt,
@@ -30,7 +30,7 @@ READERS: dict[str, Callable[[bytes, str], Document]] = {
 }
 
 
-def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Document:
+def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> ParsedPage:
     """Read an inflated body, whatever it is: a page, a document, text, or nothing that can be read.
 
     >>> read_any(b"{\\\\rtf1 On {\\\\b coral} reefs}", "http://a.test/", "text/rtf").text
@@ -45,11 +45,11 @@ def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Docum
                 return read_markdown(body, url, charset_of(content_type))
             return READERS[kind](body, url)
         except Flawed as flaw:
-            return Document(flaw=str(flaw))
+            return ParsedPage(flaw=str(flaw))
         except MemoryError:
             raise
         except Exception as error:  # whatever else a damaged file makes of its reader
-            return Document(flaw=f"the {kind.upper()} file is damaged ({type(error).__name__})")
+            return ParsedPage(flaw=f"the {kind.upper()} file is damaged ({type(error).__name__})")
     if content_type.partition(";")[0].strip().lower() in TYPES:  # a page that is sent as a document
         return extract(body, url, charset_of(content_type), agent)
     return read_body(body, url, content_type, agent)

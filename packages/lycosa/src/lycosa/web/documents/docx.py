@@ -7,7 +7,7 @@ import re
 from lycosa.web.documents.flow import Flow
 from lycosa.web.documents.package import Fields, Package
 from lycosa.web.documents.sheet import count_of, describe
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 _BREAKS = {"tab": "\t", "br": " ", "cr": " ", "noBreakHyphen": "-", "ptab": "\t"}
 _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)"', re.IGNORECASE)
@@ -15,12 +15,12 @@ _HEADING = re.compile(r"(?i)heading\s*([1-9])$")
 _MAIN = "word/document.xml"
 
 
-def read_docx(body: bytes, url: str) -> Document:
+def read_docx(body: bytes, url: str) -> ParsedPage:
     """Read a DOCX file; Flawed if it can't be."""
     package = Package(body, "DOCX")
     main = _place_of_main(package)
     folder = main.rpartition("/")[0]
-    reader = _Reader(_levels(package, f"{folder}/styles.xml"))
+    reader = _DocxReader(_levels(package, f"{folder}/styles.xml"))
     for part in (main, f"{folder}/footnotes.xml", f"{folder}/endnotes.xml"):
         if part == main or package.has(part):
             relations = f"{part.rpartition('/')[0]}/_rels/{part.rpartition('/')[2]}.rels".lstrip("/")
@@ -81,7 +81,7 @@ def _levels(package: Package, name: str) -> dict[str, int]:
     return levels
 
 
-class _Reader:
+class _DocxReader:
     """The state between two tags."""
 
     def __init__(self, levels: dict[str, int]) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from lycosa.core.types import Links
 from lycosa.web.documents.package import Enough, Fields, Flawed, Package
 from lycosa.web.documents.sheet import CUT, LEAD, MOST_TEXT, line
-from lycosa.web.html import MOST_LINKS, OPEN, Document, extract
+from lycosa.web.html import MOST_LINKS, OPEN, ParsedPage, extract
 
 MOST_CHAPTERS = 1_000
 
@@ -17,7 +17,7 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+
 _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")
 
 
-def read_epub(body: bytes, url: str) -> Document:
+def read_epub(body: bytes, url: str) -> ParsedPage:
     """Read an EPUB file; Flawed if it can't be."""
     package = Package(body, "EPUB")
     root = Fields(package, "META-INF/container.xml").attributes.get("rootfile", {}).get("full-path", "")
@@ -27,7 +27,7 @@ def read_epub(body: bytes, url: str) -> Document:
     if sealed.count(b"EncryptionMethod") > sum(map(sealed.count, _FONTS)):
         raise Flawed("the EPUB file is encrypted: only its own program can open it")
     chapters = _chapters(package, root)
-    document = Document()
+    document = ParsedPage()
     marked: list[str] = []
     headings: list[str] = []
     size = 0
@@ -79,7 +79,7 @@ def _add_links(links: Links, more: Links, before: int) -> None:
             links.add(url, anchor, context, rel, before + position, path)
 
 
-def _describe(document: Document, package: Package, root: str) -> None:
+def _describe(document: ParsedPage, package: Package, root: str) -> None:
     """What the book says of itself."""
     told = Fields(package, root).told
     document.title = line(told.get("title", "")) or line(document.main.partition("\n")[0])

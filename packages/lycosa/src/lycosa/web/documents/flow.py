@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from lycosa.web.documents.package import Enough
-from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet
+from lycosa.web.documents.sheet import MOST_TEXT, DocumentText, Piece
 
 
 class Flow:
     """Collects pieces of text until their paragraph ends. A row of a table is one line, a bar between its cells."""
 
     def __init__(self) -> None:
-        self.sheet = Sheet()
+        self.sheet = DocumentText()
         self.notes: list[list[Piece]] = []  # they follow the text
         self._pieces: list[Piece] = []
         self._outer: list[list[Piece]] = []
@@ -71,7 +71,7 @@ class Flow:
         elif inner:
             self._pieces += [(" ", ""), *inner]
 
-    def finish(self) -> Sheet:
+    def finish(self) -> DocumentText:
         if not self.sheet.full:
             self._rows = 0
             self.sheet.add(self._pieces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lycosa.web.documents.sheet import describe, line
-from lycosa.web.html import Document, extract
+from lycosa.web.html import ParsedPage, extract
 from lycosa.web.inflate import decode
 
 MOST_SOURCE = 1_000_000  # characters
@@ -15,7 +15,7 @@ _FIELD = re.compile(r"^(title|author|date|lang|language)\s*:\s*(.{0,1000})$", re
 _BARE = re.compile(r"(?<![\w(<\[\"'=/`:])https?://[^\s<>\"'`)\]]{3,2000}(?<![.,;:!?*_])")
 
 
-def read_markdown(body: bytes, url: str, charset: str = "") -> Document:
+def read_markdown(body: bytes, url: str, charset: str = "") -> ParsedPage:
     """Read a Markdown file as the page that it would be."""
     from markdown_it import MarkdownIt
 

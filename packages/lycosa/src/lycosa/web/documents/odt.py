@@ -5,19 +5,19 @@ from __future__ import annotations
 from lycosa.web.documents.flow import Flow
 from lycosa.web.documents.package import Fields, Flawed, Package
 from lycosa.web.documents.sheet import count_of, describe
-from lycosa.web.html import Document
+from lycosa.web.html import ParsedPage
 
 _SKIPPED = frozenset(
     "annotation tracked-changes note-citation ruby-text index-title-template title desc binary-data".split()
 )
 
 
-def read_odt(body: bytes, url: str) -> Document:
+def read_odt(body: bytes, url: str) -> ParsedPage:
     """Read an ODT file; Flawed if it can't be."""
     package = Package(body, "ODT")
     if package.has("META-INF/manifest.xml") and b"encryption-data" in package.read("META-INF/manifest.xml"):
         raise Flawed("the ODT file is encrypted: it needs a password")
-    reader = _Reader()
+    reader = _OdtReader()
     package.parse("content.xml", reader.start, reader.end, reader.text)
     document = reader.flow.finish().read(url)
     meta = Fields(package, "meta.xml")
@@ -29,7 +29,7 @@ def read_odt(body: bytes, url: str) -> Document:
     return document
 
 
-class _Reader:
+class _OdtReader:
     """The state between two tags."""
 
     def __init__(self) -> None:

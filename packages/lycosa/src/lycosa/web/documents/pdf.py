@@ -18,9 +18,9 @@ from typing import Any
 
 from lycosa.web.documents.kinds import SCANNED, TEXTLESS
 from lycosa.web.documents.letters import Box, mend, needs_mending
-from lycosa.web.documents.sheet import CUT, MOST_TEXT, Sheet, split_at_links
+from lycosa.web.documents.sheet import CUT, MOST_TEXT, DocumentText, split_at_links
 from lycosa.web.documents.sheet import line as on_one_line
-from lycosa.web.html import CLOSE, OPEN, Document
+from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
 MOST_PAGES = 3_000
 
@@ -41,24 +41,24 @@ _ERRORS = {
 }
 
 
-def read_pdf(body: bytes, url: str) -> Document:
+def read_pdf(body: bytes, url: str) -> ParsedPage:
     """Read a PDF file; a document with a flaw if it can't be."""
     try:
         import pypdfium2 as pdfium  # type: ignore[import-untyped]  # it ships no types
         import pypdfium2.raw as raw  # type: ignore[import-untyped]
     except (ImportError, OSError) as error:
-        return Document(flaw=f"PDF files can't be read here ({error}): pip install pypdfium2")
+        return ParsedPage(flaw=f"PDF files can't be read here ({error}): pip install pypdfium2")
     try:
         file = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:
-        return Document(flaw=f"the PDF file {_ERRORS.get(getattr(error, 'err_code', 0) or 0, 'can not be opened')}")
+        return ParsedPage(flaw=f"the PDF file {_ERRORS.get(getattr(error, 'err_code', 0) or 0, 'can not be opened')}")
     try:
-        return _Reader(file, raw).read(url)
+        return _PdfReader(file, raw).read(url)
     finally:
         file.close()
 
 
-class _Reader:
+class _PdfReader:
     """One file."""
 
     def __init__(self, file: Any, raw: Any) -> None:
@@ -69,11 +69,11 @@ class _Reader:
         self.title = ""  # the line in the largest letters on the first page
         self.cut = self.number > MOST_PAGES
 
-    def read(self, url: str) -> Document:
+    def read(self, url: str) -> ParsedPage:
         self._read_pages()
         told = self._metadata()
         outline = {_squeezed(text) for text in self._outline()}
-        sheet, running, at = Sheet(), self._running(), 0
+        sheet, running, at = DocumentText(), self._running(), 0
         for lines in self.pages:
             for paragraph, level, main in _paragraphs(lines, running, outline):
                 pieces, at = split_at_links(paragraph, self.hrefs, at)
@@ -267,7 +267,7 @@ class _Reader:
         except Exception:
             return
 
-    def _describe(self, document: Document, told: dict[str, str]) -> None:
+    def _describe(self, document: ParsedPage, told: dict[str, str]) -> None:
         title = told.get("Title", "")
         if len(title) < 4 or _NAMED_BY_PROGRAM.search(title):
             title = on_one_line(self.title) or title

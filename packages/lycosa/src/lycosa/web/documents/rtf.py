@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from lycosa.web.documents.package import Enough, Flawed
-from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet, describe
-from lycosa.web.html import Document
+from lycosa.web.documents.sheet import MOST_TEXT, DocumentText, Piece, describe
+from lycosa.web.html import ParsedPage
 
 _TOKEN = re.compile(
     rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\", re.DOTALL
@@ -32,11 +32,11 @@ _CHARSETS = {
 _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\\S\s+)*"([^"]+)"', re.IGNORECASE)
 
 
-def read_rtf(body: bytes, url: str) -> Document:
+def read_rtf(body: bytes, url: str) -> ParsedPage:
     """Read an RTF file; Flawed if it is none."""
     if not body[:200].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rt"):
         raise Flawed("the RTF file is none, or is damaged")
-    reader = _Reader()
+    reader = _RtfReader()
     try:
         reader.read(body)
         reader.end_paragraph()
@@ -48,7 +48,7 @@ def read_rtf(body: bytes, url: str) -> Document:
 
 
 @dataclass(slots=True)
-class _Group:
+class _RtfGroup:
     """What holds within braces."""
 
     into: str = ""  # "": the document, "-": nowhere, "fonts": the font table, else a field of the information
@@ -61,8 +61,8 @@ class _Group:
 
 
 @dataclass(slots=True)
-class _Reader:
-    sheet: Sheet = field(default_factory=Sheet)
+class _RtfReader:
+    sheet: DocumentText = field(default_factory=DocumentText)
     pieces: list[Piece] = field(default_factory=list)
     info: dict[str, list[str]] = field(default_factory=dict)
     dates: dict[str, dict[bytes, int]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class _Reader:
     instruction: list[str] = field(default_factory=list)
 
     def read(self, body: bytes) -> None:
-        groups = [_Group()]
+        groups = [_RtfGroup()]
         at = 0
         while (match := _TOKEN.match(body, at)) is not None:
             at = match.end()
@@ -96,7 +96,7 @@ class _Reader:
             elif sign is not None:
                 self._sign(group, sign)
 
-    def _brace(self, groups: list[_Group], brace: bytes) -> None:
+    def _brace(self, groups: list[_RtfGroup], brace: bytes) -> None:
         self._flush(groups[-1])
         if brace == b"{":
             if len(groups) >= 10_000:
@@ -107,14 +107,14 @@ class _Reader:
             if len(groups) > 1:
                 groups.pop()
 
-    def _byte(self, group: _Group, code: int) -> None:
+    def _byte(self, group: _RtfGroup, code: int) -> None:
         group.first = False
         if self.left:
             self.left -= 1
         else:
             self.raw.append(code)
 
-    def _plain(self, group: _Group, text: bytes) -> None:
+    def _plain(self, group: _RtfGroup, text: bytes) -> None:
         group.first = False
         if self.left:
             passed = min(self.left, len(text))
@@ -122,7 +122,7 @@ class _Reader:
             text = text[passed:]
         self.raw += text
 
-    def _sign(self, group: _Group, sign: bytes) -> None:
+    def _sign(self, group: _RtfGroup, sign: bytes) -> None:
         if sign == b"*":
             group.starred = True
         elif self.left:
@@ -138,7 +138,7 @@ class _Reader:
             self.raw += sign
             group.first = False
 
-    def _word(self, group: _Group, word: bytes, number: int | None) -> None:
+    def _word(self, group: _RtfGroup, word: bytes, number: int | None) -> None:
         """A control word: what a group is for, how it is written, or a letter."""
         self._flush(group)
         first, group.first = group.first, False
@@ -159,7 +159,7 @@ class _Reader:
         else:
             self._setting(group, word, number)
 
-    def _setting(self, group: _Group, word: bytes, number: int | None) -> None:
+    def _setting(self, group: _RtfGroup, word: bytes, number: int | None) -> None:
         match word:
             case b"uc":
                 group.skip = max(0, min(number or 0, 10)) if number is not None else 1
@@ -176,7 +176,7 @@ class _Reader:
             case b"nofpages" if number:
                 self.info["nofpages"] = [str(number)]
 
-    def _letters(self, group: _Group, word: bytes, number: int) -> None:
+    def _letters(self, group: _RtfGroup, word: bytes, number: int) -> None:
         """In which code letters are written: of the file, of a font, of what follows."""
         if word == b"ansicpg":
             self.charset = _codec(f"cp{number}", self.charset)
@@ -189,7 +189,7 @@ class _Reader:
         elif group.into == "fonts" and len(self.fonts) < 10_000:
             self.fonts[self.font] = _CHARSETS.get(number, "") if number else ""
 
-    def _destination(self, group: _Group, name: str) -> bool:
+    def _destination(self, group: _RtfGroup, name: str) -> bool:
         """Whether a word says what its group is for."""
         if group.into == "-":
             return True
@@ -211,7 +211,7 @@ class _Reader:
             return False
         return True
 
-    def _unicode(self, group: _Group, number: int) -> None:
+    def _unicode(self, group: _RtfGroup, number: int) -> None:
         code = number % 65536
         self.left = group.skip
         if 0xD800 <= code < 0xDC00:
@@ -223,12 +223,12 @@ class _Reader:
         else:
             self._tell(group, chr(code))
 
-    def _flush(self, group: _Group) -> None:
+    def _flush(self, group: _RtfGroup) -> None:
         if self.raw:
             self._tell(group, bytes(self.raw).decode(group.charset or self.charset, "replace"))
             self.raw.clear()
 
-    def _tell(self, group: _Group, text: str) -> None:
+    def _tell(self, group: _RtfGroup, text: str) -> None:
         if group.into == "":
             if not group.hidden:
                 self.pieces.append((text, group.link))
@@ -241,7 +241,7 @@ class _Reader:
         elif group.into in _INFO and len(known := self.info.setdefault(group.into, [])) < 100:
             known.append(text[:1000])
 
-    def _end(self, group: _Group) -> None:
+    def _end(self, group: _RtfGroup) -> None:
         if group.into == "":
             self.end_paragraph()
 
@@ -253,7 +253,7 @@ class _Reader:
         if self.sheet.full:
             raise Enough
 
-    def describe(self, document: Document) -> None:
+    def describe(self, document: ParsedPage) -> None:
         told = {name: "".join(pieces) for name, pieces in self.info.items()}
         made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
         describe(

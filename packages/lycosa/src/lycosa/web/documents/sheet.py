@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from lycosa.web.declared import LONGEST, as_href, find_addresses
-from lycosa.web.html import CLOSE, OPEN, Document, extract
+from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 
 MOST_TEXT = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
 
@@ -19,7 +19,7 @@ _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\u
 Piece = tuple[str, str]  # a text and its link, mostly empty
 
 
-class Sheet:
+class DocumentText:
     """Takes what a document says, line by line, as long as it is not too much."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Sheet:
             self._lead.append(text)
             self._led += len(text)
 
-    def read(self, url: str) -> Document:
+    def read(self, url: str) -> ParsedPage:
         """What the document says and where it points."""
         markup = "<meta charset=utf-8><body>" + "\n".join(self._markup)
         document = extract(markup[: MOST_TEXT + 100_000].encode("utf-8", "replace"), url)
@@ -76,7 +76,7 @@ def line(text: str) -> str:
     return " ".join(_clean(text[: 4 * LONGEST]).split())[:LONGEST]
 
 
-def describe(document: Document, told: Mapping[str, str], *, cut: bool = False, **about: str | None) -> None:
+def describe(document: ParsedPage, told: Mapping[str, str], *, cut: bool = False, **about: str | None) -> None:
     """What a file says of itself: its title, or else its first heading or line; its language, and the rest `about` it.
 
     `cut`: whether only its beginning was read.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lycosa.web.sources.markup import Record, attributes, local, pieces, records
+from lycosa.web.sources.markup import MarkupElement, attributes, local, pieces, records
 from lycosa.web.sources.source import Source, brief, folders
 from lycosa.web.urls import is_http, resolve
 
@@ -39,7 +39,7 @@ def read_feed(text: str, source: Source) -> None:
         source.add(address, record.text("title"), _about(record), record.text(*_DATES), base=here)
 
 
-def _link(record: Record, told: Mapping[str, str]) -> str:
+def _link(record: MarkupElement, told: Mapping[str, str]) -> str:
     """Where an item stands: its link, else an id that is an address."""
     for name, rest, text in record.fields:
         if name != "link":
@@ -53,7 +53,7 @@ def _link(record: Record, told: Mapping[str, str]) -> str:
     return told.get("rdf:about", "")
 
 
-def _about(record: Record) -> str:
+def _about(record: MarkupElement) -> str:
     terms = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
     return " ".join([*terms[:5], record.text(*_ABOUT)])
 

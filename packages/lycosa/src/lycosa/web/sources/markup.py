@@ -90,7 +90,7 @@ def _tag(slash: str, name: str, rest: str) -> Iterator[tuple[str, str, str]]:
 
 
 @dataclass(slots=True)
-class Record:
+class MarkupElement:
     """An element with the elements inside it."""
 
     name: str
@@ -111,14 +111,14 @@ class Record:
         return ""
 
 
-def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[Record]:
+def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[MarkupElement]:
     """Elements of some names, with those children (`link`) and grandchildren (`:news/title`) that are wanted.
 
     A child whose prefix is not the record's own has a colon before its name. A record ends where it is closed or
     another one begins, a child where it is closed or its record ends: what is never closed does no harm.
     """
     core = ""
-    record: Record | None = None
+    record: MarkupElement | None = None
     inside: list[_Open] = []
     for what, name, more in pieces(text):
         if what == "text":
@@ -130,7 +130,7 @@ def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[Record]:
             if record is not None:
                 record.take(inside, wanted)
                 yield record
-            record = Record(short, more) if what == "open" else None
+            record = MarkupElement(short, more) if what == "open" else None
             core, inside = prefix, []
         elif record is None:
             continue
