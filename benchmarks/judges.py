@@ -173,7 +173,7 @@ def taught(
         visit = replace(corpus.visits[url], terms=replace(corpus.visits[url].terms, new=[]))
         judge.learn(visit)
     for _ in range(2):  # the second time it knows which pages are off the topic
-        update = judge.update(0.0, force=True)
+        update = judge.next_update(0.0, force=True)
         if update is not None:
             judge.adopt(update)
     return judge

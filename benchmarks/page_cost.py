@@ -187,7 +187,7 @@ def one_round(given: argparse.Namespace) -> dict[str, Any]:
         pace = {"concurrency": 32, "delay": 0.0, "per_host": 32}
         options = {name: value for name, value in chosen.items() if value}
         hunt = crawl(topic, [seed], out=Path(directory) / "crawl", space=space, **most, **pace, **options)
-        hunt.together = True  # as on the command line
+        hunt.batch_arrivals = True  # as on the command line
         async for visit in hunt:
             if not crawled:
                 watch.lap()

@@ -42,8 +42,8 @@ def hunt(web: SpamWeb, topic: str, budget: int) -> list[Visit]:
         pages = [visit async for visit in running if visit.is_page]
         assert running.engine is not None
         first = [page for page in pages if not page.same_as]
-        for page, worth in zip(first, running.engine.model_updates.relevances_now().tolist(), strict=True):
-            page.rated = worth
+        for page, relevance_now in zip(first, running.engine.model_updates.relevances_now().tolist(), strict=True):
+            page.updated_relevance = relevance_now
         return pages
 
     return run_virtual(crawl())

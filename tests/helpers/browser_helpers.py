@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.browser import chromium, rendering
+from lycosa.browser import chromium
 from lycosa.browser.finding import what_is_missing
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.fetch import HttpTransport, Response
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness
 
-chromium.PATIENCE = rendering.CLICKING = 180.0  # whatever a busy machine takes: what is tested is not how long it is
+chromium.PATIENCE = 180.0  # a busy machine may start a browser slowly
 
 needs_browser = pytest.mark.skipif(bool(what_is_missing()), reason=f"no browser here: {what_is_missing()}")
 

@@ -44,7 +44,8 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.rules import train_rules
-from lycosa.training.sources import Tell, page_of
+from lycosa.core.progress import ProgressCallback
+from lycosa.training.sources import page_of
 from lycosa.training.train_model import train
 from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
@@ -204,7 +205,7 @@ def state_of(engine: Engine) -> dict[str, Any]:
 # -- what is learned before a crawl -------------------------------------------------------------------------
 
 
-def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
     """The pages of a web in memory, for whoever trains on them; partial(looked_up, web) is a Look."""
     for url in urls:
         reply = web.response(url, headers={}, version=0)

@@ -73,7 +73,7 @@ def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
             "page" if dice.random() > 0.03 else "redirect",
             "ok" if dice.random() > 0.03 else "gone",
             number,
-            score=dice.random(),
+            priority=dice.random(),
             started=at,
             ended=at + 0.04,
             status=200,

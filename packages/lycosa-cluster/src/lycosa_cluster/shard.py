@@ -81,7 +81,7 @@ class Shard:
 
     def receive(self, parcel: bytes) -> int:
         """Links from another shard: recorded when this returns. The number of the last page."""
-        pages = decode_other("parcel", parcel)
+        pages = decode_other("link_batch", parcel)
         assert isinstance(pages, LinkBatch)
         self.engine.take_in([pages])
         return pages.number

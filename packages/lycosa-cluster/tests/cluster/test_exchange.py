@@ -25,7 +25,7 @@ from lycosa.core.protocols import Judge
 from lycosa.core.types import InboundLinks, Label, LinkBatch, Links, Seed, Setting, Terms, Visit
 from lycosa.judges.probability import Probability
 from lycosa.spaces.web_space import WebSpace
-from lycosa.store.codec import DECODE_ERRORS, decode_other, encode_other, encode_visit
+from lycosa.store.codec import DECODE_ERRORS, EVENT_KINDS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
 from lycosa.testweb import Web
 from lycosa.testweb.simulation import ADDRESS, EPOCH, clock, run_virtual
@@ -410,29 +410,29 @@ def test_messages_come_back_as_they_were() -> None:
         InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]),
         LinkBatch([InboundLinks(2, 7, visit, 3, 1, True, [1.0, 0.5]), InboundLinks(2, 9, more)]),
     ):
-        kind = type(event).__name__.lower()
+        kind = EVENT_KINDS[type(event)]
         again = decode_other(kind, encode_other(event))
         assert repr(again) == repr(event)
         assert isinstance(again, InboundLinks | LinkBatch)
         assert again.packed == encode_other(event)
         again.packed = b""
         assert encode_other(again) == encode_other(event)
-        for other in {"inbound", "parcel"} - {kind}:
+        for other in {"inbound_links", "link_batch"} - {kind}:
             with pytest.raises(DECODE_ERRORS):
                 decode_other(other, encode_other(event))
     for number in (0, 6, 7, 8, 9):
         new = LinkBatch([InboundLinks(2, 7, visit), InboundLinks(2, 9, more)]).after(number)
         assert ([page.number for page in new.pages] if new else []) == [n for n in (7, 9) if n > number]
     sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
-    assert isinstance(decode_other("parcel", parcel_of(sound)), LinkBatch)
+    assert isinstance(decode_other("link_batch", parcel_of(sound)), LinkBatch)
     wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 32: [3], 33: [], 36: ["x"], 37: b"\0" * 8, 39: [1]}
     for at, value in wrong.items():
         damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
         with pytest.raises(DECODE_ERRORS):
-            decode_other("parcel", parcel_of(damaged))
+            decode_other("link_batch", parcel_of(damaged))
     for damaged in ([2, ["html a"], []], [2, [3], sound[2]], ["2", ["html a"], sound[2]], [2, ["html a"], [3]], 7):
         with pytest.raises(DECODE_ERRORS):
-            decode_other("parcel", parcel_of(damaged))
+            decode_other("link_batch", parcel_of(damaged))
 
 
 def encoded(visit: Visit) -> list[Any]:

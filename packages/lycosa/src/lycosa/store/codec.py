@@ -158,7 +158,7 @@ def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | Li
     if isinstance(event, InboundLinks | LinkBatch) and event.packed:
         return event.packed
     if isinstance(event, LinkBatch):
-        return _encode_parcel(event)
+        return _encode_batch(event)
     values = [getattr(event, part.name) for part in fields(event)]
     if isinstance(event, InboundLinks):
         values[2] = encode_visit(event.visit)
@@ -171,8 +171,8 @@ def encode_other(event: Seed | Label | Setting | ModelUpdate | InboundLinks | Li
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """Decode an event that is not a visit."""
-    if kind == "parcel":
-        return _decode_parcel(blob)
+    if kind == "link_batch":
+        return _decode_batch(blob)
     if kind == "model_update":
         values = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), ext_hook=_unpacked, **_STRICT)
     else:
@@ -180,7 +180,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
     types = _OTHERS[kind]
     if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError(f"the record is not a {kind}")
-    if kind == "inbound":
+    if kind == "inbound_links":
         values[2] = decode_visit(values[2], ArchivePlace())
         inbound = InboundLinks(*values)
         inbound.packed = blob
@@ -189,11 +189,11 @@ def decode_other(kind: str, blob: bytes) -> Event:
     return event
 
 
-def _encode_parcel(parcel: LinkBatch) -> bytes:
+def _encode_batch(batch: LinkBatch) -> bytes:
     """Encode pages without their words, which are never sent, and each distinct tag path once for all pages."""
     number: dict[str, int] = {}
     pages = []
-    for page in parcel.pages:
+    for page in batch.pages:
         links = page.visit.links
         pages.append(
             (
@@ -207,20 +207,20 @@ def _encode_parcel(parcel: LinkBatch) -> bytes:
                 [number.setdefault(path, len(number)) for path in links.paths],
             )
         )
-    return zstd.compress(msgpack.packb((parcel.sender, list(number), pages), unicode_errors="surrogatepass"))
+    return zstd.compress(msgpack.packb((batch.sender, list(number), pages), unicode_errors="surrogatepass"))
 
 
-# types of a parcel page's fields
+# types of a batch page's fields
 _SENT: tuple[Any, ...] = (
     *_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
 _LINKS = 32  # index of the first link column among them
 
 
-def _decode_parcel(blob: bytes) -> LinkBatch:
+def _decode_batch(blob: bytes) -> LinkBatch:
     values: Any = msgpack.unpackb(zstd.decompress(blob, _MAX_EVENT_BYTES), **_STRICT)
     if not isinstance(values, list) or list(map(type, values)) != [int, list, list] or not values[2]:
-        raise ValueError("the record is not a parcel")
+        raise ValueError("the record is not a link batch")
     sender, paths, pages = values
     for page in pages:
         _check_sent(page)
@@ -229,16 +229,16 @@ def _decode_parcel(blob: bytes) -> LinkBatch:
     if not set(map(type, texts)) <= {str} or not set(
         map(type, chain(numbers, *(page[_LINKS + 4] for page in pages)))
     ) <= {int}:
-        raise ValueError("the parcel's links, paths or flags have the wrong type")
+        raise ValueError("the batch's links, paths or flags have the wrong type")
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
         raise ValueError("a link has a tag path out of range")
     return LinkBatch([_sent(sender, page, paths) for page in pages], blob)
 
 
 def _check_sent(values: Any) -> None:
-    """Raise ValueError unless the values have the types of a parcel page's fields."""
+    """Raise ValueError unless the values have the types of a batch page's fields."""
     if not isinstance(values, list) or len(values) != len(_SENT) or not all(map(isinstance, values, _SENT)):
-        raise ValueError("the record is not a page of a parcel")
+        raise ValueError("the record is not a page of a link batch")
     _check_names(values[1], values[2])
 
 
@@ -262,11 +262,16 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
     "model_update": (str, dict, _REAL),
-    "inbound": (int, int, bytes, int, int, bool, list),
+    "inbound_links": (int, int, bytes, int, int, bool, list),
 }
 
+EVENT_KINDS: dict[type, str] = {
+    Seed: "seed", Label: "label", Setting: "setting", ModelUpdate: "model_update",
+    InboundLinks: "inbound_links", LinkBatch: "link_batch",
+}  # fmt: skip
+
 _MAKERS: dict[str, Any] = {
-    "seed": Seed, "label": Label, "setting": Setting, "model_update": ModelUpdate, "inbound": InboundLinks,
+    "seed": Seed, "label": Label, "setting": Setting, "model_update": ModelUpdate, "inbound_links": InboundLinks,
 }  # fmt: skip
 
 

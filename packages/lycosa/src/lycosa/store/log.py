@@ -34,14 +34,7 @@ PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL for `Visit.is_page`
 UNIQUE_PAGES = f"{PAGES} AND same = ''"  # without pages that repeat the content of an earlier one
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL for `Visit.is_version`
 RELEVANCE_NOW = "COALESCE(relevance_now.relevance_now, event.relevance)"  # SQL: `Visit.relevance_now`
-NON_VISIT_KINDS = (
-    "seed",
-    "label",
-    "setting",
-    "model_update",
-    "inbound",
-    "parcel",
-)  # kinds of events that are not visits
+NON_VISIT_KINDS = tuple(codec.EVENT_KINDS.values())
 VISITS = f"kind NOT IN {NON_VISIT_KINDS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # archive file names, without path separators
 
@@ -455,7 +448,7 @@ def _row_of(event: Event) -> tuple[object, ...]:
 def row_columns(event: Event) -> tuple[object, ...]:
     """Return the columns of an event's row, without sequence number and body."""
     if not isinstance(event, Visit):
-        return type(event).__name__.lower(), node_column(event), "", 0.0, "", "", 0, 0
+        return codec.EVENT_KINDS[type(event)], node_column(event), "", 0.0, "", "", 0, 0
     place = event.place
     return event.kind, event.node, event.outcome, event.relevance, event.same_as, place.file, place.offset, place.length
 
