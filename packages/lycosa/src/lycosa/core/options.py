@@ -442,7 +442,7 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
-            "readers": 0, "hot": 0,
+            "readers": 0, "memory_rows": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
             "browser_pages": 1, "max_page_assets": 1, "max_asset_bytes": 0,
         }  # fmt: skip

@@ -455,7 +455,7 @@ class SpilledRows:
             self.frontier.by_age()
 
 
-_COLUMNS = ("_kind", "_score", "_age", "_lane", "_tag", "_held")
+_COLUMNS = ("_kind", "_score", "_age", "_host_key", "_tag", "_held")
 
 
 def _nth_best(values: NDArray[np.float32], n: int) -> float:

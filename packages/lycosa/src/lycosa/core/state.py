@@ -158,7 +158,7 @@ class FileFormat:
     """A kind of file: what its first line says, and how people speak of it.
 
     >>> import tempfile
-    >>> notes = Format("lycosa-notes", 1, "notebook", "lycosa note")
+    >>> notes = FileFormat("lycosa-notes", 1, "notebook", "lycosa note")
     >>> with tempfile.TemporaryDirectory() as place:
     ...     notes.write(Path(place, "n"), pack({"by": "me"}, {"ages": np.array([3, 4], np.int32)}, {}))
     ...     notes.read(Path(place, "n"), lambda header, arrays: (header["by"], arrays["ages"].tolist()))

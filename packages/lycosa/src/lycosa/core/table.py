@@ -34,18 +34,18 @@ _COLUMNS: dict[str, type] = {
     "host": np.int32,
     "parent": np.int32,
     "in_degree": np.int32,
-    "alpha_sum": np.float64,
-    "beta_sum": np.float64,
+    "link_relevance_sum": np.float64,
+    "relevance_sum": np.float64,
     "product_sum": np.float64,
-    "alpha_max": np.float64,
-    "beta_max": np.float64,
+    "link_relevance_max": np.float64,
+    "relevance_max": np.float64,
     "product_max": np.float64,
 }
 
 # Over a row's parents; in one matrix, so that an access brings all six.
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
 # From a redirect to its target.
-_HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", "beta_max", "product_max")
+_HANDED_ON = ("in_degree", "link_relevance_sum", "relevance_sum", "product_sum", "link_relevance_max", "relevance_max", "product_max")
 # The six of a row as one thing, which numpy copies faster than a line of numbers
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 
@@ -317,7 +317,7 @@ class Table:
     @staticmethod
     def aside(known: Mapping[str, NDArray[Any]]) -> SpilledTable:
         """Columns of what was known when rows left."""
-        return SpilledTable(known["in_degree"], known["sums"][:, _SUMS.index("alpha_max")], known["hops"])
+        return SpilledTable(known["in_degree"], known["sums"][:, _SUMS.index("link_relevance_max")], known["hops"])
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
         """Rows that are vacant: their nodes are known by these numbers."""
@@ -440,7 +440,7 @@ GONE = -2  # child of an edge to a row that was put aside
 class LinkEdges:
     """Parent, child and alpha of every link, each pair once, however often the parent was visited.
 
-    >>> edges = Edges()
+    >>> edges = LinkEdges()
     >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
     >>> edges.add(2, np.array([1], np.int32), np.array([.25], np.float32))
     >>> edges.children(0).tolist(), edges.parents(1).tolist(), edges.link_relevances(0).tolist()
