@@ -191,11 +191,11 @@ def _watch(
             return best
         row = table.row_of.get(recorded[at].url) if at < len(recorded) else None
         if row is not None and table.state[row] == table.state[best.row]:  # open
-            rival = float(frontier.score[row])
+            rival = float(frontier.priority[row])
             if swaps.get(at) == table.nodes[best.row]:
                 choose = lambda rows: row if row in rows else best.row  # noqa: E731
-                best = strategy.instead(best, best.score - TIE, choose, frontier, now)
-        chosen[table.nodes[best.row]] = float(best.score), rival
+                best = strategy.instead(best, best.priority - TIE, choose, frontier, now)
+        chosen[table.nodes[best.row]] = float(best.priority), rival
         return best
 
     strategy.pick = pick
