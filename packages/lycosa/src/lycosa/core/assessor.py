@@ -1,5 +1,5 @@
-"""Step 3 of the loop: from a page that came to the visit that the log keeps of it. Nobody looks at the page after.
-And the lessons of a judge that learns.
+"""Step 3 of the crawl loop: judge a fetched page and make the visit that the log keeps; model updates of learning
+judges.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from lycosa.core.types import (
     as_stored,
 )
 
-MOST_SOURCED = 100_000  # addresses that a crawl takes from sitemaps, feeds and lists
+MOST_SOURCED = 100_000  # maximum addresses taken from sitemaps, feeds and lists in one crawl
 
 
 class Assessor:
-    """Reads and judges what a space found, and says what has become of a page that was known."""
+    """Reads and judges fetched pages, and compares revisited ones with their previous version."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Assessor:
         self.table, self.tally, self.mark = table, tally, mark
 
     def assess(self, task: Task, page: Page) -> Visit:
-        """The visit as it is stored."""
+        """Return the visit to record for a fetched page."""
         self._refuse(task, page)
         visit = Visit(
             node=task.node,
@@ -105,7 +105,7 @@ class Assessor:
         return visit
 
     def _refuse(self, task: Task, page: Page) -> None:
-        """What is not taken as it came: deadly pages, redirects without end, pages that pose as sources."""
+        """Empty pages that must not be used: crash-causing ones, endless redirects, and pages listed as sitemaps."""
         if page.outcome == "ok" and self.mark.is_poison(task.node):
             _empty(page, "unreadable", "the crawl died twice in it: left alone")
         if page.kind == "redirect" and (task.hops >= MAX_HOPS or (task.follows and page.links.urls == [task.node])):
@@ -113,11 +113,11 @@ class Assessor:
             page.kind = "page"
             _empty(page, "loop", "a redirect to itself" if itself else f"more than {MAX_HOPS} redirects in a row")
         nested = task.kind == "sitemap" and task.row >= 0 and (self.table.parent[task.row] >= 0 or task.follows > 0)
-        if nested and page.kind == "page" and page.outcome == "ok":  # only what the user named may be either
+        # only a seed may turn out to be a page instead of a sitemap
+        if nested and page.kind == "page" and page.outcome == "ok":
             _empty(page, "unwanted", "named as a source of addresses, but is a page")
 
     def _read(self, visit: Visit, page: Page) -> None:
-        """Read and judge the content."""
         if visit.kind == "sitemap" and not visit.follows:
             page.links.keep(MOST_SOURCED - self.tally.sourced)
         page.node = visit.node
@@ -126,7 +126,7 @@ class Assessor:
             visit.terms, visit.simhash = reading.terms, reading.simhash
         if visit.kind != "probe":
             self._judge(visit, self.judge.judge(page, reading))
-        if not visit.is_version:  # nor one of the collection: its words are known, but don't count
+        if not visit.is_version:  # not a page (a sitemap, say): its words stay in the vocabulary but don't count
             visit.relevance, visit.terms = 0.0, Terms(new=visit.terms.new)
         self.trap_filter.recognise(visit, reading)
 
@@ -142,7 +142,7 @@ class Assessor:
 
 @lru_cache(maxsize=256)
 def _media_type(value: str) -> str:
-    """A content type without its parameters; empty for what is none."""
+    """Return a content type without its parameters, or an empty string if it is malformed."""
     kind = value.partition(";")[0].strip().lower()
     return kind if re.fullmatch(r"[\w.+*-]{1,60}/[\w.+*-]{1,80}", kind, re.ASCII) else ""
 
@@ -152,7 +152,7 @@ def _empty(page: Page, outcome: Outcome, note: str) -> None:
 
 
 def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
-    """What a topic says of each link, as it is stored."""
+    """Return a judge's numbers for the links of a visit as float32; NaN and infinities become finite."""
     column = np.asarray(numbers, np.float32)
     if len(column) != len(visit.links):
         raise InputError(
@@ -162,16 +162,12 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
     return column if np.isfinite(column).all() else np.nan_to_num(column)
 
 
-# -- lessons -----------------------------------------------------------------------------------------------
-
-# What a judge has learned, if it is one that does, and what the pages so far are worth by it.
-
-# Rows of all versions of pages so far, in the order of the log, and their scores.
+# Called with the rows of all page versions so far, in log order, and their relevance
 OnRelevanceUpdate = Callable[[Rows, NDArray[np.floating[Any]]], None]
 
 
 class ModelUpdates:
-    """The pupil's side of a topic: nothing happens here unless it is a `Learner`."""
+    """Model updates of a judge that learns; does nothing unless the judge is a `Learner`."""
 
     def __init__(
         self,
@@ -186,25 +182,24 @@ class ModelUpdates:
         self.learner = judge if isinstance(judge, Learner) else None
         self.judge, self.judge_name = judge, judge_name
         self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
-        self._keep = keep  # records the pages that a lesson is made of
-        self._rows = array("i")  # of each version of a page
-        self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
-        self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
-        self._said = array("d")  # until there is a lesson: what versions of pages are worth, as the log has it
-        self._rated = False  # whether this judge has said that of any of them
-        self.adopted = 0  # lessons adopted by this process
-        self._taught = 0  # pages that there were at the last lesson
-        self._unheard = False  # labels that the count of relevant pages does not know of yet
-
-    # -- what is folded ----------------------------------------------------------------------------------------
+        self._keep = keep  # records the visits that an update was learned from
+        self._rows = array("i")  # row of each page version
+        # 1 for each page version that counts as relevant if its relevance reaches the threshold
+        self._counts = bytearray()
+        self._relevances_now: NDArray[np.floating[Any]] = np.zeros(0)  # as of the last count
+        self._said = array("d")  # relevance of page versions according to the log, until the first update
+        self._rated = False  # true if this judge has rescored any of them in the log
+        self.adopted = 0  # updates adopted by this process
+        self._taught = 0  # pages fetched before the last update
+        self._unheard = False  # true if labels were added since relevant pages were last counted
 
     def start(self, seed: Seed) -> None:
-        """A node that the user starts from."""
+        """Show the learner a seed."""
         if self.learner is not None:
             self.learner.start(seed)
 
     def count(self, visit: Visit, row: int) -> None:
-        """One version of a page more, if it is one."""
+        """Count a visit if it brought a version of a page."""
         if visit.is_version:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
@@ -213,13 +208,13 @@ class ModelUpdates:
                 self._rated = self._rated or (visit.updated_relevance is not None and visit.judge == self.judge_name)
 
     def add_label(self, label: Label) -> None:
-        """A person's word; it is counted with the next lesson."""
+        """Show the learner a label; it takes effect with the next update."""
         if self.learner is not None:
             self.learner.add_label(label)
             self._unheard = True
 
     def adopt(self, update: ModelUpdate) -> None:
-        """From now on it is judged by this; another topic's lesson is of no use to this one."""
+        """Apply an update, unless it is another judge's."""
         if self.learner is not None and update.judge == self.judge_name:
             self.learner.adopt(update)
             self.adopted += 1
@@ -235,14 +230,13 @@ class ModelUpdates:
         self._unheard = False
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
-        """What the pages are worth by now, each content once; empty where the judge can't tell."""
+        """Return the current relevance of all pages without duplicates; empty if the judge does not learn."""
         return np.zeros(0) if self.learner is None else self.learner.relevances_now()[self._counted()]
 
     def _counted(self) -> NDArray[np.bool_]:
-        return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: what is looked at can't grow
+        return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: bytearrays with exported buffers cannot grow
 
     def state(self) -> State:
-        """The versions of pages so far, and what nobody has learned from yet."""
         rows, counts = np.array(self._rows, np.int32), np.array(self._counted())
         return {"rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard}
 
@@ -250,10 +244,8 @@ class ModelUpdates:
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
         self._taught, self._unheard = state["taught"], state["unheard"]
 
-    # -- what is taught, live ----------------------------------------------------------------------------------
-
     def teach(self, force: bool = False) -> bool:
-        """Ask the judge for what it has learned; it is recorded together with what the pages are worth now."""
+        """Ask the learner for an update and record it with the new relevances; return whether there was one."""
         update = self.learner.next_update(self.clock(), force) if self.learner is not None else None
         if update is None:
             return False
@@ -262,7 +254,7 @@ class ModelUpdates:
         return True
 
     def follow(self, update: ModelUpdate) -> None:
-        """Adopt a lesson, and record it; another judge's is left out."""
+        """Adopt and record an update, unless it is another judge's."""
         if self.learner is None or update.judge != self.judge_name:
             return
         self._keep()
@@ -272,19 +264,19 @@ class ModelUpdates:
             self.log.store_relevances(self._relevances_now)
 
     def catch_up(self) -> None:
-        """At the start of a run: learn from labels that nobody has learned from yet.
+        """At the start of a run, learn from labels that were not learned from yet.
 
-        A lesson that was due when the last run was killed is learned now, before the next pick, as it would have been.
+        An update that was due when the last run was killed is made now, before the next pick.
         """
         if not self.teach(force=self._unheard and not waits(self.judge)) and self._unheard:
             self._recount()
             self.log.store_relevances(self._relevances_now)
 
     def look(self) -> None:
-        """At the start of a run that only looks at known pages again.
+        """At the start of a run that only revisits pages, use the relevances in the log.
 
-        Where each shard had a judge of its own, the log has no lesson of one that has learned from all pages, but what
-        they are worth. That stands until something was looked at: then a lesson is due.
+        Merged shards have no common update, only the relevances that their judges stored. These stay valid until a page
+        was revisited, which makes an update due.
         """
         if self.adopted or self._unheard or not self._rated:
             self.catch_up()
@@ -295,14 +287,15 @@ class ModelUpdates:
         self._heed(np.array(self._rows, np.int32), self._relevances_now)
 
     def finish(self) -> None:
-        """At the end of a run: learn from the pages since the last lesson. A judge that waits still does in the next
-        run, which goes on as this one would have."""
+        """At the end of a run, learn from the pages since the last update; a judge that `waits` continues in the next
+        run.
+        """
         if self.tally.pages > self._taught and not waits(self.judge):
             self.teach(force=True)
 
 
 def waits(judge: object) -> bool:
-    """Whether a judge has met nothing yet to learn from, and says so; it may be under another one."""
+    """Return whether a judge, or a judge it wraps, still waits for its first example."""
     while not hasattr(judge, "waits") and hasattr(judge, "inner"):
         judge = judge.inner
     return bool(getattr(judge, "waits", False))

@@ -22,7 +22,7 @@ _limits: Any = None
 
 
 def limit_threads() -> None:
-    """Limit BLAS to one thread, unless an environment variable sets the number. Each call needs a matching `restore_threads`."""
+    """Limit BLAS to one thread, unless an environment variable sets the number; undone by `restore_threads`."""
     global _users, _limits
     with _lock:
         _users += 1

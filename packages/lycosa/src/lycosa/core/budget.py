@@ -1,7 +1,7 @@
-"""What a crawl may spend, what its requests were spent on, and what it has got for them.
+"""Budgets of a crawl: limits, the purposes of requests, and counters of pages and bytes.
 
-Pages are what a user asks for. But a page of dead links, redirects or archives costs requests without giving any, so
-these have a budget of their own, in proportion to the pages unless the user says otherwise.
+Users limit pages. Dead links, redirects and empty archives cost requests without giving pages, so requests have a limit
+of their own, by default in proportion to the page budget.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, fields
 from lycosa.core.state import State, StateMismatch
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
-# Default requests per page, and for all pages together. Ordinary crawls need 1.0 to 1.3 a page; where every page lies
-# on a host of its own that redirects to https 5, in recordings whose links lead outside 2 to 6.
+# Default request budget. Ordinary crawls need 1.0 to 1.3 requests per page, pages on hosts of their own that redirect
+# to https 5, and recordings whose links lead outside 2 to 6.
 PER_PAGE = 10
 SPARE = 100
 
-# Why a run ended.
+# Reasons why a run ended
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
 BYTES_SPENT = "byte budget spent"
@@ -53,10 +53,10 @@ _BY_OUTCOME = {
 
 @dataclass(slots=True, frozen=True)
 class Budget:
-    """How much a crawl may spend; 0 means no limit.
+    """Limits of a crawl; 0 means no limit.
 
-    Pages, bytes and requests are per crawl, time is per run; of a refresh or a watch requests are per run, too, and a
-    crawl that goes on after one does not pay for what was looked at again.
+    Pages, bytes and requests are counted per crawl, time per run. A refresh or watch counts its own requests only, and
+    the crawl does not pay for them when it is continued.
     """
 
     pages: int = 0
@@ -66,7 +66,7 @@ class Budget:
 
 
 class Meter:
-    """Counts the bytes that a space receives while they come; `full` is called when there are as many as allowed."""
+    """Counter of the bytes that a space receives; calls `full` when the limit is reached."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -74,15 +74,13 @@ class Meter:
         self.full: Callable[[], None] = lambda: None
 
     def take(self, size: int) -> None:
-        """So many more."""
         self.bytes += size
         if self.bytes >= self.limit:
             self.full()
 
 
 def requests_for(pages: int, page_assets: int = 0) -> int:
-    """How many requests a crawl of so many pages may send, unless the user says otherwise; `page_assets`: each of them
-    may need so many more to be shown.
+    """Return the default request budget for a number of pages, each with up to `page_assets` further requests.
 
     >>> requests_for(10), requests_for(1000), requests_for(10, page_assets=100)
     (200, 10100, 1200)
@@ -91,7 +89,7 @@ def requests_for(pages: int, page_assets: int = 0) -> int:
 
 
 def purpose(kind: str, outcome: str, again: bool) -> str:
-    """What a request was spent on; empty if none was sent. `again`: it had been tried before, and failed.
+    """Return the purpose of a request, or an empty string if none was sent; `again` marks a retry.
 
     >>> purpose("page", "gone", False), purpose("page", "timeout", True), purpose("page", "denied", False)
     ('dead links', 'retries', '')
@@ -102,14 +100,14 @@ def purpose(kind: str, outcome: str, again: bool) -> str:
 
 
 def spent_on(visit: Visit) -> str:
-    """What the request of a visit was spent on; empty if none was sent, as for rules known from another crawl."""
+    """Return the purpose of a visit's request; empty if none was sent, such as for a cached robots.txt."""
     if visit.kind in ("robots", "sitemap") and visit.outcome == "ok" and not visit.status:
         return ""
     return purpose(visit.kind, visit.outcome, visit.attempt > 1)
 
 
 def spending(spent: Mapping[str, int]) -> str:
-    """What requests were spent on, in words: pages first, then the most.
+    """Format the requests by purpose: pages first, then in descending order.
 
     >>> spending({"robots.txt": 2, "pages": 1, "dead links": 1200})
     '1 page, 1,200 dead links, 2 robots.txt'
@@ -119,7 +117,7 @@ def spending(spent: Mapping[str, int]) -> str:
 
 
 def larger(ending: str, budget: int, pages: int, requests: int) -> str:
-    """The option that a crawl needs to go on, if a budget is what ended it.
+    """Return the option that lets a crawl continue if a budget ended it, else an empty string.
 
     >>> larger(PAGES_SPENT, 10, 10, 13), larger(REQUESTS_SPENT, 10, 3, 200), larger(STOPPED, 10, 3, 200)
     (' --budget 20', ' --max-requests 400', '')
@@ -130,24 +128,18 @@ def larger(ending: str, budget: int, pages: int, requests: int) -> str:
 
 
 def _counted(number: int, what: str) -> str:
-    what = "revisits" if what == LOOKS else what  # the other name is that of a key, in JSON
+    what = "revisits" if what == LOOKS else what  # LOOKS itself is a key of JSON output
     one = what if what in ("robots.txt", "sitemaps and feeds") else what.removesuffix("s")
     if what == RESOURCES:
         one = "resource of rendered pages"
     return f"{number:,} {what if number != 1 else {'retries': 'retry'}.get(what, one)}"
 
 
-# -- a pace ------------------------------------------------------------------------------------------------
-
-# How many requests an hour, all hosts together: what a watch may spend.
-
-
 class Pace:
-    """So many requests an hour, evenly; what was not used may be caught up with, up to `burst` seconds' worth.
+    """Rate limit of a watch: evenly spaced requests over all hosts, with bursts of up to `burst` seconds.
 
-    The time by which all requests so far would be due if they came evenly is all there is to remember: a watch that is
-    started again counts those of the log, and an hour is not spent twice. Nor is more than an hour ever owed: the crawl
-    before it may have been faster.
+    The state is one number, the time at which all requests so far would be due if evenly spaced, so a restarted watch
+    restores it from the visits of the log. At most an hour of debt is carried over from a faster crawl.
 
     >>> pace = Pace(per_hour=60, burst=120)
     >>> [(pace.next(1000.0), pace.take(1000.0))[0] for _ in range(3)]
@@ -156,58 +148,52 @@ class Pace:
 
     def __init__(self, per_hour: float, burst: float = 300.0) -> None:
         self.interval = 3600.0 / per_hour
-        self.burst = max(burst, self.interval) if self.interval else math.inf  # without a limit nothing waits
-        self._even = 0.0  # when the next request would be due if all came evenly
+        self.burst = max(burst, self.interval) if self.interval else math.inf  # interval 0: no limit
+        self._even = 0.0  # due time of the next request if all were evenly spaced
 
     def next(self, now: float) -> float:
-        """When the next request may be sent: now, or later."""
+        """Return the earliest time for the next request, at least `now`."""
         return max(now, self._even + self.interval - self.burst)
 
     def reset(self) -> None:
-        """Forget the requests so far."""
         self._even = 0.0
 
     def take(self, at: float) -> None:
-        """A request is sent."""
+        """Count a request sent at a given time."""
         self._even = min(max(self._even, at) + self.interval, at + max(3600.0, self.interval))
-
-
-# -- what there is so far ----------------------------------------------------------------------------------
-
-# What a crawl has got so far, in numbers.
 
 
 @dataclass(slots=True)
 class SpentBudget:
-    """What a crawl has got so far; a fold over the log like everything else."""
+    """Counters of a crawl, folded from the log."""
 
     picks: int = 0
-    requests: int = 0  # all that were sent
-    spent: Counter[str] = field(default_factory=Counter)  # by purpose
+    requests: int = 0  # all requests sent
+    spent: Counter[str] = field(default_factory=Counter)  # requests by purpose
     pages: int = 0
     relevant: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    sources: int = 0  # sitemaps, feeds and lists read, and the addresses they named
+    sources: int = 0  # sitemaps, feeds and lists read, and addresses in them
     sourced: int = 0
     revisits: int = 0
     changes: Counter[str] = field(default_factory=Counter)  # outcomes of revisits: changed, moved, vanished, ...
-    complaint: str = ""  # the last failure, in words
+    complaint: str = ""  # message of the last failure
     settings: dict[str, object] = field(default_factory=dict)
-    recorded: int = 0  # picks that the log has: those in flight are not among them
+    recorded: int = 0  # picks in the log, without those in flight
 
     @property
     def harvest(self) -> float:
-        """Share of the pages fetched that are relevant."""
+        """Share of fetched pages that are relevant."""
         return self.relevant / self.pages if self.pages else 0.0
 
     @property
     def wasted(self) -> int:
-        """Requests that gave no page: dead links, hops of redirects, unwanted types, attempts that failed, errands."""
+        """Requests that gave no page: dead links, redirects, unwanted types, failed attempts, robots.txt."""
         return self.requests - self.pages
 
     def learn(self, visit: Visit, step: Step | None, threshold: float) -> None:
-        """Count a visit; `step` is what the table made of it."""
+        """Count a visit; `step` is the table's result for it."""
         self.recorded = max(self.recorded, visit.pick)
         self.picks = max(self.picks, self.recorded)
         self.bytes += visit.size
@@ -216,7 +202,7 @@ class SpentBudget:
         if what := spent_on(visit):
             self.requests += 1
             self.spent[what] += 1
-        if rendering := visit.data.get("render"):  # what the browser asked for
+        if rendering := visit.data.get("render"):  # requests of the browser
             self.requests += rendering.get("requests", 0)
             self.spent[RESOURCES] += rendering.get("requests", 0)
             self.bytes += rendering.get("bytes", 0)
@@ -246,7 +232,7 @@ class SpentBudget:
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 
     def note(self, setting: Setting) -> None:
-        """Remember a setting; one that ends a run also counts what was received and given up."""
+        """Remember a setting; the one at the end of a run also has the bytes of abandoned requests."""
         self.settings[setting.key] = setting.value
         if setting.key == "end":
             self.bytes = max(self.bytes, int(setting.value.get("bytes", 0)))

@@ -1,6 +1,4 @@
-"""Columns that grow: arrays with one entry per row, or per edge, longer than they need to be; in a
-file, where memory is too small for them. And how a dataclass declares them, and whatever else it learns.
-"""
+"""Growing numpy columns, in memory or in a temporary file, and dataclass fields that declare them."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
-    """The column, or matrix with a line for each row, long enough for so many: it grows by doubling, with `fill`.
+    """Return a column (or matrix, by rows) with room for `rows` entries; grows by doubling and pads with `fill`.
 
     >>> len(fit(np.zeros(4), 3)), len(fit(np.zeros(4), 5))
     (4, 1024)
@@ -30,14 +28,14 @@ def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
     if rows <= len(column):
         return column
     shape = (max(1024, rows, 2 * len(column)), *column.shape[1:])
-    # Zeros that nobody has touched take no memory.
+    # Untouched pages of np.zeros take no memory.
     grown = np.zeros(shape, column.dtype) if fill == 0 else np.full(shape, fill, column.dtype)
     grown[: len(column)] = column
     return grown
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """The values in order, each once. What `np.unique` does, in a quarter of the time where they are few.
+    """Return the sorted unique values; four times as fast as `np.unique` on short arrays.
 
     >>> distinct(np.array([3, 1, 3])).tolist()
     [1, 3]
@@ -52,7 +50,7 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """The places of some runs of entries, one run after the other.
+    """Return the concatenated indices of some ranges, given by start and length.
 
     >>> runs(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -64,7 +62,7 @@ def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) ->
 
 
 def learned(make: Callable[[], Any] | None = None) -> Any:
-    """A field of a dataclass that is no parameter of it: not shown and not compared, as it is made and then learned.
+    """Return a dataclass field that is learned: not an init parameter, not shown in repr and not compared.
 
     Without `make`, `__post_init__` has to set it.
     """
@@ -74,28 +72,23 @@ def learned(make: Callable[[], Any] | None = None) -> Any:
 
 
 def column(kind: Any = np.float64) -> Any:
-    """Such a field for a column, which is empty at first.
+    """Return a `learned` field for a column, empty at first.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
-    ... class Worth:
+    ... class Prices:
     ...     least: float
-    ...     worth_: NDArray[np.float64] = column()
-    >>> Worth(.5), len(Worth(.5).worth_)
-    (Worth(least=0.5), 0)
+    ...     price_: NDArray[np.float64] = column()
+    >>> Prices(.5), len(Prices(.5).price_)
+    (Prices(least=0.5), 0)
     """
     return learned(lambda: np.zeros(0, kind))
 
 
-# -- columns that are too long for memory ------------------------------------------------------------------
-
-# Rows of numbers that are only ever added to: the first of them in memory, the others in a file that nobody else sees.
-#
-# For what is remembered of every page and read only now and then: it would take more and more memory.
-
-
 class Spilled(Sequence[Any]):
-    """Rows of one shape. They are asked for by number, by a slice, or by an array of numbers.
+    """Append-only rows of one shape: the first `most` in memory, the others in a temporary file.
+
+    Made for data of every page that is rarely read. Index by number, slice or array of numbers.
 
     >>> rows = Spilled((2,), np.int32, most=2)
     >>> for at in range(5):
@@ -110,17 +103,15 @@ class Spilled(Sequence[Any]):
         self._first = np.zeros((0, *shape), self._kind)
         self._count = 0
         self._file: Scratch | None = None
-        self._base = most  # first row of the file
+        self._base = most  # first row in the file
 
     def __len__(self) -> int:
         return self._count
 
     def append(self, row: ArrayLike) -> None:
-        """One more."""
         self.extend(np.asarray(row, self._kind)[None])
 
     def extend(self, rows: NDArray[Any]) -> None:
-        """Some more."""
         begin = self._count
         near = min(len(rows), max(0, self._most - begin))
         if near:
@@ -170,7 +161,6 @@ class Spilled(Sequence[Any]):
         return rows
 
     def _between(self, begin: int, end: int) -> NDArray[Any]:
-        """Rows that follow each other."""
         if end <= self._most:
             return self._first[begin:end]
         near = max(begin, self._most)
@@ -178,7 +168,6 @@ class Spilled(Sequence[Any]):
         return np.concatenate([self._first[begin:near], far]) if begin < near else far
 
     def _some(self, which: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """Rows in any order."""
         if self._count <= self._most:
             found_there: NDArray[Any] = self._first[which]
             return found_there
@@ -192,11 +181,8 @@ class Spilled(Sequence[Any]):
         return rows
 
 
-# A temporary file that nobody else sees, for what would take too much memory. It is gone with whoever has it.
-
-
 class Scratch:
-    """A file by places, in bytes. What was never written is zeros, up to the last place that was."""
+    """An unnamed temporary file, addressed by byte offset and deleted with this object; unwritten gaps read as zeros."""
 
     def __init__(self) -> None:
         try:
@@ -207,7 +193,6 @@ class Scratch:
         weakref.finalize(self, os.close, self._file)
 
     def write(self, data: memoryview, place: int) -> None:
-        """Write bytes there."""
         try:
             while data:
                 written = os.pwrite(self._file, data, place)
@@ -216,7 +201,7 @@ class Scratch:
             raise _full(error) from error
 
     def read(self, view: memoryview, place: int) -> None:
-        """Read as many bytes as there is room for."""
+        """Fill `view` from the given offset; raise OSError if the file is too short."""
         while view:
             got = os.preadv(self._file, [view], place)
             if not got:
@@ -226,7 +211,7 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Filed:
-    """An array that is in a file, from its beginning."""
+    """An array stored at the beginning of a scratch file."""
 
     file: Scratch
     dtype: np.dtype[Any]

@@ -1,8 +1,8 @@
-"""A strategy decides which row to take, given what its estimator thinks of them.
+"""Strategies: rules that pick a row from the priorities of an estimator.
 
-`Greedy` takes the best. `Altered` now and then takes another good one, `Batched` looks at the scores of some pages ago;
-the two go together. `Drawn` leaves the choice to its estimator. `steer` makes the one that some parameters ask for.
-`Frontiers` ranks the same rows in several ways, and `Spread` prefers new sites.
+`Greedy` takes the best row. `Altered` sometimes takes another good one, `Batched` ranks only every few pages (the two
+combine), `Drawn` lets the estimator choose. `steer` makes the right one from parameters. `Frontiers` ranks the same
+rows in several ways, and `Spread` prefers new sites.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # increment of splitmix64
 
 
 class Greedy:
-    """Always the row with the highest score among the queues that are ready (Gouriten et al. 2014, strategy 1).
+    """Pick the row with the highest priority among the ready queues (Gouriten et al. 2014, strategy 1).
 
-    Of equal scores the row discovered first; with `ties="random"` the one with the smallest hash of (seed, row).
-    An estimator with `sweeping = True` gets a frontier that looks through its scores, all others get heaps.
+    Ties go to the row discovered first, or with `ties="random"` to the one with the smallest hash of (seed, row).
+    Estimators with `sweeping = True` get a frontier that scans all priorities, all others get heaps.
     """
 
     def __init__(self, estimator: Estimator, name: str = "", seed: int = 0, ties: Ties = "first") -> None:
@@ -51,7 +51,7 @@ class Greedy:
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Heaps, one for each queue; or columns, which are not choosy."""
+        """Return the frontier for the estimator; only one with heaps can be choosy."""
         order = shuffled(self.seed) if self.ties == "random" else None
         if getattr(self.estimator, "sweeping", False):
             lines = len(self._linear.weights) if self._linear is not None else 0
@@ -59,13 +59,13 @@ class Greedy:
         return Frontier(table, ready, host_budget, patience, choosy, order)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Let the estimator see a visit, and rank the rows it says have changed."""
+        """Show the estimator a visit and rank the rows that it returns as changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
 
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Let an estimator that wants to know hear what the pages so far are worth now."""
+        """Pass the current relevance of all pages to an estimator that listens to it."""
         if self.heeds:
             self.refresh(self.estimator.reconsider(rows, relevances_now, table), table, frontier)  # type: ignore[attr-defined]
 
@@ -76,11 +76,11 @@ class Greedy:
         restore(self.estimator, state)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """A seed joins the frontier."""
+        """Add a seed to the frontier."""
         self.rank(np.array([row], np.int32), table, frontier)
 
     def rank(self, rows: Rows, table: Table, frontier: Frontier) -> None:
-        """Tell the frontier what rows are worth."""
+        """Update the priorities of some rows in the frontier."""
         if not len(rows):
             return
         if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
@@ -89,18 +89,18 @@ class Greedy:
             frontier.rank(rows, self.estimator.priority(rows, table))
 
     def refresh(self, rows: Rows, table: Table, frontier: Frontier) -> None:
-        """Tell the frontier what rows that have changed are worth; all others, too, if scores come by weights."""
+        """Update the priorities of changed rows, or with a linear estimator the weights behind all priorities."""
         self.rank(rows, table, frontier)
         if self._linear is not None and isinstance(frontier, ScanFrontier) and frontier.linear:
             frontier.weigh(self._linear.weights, self._linear.intercept)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """The best row, if any is ready."""
+        """Return the best row, if any queue is ready."""
         row = frontier.take(now)
         return Pick(row, self.name, float(frontier.priority[row]) if row >= 0 else 0.0)
 
     def instead(self, best: Pick, least: float, choose: Callable[[Rows], int], frontier: Frontier, now: float) -> Pick:
-        """Another of the rows that could be taken now in place of the best: one that scores so much at least."""
+        """Pick another available row, of at least priority `least`, instead of the best."""
         frontier.untake(best.row)
         rows = frontier.candidates(int(frontier.level[best.row]), least, now)
         row = choose(rows) if len(rows) else best.row
@@ -109,14 +109,13 @@ class Greedy:
 
 
 class Altered(Greedy):
-    """With probability q the best row, else any that scores at least zeta times as much, each as likely.
+    """With probability q pick the best row, otherwise any row with at least zeta times its priority, uniformly.
 
-    Chosen from are the rows that could be taken now: of queues that are ready, and held ones only where no free one is
-    left. Seeds come first as ever. Scores may be negative: the bar is max - (1 - zeta) * |max|, which is zeta * max
-    for a positive maximum; for a negative one it is below it by as much. With zeta = 1 only ties are drawn from.
+    Candidates are the rows available now: those of ready queues, and held rows only if no free one is left. Seeds come
+    first. Priorities may be negative, so the bar is max - (1 - zeta) * |max|, which equals zeta * max for positive
+    maxima. With zeta = 1 only ties are drawn from.
 
-    Chance is drawn from (seed, number of the pick). An exploring pick looks at every row, which takes some
-    milliseconds when there are a million.
+    Random numbers depend on (seed, pick number). An exploring pick scans every row: some milliseconds per million.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 6.1, strategy 2. q is the probability of the best.
     """
@@ -135,7 +134,7 @@ class Altered(Greedy):
         self.zeta = zeta
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """The best row or, now and then, another good one."""
+        """Return the best row or, with probability 1 - q, another good one."""
         best = super().pick(number, frontier, now)
         explore, which = np.random.default_rng((self.seed % 2**64, number)).random(2).tolist()
         if best.row < 0 or explore < self.q or best.priority == math.inf:
@@ -146,16 +145,16 @@ class Altered(Greedy):
 
 @runtime_checkable
 class Chooser(Estimator, Protocol):
-    """An estimator with a policy of its own, which is not to take the row with the highest score."""
+    """Estimator with its own policy of choosing a row."""
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """One of the rows, for the pick of this number; chance is drawn from a seed and that number."""
+        """Return one of the rows; randomness may depend on a seed and the pick number only."""
 
 
 class Drawn(Greedy):
-    """The estimator chooses (`choose`), among the rows that could be taken now: for policies that draw.
+    """Let the estimator choose among the rows available now, with its `choose` method.
 
-    As ever, seeds come first, and held rows only where no free one is left. Each pick looks at every row.
+    Seeds come first, and held rows are candidates only if no free one is left. Each pick scans every row.
     """
 
     def __init__(self, estimator: Chooser, name: str = "", seed: int = 0, ties: Ties = "first") -> None:
@@ -163,7 +162,7 @@ class Drawn(Greedy):
         self._choose = estimator.choose
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """What the estimator chooses, if any row is ready."""
+        """Return the row chosen by the estimator, if any queue is ready."""
         best = super().pick(number, frontier, now)
         if best.row < 0 or best.priority == math.inf:
             return best
@@ -171,23 +170,21 @@ class Drawn(Greedy):
 
 
 class Batched:
-    """Scores are looked at, and newly found rows join, only after every so many pages.
+    """Update priorities, and add new rows to the frontier, only after every `batch` pages.
 
-    What counts is the log: visits that close a row (pages, redirects, failures that are not tried again), in the order
-    in which they were recorded. Picks don't count, as several are in flight and a resumed crawl has none; nor do visits
-    of pages that were visited before, a seed's among them.
+    Visits that close a row count (pages, redirects, final failures), in log order. Picks don't count, as several are in
+    flight and a resumed crawl has none, nor do revisits or repeated visits of a seed.
 
-    A batch ends early when no row that is ranked is left to be fetched. Rows in flight are left: they are open until
-    their visit is recorded. So the batch ends with the visit that closes the last one, and a replayed log, which knows
-    nothing of what was in flight, ends it with the same visit. Rows that are held, shut or pruned, and those of hosts
-    whose budget is spent, are not left. That is `dry="rank"`. The paper then picks at random, to the end of the batch,
-    among what was found since it began: `dry="random"`, which knows less, and is not the default for that reason.
+    A batch ends early when no ranked row is left to fetch. Rows in flight count as left until their visit is recorded,
+    so a replayed log, which has nothing in flight, ends the batch with the same visit. Rows that are held, shut or
+    pruned, and rows of hosts with a spent budget, don't count. This is `dry="rank"`. The paper instead picks at random
+    among the rows discovered in this batch until it ends: `dry="random"`, not the default as it uses less knowledge.
 
-    The visit of a seed ends the batch, too, and is none of its pages: the paper's crawl begins when all seeds are in,
-    and its first batch is chosen from the links of them all.
+    The visit of a seed also ends the batch and is not one of its pages: the paper's crawl begins when all seeds are
+    fetched, and its first batch is chosen from the links of them all.
 
-    What only the clock knows is not in the log: if all that is left belongs to hosts that want to be left alone for
-    longer than our patience, what was found since joins at once, but still counts as found during this batch.
+    Waiting times are not in the log: if all remaining rows belong to hosts with a wait beyond our patience, new rows
+    join at once, but still count as discovered in this batch.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 6.2.
     """
@@ -200,20 +197,20 @@ class Batched:
         self.name = greedy.name
         self.proportional = greedy.proportional
         self.wants = greedy.wants
-        self._pages = 0  # of the present batch
-        self._changed: list[Rows] = []  # rows that were found or have changed since it began
-        self._noted = 0  # how many those are, repetitions included
+        self._pages = 0  # pages of the current batch
+        self._changed: list[Rows] = []  # rows new or changed since the batch began
+        self._noted = 0  # total length of `_changed`, with repetitions
         self._table: Table | None = None
 
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """That of the strategy within."""
+        """Return the frontier of the wrapped strategy."""
         self._table = table
         return self.greedy.frontier(table, ready, host_budget, patience, choosy)
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Let the estimator see a visit; rank at the end of the batch."""
+        """Show the estimator a visit; rank at the end of the batch."""
         self._note(self.greedy.estimator.learn(step, table), table)
         again = step.visit.follows > 0
         self._pages += not step.visit.retry_at and not again
@@ -228,12 +225,12 @@ class Batched:
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """Let the estimator hear of it; what changes is ranked at the end of the batch."""
+        """Pass on the current relevance of pages; changed rows are ranked at the end of the batch."""
         if self.greedy.heeds:
             self._note(self.greedy.estimator.reconsider(rows, relevances_now, table), table)  # type: ignore[attr-defined]
 
     def _note(self, rows: Rows, table: Table) -> None:
-        """These have changed since the batch began."""
+        """Collect rows changed since the batch began."""
         if len(rows):
             self._changed.append(rows)
             self._noted += len(rows)
@@ -242,7 +239,7 @@ class Batched:
                 self._noted = len(self._changed[0])
 
     def _draw(self, table: Table, frontier: Frontier) -> None:
-        """Rank what has no rank yet by chance, keyed by the row: its true rank comes with the end of the batch."""
+        """Give unranked rows a random priority, by a hash of the row, until the batch ends."""
         rows = self._rows()
         new = rows[fit(frontier.priority, len(table), -math.inf)[rows] == -math.inf]
         frontier.rank(new, (shuffled(self.greedy.seed)(new) >> 32) / 2.0**31)
@@ -251,11 +248,11 @@ class Batched:
         return np.unique(np.concatenate(self._changed)) if self._changed else np.zeros(0, np.int32)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """A seed joins the frontier, and does not wait."""
+        """Add a seed to the frontier at once."""
         self.greedy.admit(row, table, frontier)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """What the strategy within picks."""
+        """Return the pick of the wrapped strategy."""
         picked = self.greedy.pick(number, frontier, now)
         stuck = picked.row < 0 and not frontier.taken and frontier.next_ready() > now + frontier.patience
         if stuck and self._changed and self._table is not None:
@@ -265,14 +262,14 @@ class Batched:
 
 
 def splitmix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A hash of each number: the last step of splitmix64, to which multiples of GOLDEN are given."""
+    """Hash numbers with the last step of splitmix64; callers pass multiples of GOLDEN."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def shuffled(seed: int) -> Order:
-    """Places among equals by a hash of (seed, row), splitmix64; the row itself is the lower half of its place.
+    """Return an order of ties by a hash of (seed, row); the lower 32 bits of a key are the row itself.
 
     >>> np.argsort(shuffled(1)(np.arange(6))).tolist(), np.argsort(shuffled(2)(np.arange(6))).tolist()
     ([1, 4, 0, 5, 3, 2], [0, 5, 3, 4, 2, 1])
@@ -298,7 +295,7 @@ def steer(
     dry: Dry = "rank",
     spread: float = 0.0,
 ) -> Strategy:
-    """Greedy over an estimator, or one of its variants. An estimator may ask for a `batch` of its own."""
+    """Return the strategy for an estimator and some parameters; `batch` defaults to the estimator's own."""
     size = int(getattr(estimator, "batch", 1)) if batch is None else batch
     if size < 1:
         raise ValueError(f"batch is {size}: it must be 1 (rank after every page) or more")
@@ -330,13 +327,8 @@ def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, ze
     return Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)
 
 
-# -- several rankings --------------------------------------------------------------------------------------
-
-# Several rankings of the same rows: one frontier for each, and what is in flight is in flight for all of them.
-
-
 class SharedHostQueue(HostQueue):
-    """A queue of several frontiers as one: a page that is counted is counted in all of them."""
+    """One host's queue in several frontiers; setting `pages` sets it in all of them."""
 
     __slots__ = ("own",)
 
@@ -346,21 +338,19 @@ class SharedHostQueue(HostQueue):
 
     @property
     def pages(self) -> int:
-        """Pages got from this queue."""
         return self.own[0].pages
 
     @pages.setter
     def pages(self, pages: int) -> None:
-        for queue in self.own if pages else ():  # 0 is where every queue begins
+        for queue in self.own if pages else ():  # queues start with 0 pages
             queue.pages = pages
 
 
 class Frontiers(Frontier):
-    """Frontiers over one table, each ranked by itself (`arms[i].rank`); `turn` says which is asked next.
+    """Several frontiers over one table, each with its own ranking (`arms[i].rank`); `turn` selects the active one.
 
-    A row taken from one is lent by all, one held back is held back in all, and a queue's pages and visits under way
-    count for all. `priority` and `level` are those of the frontier asked last, and so is `next_ready`: the others have
-    not looked at their waiting queues since they were asked, and would tell a time that is long past.
+    A row in flight, a held row, and a queue's page count are shared by all. `priority`, `level` and `next_ready` are
+    those of the frontiers asked last: the others have not updated their waiting queues since.
 
     >>> from lycosa.core.table import Table
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
@@ -379,33 +369,33 @@ class Frontiers(Frontier):
         self.turn(0)
 
     def turn(self, arm: int) -> Frontiers:
-        """Let this one answer from now on."""
+        """Select the active frontier."""
         self._turn = arm
         self.taken, self.queues = self.arms[arm].taken, self.arms[arm].queues
         self.priority, self.level = self.arms[arm].priority, self.arms[arm].level
         return self
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
-        """Give rows the same score in all of them."""
+        """Give rows the same priority in all frontiers."""
         for arm in self.arms:
             arm.rank(rows, priorities)
-        self.turn(self._turn)  # their columns may have grown
+        self.turn(self._turn)  # their columns may have been reallocated
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
-        """Hold rows back, or let them go, in all of them."""
+        """Set the levels of rows in all frontiers."""
         for arm in self.arms:
             arm.hold(rows, levels)
         self.turn(self._turn)
 
     def queue(self, number: int) -> HostQueue:
-        """A queue by its number in the table, as one for all."""
+        """Return the shared queue with this number."""
         shared = self._shared.get(number)
         if shared is None:
             shared = self._shared[number] = SharedHostQueue([arm.queue(number) for arm in self.arms])
         return shared
 
     def take(self, now: float) -> int:
-        """The best row of the one whose turn it is, or -1."""
+        """Take the best row of the active frontier, or return -1."""
         row = self.arms[self._turn].take(now)
         self.turn(self._turn)
         self.asked = [self._turn]
@@ -415,7 +405,7 @@ class Frontiers(Frontier):
         return row
 
     def first(self, order: Iterable[int], now: float) -> tuple[int, int]:
-        """Ask them in this order until one has a row to give: which one, and the row or -1."""
+        """Ask frontiers in this order until one has a row; return its index and the row, or -1."""
         asked, row = [], -1
         for arm in order:
             asked.append(arm)
@@ -426,79 +416,77 @@ class Frontiers(Frontier):
         return self._turn, row
 
     def lend(self, row: int, *, free: bool) -> None:
-        """The row is in flight for all of them."""
+        """Mark a row as in flight in all frontiers."""
         for arm in self.arms:
             arm.lend(row, free=free)
 
     def untake(self, row: int) -> None:
-        """The row's visit ended, for all of them."""
+        """Return a row to all frontiers after its visit."""
         for arm in self.arms:
             arm.untake(row)
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Give a row back, and leave its queue alone until then, in all of them."""
+        """Return a row to all frontiers and block its queue until the given time."""
         for arm in self.arms:
             arm.postpone(row, until, why)
 
     def wake(self, name: str) -> None:
-        """Something about a queue changed: each looks again."""
+        """Recheck when a queue is ready, in all frontiers."""
         for arm in self.arms:
             arm.wake(name)
 
     def next_ready(self) -> float:
-        """When the next queue becomes ready, as far as those know who were asked last."""
+        """Return when the next queue becomes ready, according to the frontiers asked last."""
         return min((self.arms[arm].next_ready() for arm in self.asked), default=math.inf)
 
     def left(self) -> bool:
-        """Whether any of them has a row that may ever be taken."""
+        """Return whether any frontier has a row left to take."""
         return any(arm.left() for arm in self.arms)
 
     def pruned(self) -> int:
-        """How many open rows all of them want not fetched, and that never were; as many as the least one has."""
+        """Return the number of unvisited open rows pruned by all frontiers: the minimum of their counts."""
         return min(arm.pruned() for arm in self.arms)
 
     def head(self, n: int) -> list[str]:
-        """Names of some queues that are about to be picked."""
+        """Return the names of some queues that will be picked from soon."""
         return self.arms[self._turn].head(n)
 
     def waiting(self) -> list[HostQueue]:
-        """Lanes that have rows but may not be used now, as far as those know who were asked last."""
+        """Return the queues that have rows but are not ready, according to the frontiers asked last."""
         found = {queue.number: queue for arm in self.asked for queue in self.arms[arm].waiting()}
         return [found[number] for number in sorted(found)]
 
 
-# -- spread over sites -------------------------------------------------------------------------------------
-
-# New sites before more of the same: what a link promises counts the less, the more pages its host has given.
-#
-#     score' = score - (1 - (1 + n) ** -spread) * |score|        that is score / (1 + n) ** spread where it is positive
-#
-# n is the number of pages that were fetched from the link's host, relevant or not: adding up their beta instead found
-# fewer sites for the same loss of pages. Any estimator can be spread, and within a host the order stays its own.
-
-MOST_SPREAD = 4.0  # then a second page of a host is worth a sixteenth
+MOST_SPREAD = 4.0  # the second page of a host then counts a sixteenth
 
 
 class Spread:
-    """An estimator whose scores are discounted host by host. All else is the estimator's own."""
+    """Wrap an estimator and discount the priorities of hosts that have given pages: new sites come first.
+
+        priority' = priority - (1 - (1 + n) ** -spread) * |priority|
+
+    which is priority / (1 + n) ** spread for positive priorities. n is the number of pages fetched from the link's
+    host, relevant or not: summing up their relevance instead reached fewer sites for the same loss of pages. The order
+    within a host does not change.
+    """
 
     def __init__(self, estimator: Estimator, spread: float) -> None:
         self.estimator, self.spread = estimator, spread
         self._number: dict[str, int] = {}
         self._known = 0
-        self._host = np.zeros(0, np.int32)  # of each row
-        self._pages = np.zeros(0, np.int32)  # of each host
-        self._rows: list[array[int]] = []  # of each host; some may be fetched by now
+        self._host = np.zeros(0, np.int32)  # host number of each row
+        self._pages = np.zeros(0, np.int32)  # pages of each host
+        self._rows: list[array[int]] = []  # rows of each host; some may be fetched by now
 
     def __getattr__(self, name: str) -> Any:
-        """What the estimator has beside `learn` and `priority`. Its reasons add up to less."""
-        if name == "estimator":  # not made yet: a copy, say
+        """Forward other attributes to the estimator, and add the discount to `explain`."""
+        if name == "estimator":  # not initialised yet, as in copy.copy
             raise AttributeError(name)
         found = getattr(self.estimator, name)
         return self._explain if name == "explain" else found
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """The rows that the estimator wants scored again, and after a page those of its host."""
+        """Return the rows to rank again: those of the estimator and, after a page, those of its host."""
         rows = self.estimator.learn(step, table)
         self._meet(table)
         if not step.visit.is_page:
@@ -511,7 +499,7 @@ class Spread:
         return np.union1d(rows, of_host).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """What the estimator says, and what is left of it."""
+        """Return the estimator's priorities, discounted."""
         self._meet(table)
         priorities = self.estimator.priority(rows, table).astype(np.float64)
         left = (1.0 + self._pages[self._host[rows]]) ** -self.spread
@@ -524,7 +512,7 @@ class Spread:
         return {"spread": lost, **terms}
 
     def _meet(self, table: Table) -> None:
-        """Which hosts new rows are of."""
+        """Look up the hosts of new rows."""
         begin, self._known = self._known, len(table)
         if begin == self._known:
             return

@@ -1,15 +1,15 @@
-"""The loop. Everything in Lycosa is these six steps (Gouriten et al. 2014, Algorithm 1):
+"""The crawl loop in six steps (Gouriten et al. 2014, Algorithm 1):
 
-1. pick     the strategy takes the most promising node of the frontier whose lane is ready
+1. pick     the strategy takes the best node of the frontier whose host is ready
 2. visit    the space fetches it: a page and its links
-3. judge    the topic says how relevant the page is (beta) and how promising each link looks (alpha)
-4. learn    the estimator sees how its prediction turned out
-5. rank     the links join the frontier; only the rows that changed are scored again
+3. judge    the judge returns the relevance of the page (beta) and of each link (alpha)
+4. learn    the estimator learns from the result
+5. rank     the links join the frontier; only changed rows get a new priority
 6. record   the visit is appended to the log
 
-Several visits are in flight at once, but steps 3 to 6 run after every page, in one go and in one thread: no batch. Only
-step 6 may wait for the others that have arrived by then, and is done for all of them before the next pick.
-Whatever is learned (4, 5) is learned by `fold`, from the Visit alone; resuming is folding the log again.
+Several visits are in flight at once, but steps 3 to 6 run after every page, in one thread. Only step 6 may be delayed
+until all pages that have arrived are judged, and it is done before the next pick. Steps 4 and 5 are done by `fold`,
+from the Visit alone, so resuming a crawl means folding its log again.
 """
 
 from __future__ import annotations
@@ -60,31 +60,27 @@ from lycosa.core.types import (
     Visit,
 )
 
-# -- who hears of the six steps ----------------------------------------------------------------------------
-
-# Who hears of the six steps as they are done, and of how long each took: nobody, unless someone traces a crawl.
-
 
 class Steps:
-    """Hears of the six steps; this one does not listen."""
+    """Tracing hooks of the six steps; this implementation does nothing."""
 
     def now(self) -> int:
-        """The time in nanoseconds, if it is worth looking at."""
+        """Return the time in nanoseconds; 0 if tracing is off."""
         return 0
 
     def done(self, step: str, node: str, began: int, **facts: str | int | float) -> None:
-        """A step for a node is done. Steps 4 and 5 are also told when a log is replayed, without the others."""
+        """Called after each step of a node; replaying a log only calls it for steps 4 and 5."""
 
 
 NO_TRACER = Steps()
 
 
-MOST_SOURCES = 100  # sitemaps, feeds and lists that a crawl reads, nested ones among them
-RECALL = "recall"  # setting: rows were sorted out as nothing hot was left to fetch
+MOST_SOURCES = 100  # maximum sitemaps, feeds and lists read in one crawl, nested ones included
+RECALL = "recall"  # setting: rows were reloaded from disk because nothing in memory was left to fetch
 
 
 class Engine:
-    """One crawl. Feed it the log with `fold`, then iterate over `run()`."""
+    """One crawl: replay the log, then iterate over `run()`."""
 
     def __init__(
         self,
@@ -131,7 +127,6 @@ class Engine:
         )  # fmt: skip
         self.model_updates = ModelUpdates(judge, judge_name, self.tally, log, clock, self._reconsider, self._keep)
         cools = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
-        # Rows that are not in memory.
         self.spilled = (
             None if cools is None
             else SpilledRows(memory_rows, self.table, self.frontier, cools, self.trap_filter, spill_file, readonly=readonly)
@@ -141,41 +136,39 @@ class Engine:
         self.ending = ""  # why the last run ended; empty while it runs
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._arrived: deque[tuple[Task, Page]] = deque()
-        # Record pages that have arrived together before the first of them is yielded: for callers that iterate to the
-        # end. Otherwise each is recorded when it is yielded, and a caller that stops misses none.
+        # Record all pages that have arrived before the first is yielded, for callers that iterate to the end. Otherwise
+        # each is recorded when it is yielded, so that a caller that stops early has seen every recorded visit.
         self.batch_arrivals = False
         self.number = 0  # sequence number of the last visit yielded
-        self._learned: list[tuple[Visit, Page]] = []  # what the log lacks yet
-        self._kept: list[tuple[Visit, int]] = []  # what it has, and nobody was told of yet
+        self._learned: list[tuple[Visit, Page]] = []  # learned from, but not in the log yet
+        self._kept: list[tuple[Visit, int]] = []  # in the log, but not yielded yet
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hosts_seen = 0
         self._torn = False
-        self.lacks: tuple[str, ...] = ()  # parts left empty in an engine that is only read
-        self.inbox: dict[int, int] = {}  # of each other shard the number of its last links
-        self.owns: Callable[[str], bool] = lambda node: True  # of a shard: which nodes it fetches
+        self.lacks: tuple[str, ...] = ()  # parts left empty in an engine opened for reading
+        self.inbox: dict[int, int] = {}  # for each other shard the number of its last links received
+        self.owns: Callable[[str], bool] = lambda node: True  # which nodes this shard fetches
         # Called with each recorded visit and its number.
         self.recorded: Callable[[Visit, int], None] = lambda visit, number: None
 
-    # -- the loop ----------------------------------------------------------------------------------------------
-
     async def run(self) -> AsyncGenerator[Visit, None]:
-        """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yields each visit."""
+        """Crawl until the budget is spent, the frontier is empty, or `stop` is called; yield each visit."""
         self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self.ending = ""
         self.picker.begin(self.clock(), full=self._wake.set)
         try:
             while True:
-                while self._arrived:  # all that is known goes into the next pick
+                while self._arrived:  # learn everything known before the next pick
                     for visit, number in self._finish():  # steps 3 to 6
                         self.number = number
                         yield visit
                 self._launch()  # steps 1 and 2
-                if self._arrived:  # refusals, which need no waiting; but others want a turn, too
+                if self._arrived:  # refused without a request; let other tasks run
                     await asyncio.sleep(0)
                     continue
-                if not self.in_flight or self.picker.is_full:  # what still comes would be too much
+                if not self.in_flight or self.picker.is_full:  # further responses would exceed the byte budget
                     self.ending = self.picker.why_over(self.clock())
                     if self.ending and not self._recall() and not self._complete():
                         break
@@ -188,9 +181,9 @@ class Engine:
             await self._abandon()
 
     def _recall(self) -> bool:
-        """Whether there are cold rows although nothing that is hot can be fetched; some are hot then.
+        """Reload spilled rows if nothing in memory can be fetched; return whether any came back.
 
-        That is not learned from a visit, so the log has to say it.
+        This does not follow from a visit, so it is recorded in the log.
         """
         spilled = self.spilled
         if spilled is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not spilled.wanting():
@@ -199,18 +192,18 @@ class Engine:
         return spilled.returned > 0
 
     def _complete(self) -> bool:
-        """Whether the pages since the last lesson, by what is to be learned from them, lack something."""
+        """Let the model learn at the end; return whether page assets or revisits became due."""
         if not self.scheduler.completes or self.ending == STOPPED:
             return False
         self.model_updates.finish()
         return not self.picker.why_over(self.clock())
 
     def _launch(self) -> None:
-        """Steps 1 and 2, for as many nodes as there is room for."""
+        """Steps 1 and 2, for as many nodes as may be in flight."""
         while (task := self._pick()) is not None:
             prerequisite = self.space.prerequisite(task.node)
             if prerequisite is None:
-                self._start(task)  # 2. visit
+                self._start(task)
             elif isinstance(prerequisite, Task):
                 self._start_prerequisite(prerequisite, task)
             else:
@@ -222,13 +215,13 @@ class Engine:
 
     def _pick(self) -> Task | None:
         began = self.steps.now()
-        task = self.picker.next(self.clock())  # 1. pick
+        task = self.picker.next(self.clock())
         if task is not None:
             self.steps.done("pick", task.node, began, priority=task.priority)
         return task
 
     def _start_prerequisite(self, prerequisite: Task, task: Task) -> None:
-        """The node stays where it was: something else has to come first."""
+        """Start the prerequisite of a node, such as its robots.txt, and return the node to the frontier."""
         now = self.clock()
         until, why = self.space.ready(self.space.host_key(prerequisite.node))
         if until > now:
@@ -260,7 +253,7 @@ class Engine:
         self._wake.set()
 
     def _crashed(self, bug: BaseException) -> Page:
-        """A space reports failures as outcomes; this is one that it did not foresee."""
+        """Return a page for an exception in a space: a bug, as spaces report failures as outcomes."""
         return self._failed("crashed", f"{type(bug).__name__}: {bug}"[:500])
 
     def _failed(self, outcome: Outcome, why: str) -> Page:
@@ -268,8 +261,7 @@ class Engine:
         return Page(outcome, started=now, ended=now, note=why)
 
     def _finish(self) -> list[tuple[Visit, int]]:
-        """Steps 3 to 6 for one that was picked and has arrived, or for all of them: visits and their numbers in the
-        log. Their lanes may be used again."""
+        """Do steps 3 to 6 for the next arrived page, or for all of them; return visits and their log numbers."""
         try:
             for _ in range(len(self._arrived) if self.batch_arrivals else 1):
                 task, page = self._arrived.popleft()
@@ -284,36 +276,36 @@ class Engine:
         return kept
 
     def absorb(self, task: Task, page: Page) -> Visit:
-        """Steps 3 to 6 for one page."""
+        """Do steps 3 to 6 for one page."""
         visit = self._learn(task, page)
         self._keep()
         self._kept.clear()
         return visit
 
     def _learn(self, task: Task, page: Page) -> Visit:
-        """Steps 3 to 5 for one page, which is recorded later. Should we die of it, the next run finds its mark."""
+        """Do steps 3 to 5 for one page. The crash marker names it, should the process die."""
         steps, node = self.steps, task.node
         steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
         with self.mark.on(node):
             began = steps.now()
-            visit = self.assessor.assess(task, page)  # 3. judge
+            visit = self.assessor.assess(task, page)
             steps.done("judge", node, began, relevance=visit.relevance)
-            self.fold(visit)  # 4. learn, 5. rank
+            self.fold(visit)
             self._learned.append((visit, page))
-            self.model_updates.teach()  # which records what was learned so far, if there is a lesson
+            self.model_updates.teach()  # records everything learned so far if there is an update
         visit.links.read = None
         return visit
 
     def _keep(self) -> None:
-        """Step 6 for all that was learned and is not in the log. It is before anything that was picked because of it.
+        """Step 6 for all visits that are not in the log yet.
 
-        One after the other goes through all of step 6, which takes less than if each went through all six steps.
+        Faster than recording each on its own, as the archive and the log are written in one batch each.
         """
         if not self._learned:
             return
         learned, self._learned = self._learned, []
         steps, began = self.steps, self.steps.now()
-        if self.archive is not None:  # 6. record: first the bytes, then the event
+        if self.archive is not None:  # the bytes first, so that a logged visit always has its record
             for visit, page in learned:
                 if page.exchange is not None:
                     visit.place = self.archive.append(visit, page.exchange)
@@ -329,24 +321,24 @@ class Engine:
             began = steps.now()
 
     def add_labels(self, labels: Iterable[Label]) -> None:
-        """Record what people say of pages, and learn from it at once: also between two visits of a run."""
-        self._torn = True  # until it is recorded: should that fail, more was learned than the log has
+        """Record people's labels and learn from them at once; may be called between two visits of a run."""
+        self._torn = True  # until recorded: on failure the engine has learned more than the log has
         with self.log.batch():
             for label in labels:
                 self.log.append(label)
                 self.fold(label)
             self.model_updates.catch_up()
         self._torn = False
-        self.wake()  # other pages may be the best by now
+        self.wake()  # other pages may be the best now
 
     def wake(self) -> None:
-        """Something has changed that may let the loop go on: look again."""
+        """Let the loop check again for something to do."""
         self._wake.set()
 
     def take_in(self, events: Iterable[Event]) -> None:
-        """Record what comes from other shards, or is decided among them, and learn from it: also between two visits.
+        """Record and fold events from other shards; may be called between two visits of a run.
 
-        When this returns it survives the death of the process. What is known already is left out.
+        The events are durable when this returns. Duplicates are skipped.
         """
         self._torn = True
         with self.log.batch():
@@ -358,7 +350,7 @@ class Engine:
         self.wake()
 
     def _news(self, event: Event) -> Event | None:
-        """What is not known yet of an event from elsewhere."""
+        """Return the part of another shard's event that is new, if any."""
         if not isinstance(event, InboundLinks | LinkBatch):
             return event
         known = self.inbox.get(event.sender, 0)
@@ -371,10 +363,8 @@ class Engine:
         if isinstance(event, Setting):
             self.fold(event)
 
-    # -- what is learned ---------------------------------------------------------------------------------------
-
     def replay(self, events: Iterable[Event]) -> None:
-        """Bring a new engine to where the log ends, to go on from there."""
+        """Bring a new engine to the end of the log."""
         for event in events:
             self.fold(event)
             if isinstance(event, Visit):
@@ -382,7 +372,7 @@ class Engine:
         self.space.resumed()
 
     def state(self) -> State:
-        """All that was folded, if every part can tell; what is in flight is no part of it."""
+        """Return everything folded so far, without visits in flight; raise StateMismatch if a part can't."""
         if self.picker.refreshing:
             raise StateMismatch("what is to be looked at again is found out from the log")
         if self._torn:
@@ -392,14 +382,14 @@ class Engine:
         return state | {name: state_of(part) for name, part in self._parts().items()}
 
     def restore(self, state: State, without: Collection[str] = ()) -> None:
-        """Have a new engine go on from there. What a part has taken is let go of: that of a large crawl is large.
+        """Continue from a state, and release each part of it as soon as it is taken over, to save memory.
 
-        Without some parts, or parts of parts ("trap_filter copies"), it is only good to be looked at.
+        With some parts left out, or parts of parts ("trap_filter copies"), the engine can only be read.
         """
         if self.picker.refreshing:
             raise StateMismatch("what is to be looked at again is found out from the log")
         self.lacks = tuple(without)
-        self.table.restore(state.pop("table"))  # whose rows the frontier has
+        self.table.restore(state.pop("table"))  # first, as the frontier refers to its rows
         self.inbox = dict(state["inbox"])
         for name, part in self._parts().items():
             told = state.pop(name)
@@ -409,7 +399,7 @@ class Engine:
             raise StateMismatch(f"there is no part {min(unknown)}")
 
     def _parts(self) -> dict[str, object]:
-        """Those that learn, beside the table."""
+        """Return the parts that learn, besides the table."""
         parts = {
             "spilled_rows": self.spilled, "reader": self.reader, "judge": self.judge, "space": self.space, "tally": self.tally,
             "model_updates": self.model_updates, "trap_filter": self.trap_filter, "strategy": self.strategy, "frontier": self.frontier,
@@ -418,9 +408,9 @@ class Engine:
         return {name: part for name, part in parts.items() if part is not None}
 
     def fold(self, event: Event) -> None:
-        """Learn from one event: the only way in which anything is learned, live or replayed."""
+        """Learn from one event. Nothing is learned in any other way, live or replayed."""
         if self.spilled is not None:
-            self.spilled.listen(True)  # to whoever asks for a node: others must not change what is hot
+            self.spilled.listen(True)  # only folding may reload spilled rows, so that a replay reloads the same
         self._fold(event)
         if self.spilled is not None:
             self.spilled.listen(False)
@@ -445,15 +435,15 @@ class Engine:
             self._fold_from_others(event)
 
     def _fold_from_others(self, event: InboundLinks | LinkBatch) -> None:
-        """What other shards have sent."""
+        """Fold the links that other shards have sent."""
         for page in event.pages if isinstance(event, LinkBatch) else (event,):
             self._fold_links(page)
         if self.spilled is not None:
             self.spilled.settle()
 
     def _fold_links(self, event: InboundLinks) -> None:
-        """Links to our nodes, on a page that another shard has fetched."""
-        if event.number <= self.inbox.get(event.sender, 0):  # it came twice
+        """Fold the links of another shard's page to nodes of this shard."""
+        if event.number <= self.inbox.get(event.sender, 0):  # a duplicate
             return
         self.inbox[event.sender] = event.number
         visit = event.visit
@@ -467,23 +457,22 @@ class Engine:
             self.model_updates.start(Seed(visit.links.urls[0], visit.ended))
 
     def _fold_visit(self, visit: Visit) -> None:
-        # 4. learn
         began = self.steps.now()
         if self.reader is not None:
             self.reader.learn(visit)
-        if self.model_updates.learner is not None or visit.kind != "revisit":  # others have learned from this page
+        # other judges have learned from the first visit of this page
+        if self.model_updates.learner is not None or visit.kind != "revisit":
             self.judge.learn(visit)
         self.space.learn(visit)
         step = self.table.absorb(visit)
         self.tally.learn(visit, step, self.judge.threshold)
         self.model_updates.count(visit, self.table.row_of.get(visit.node, -1))
         self.steps.done("learn", visit.node, began)
-        # 5. rank
         began = self.steps.now()
         if step is not None and visit.is_page:
             self.frontier.queue(int(self.table.host[step.row])).pages += 1
         self.frontier.hold(*self.trap_filter.learn(visit, step, self.table))
-        if step is not None:  # last, as a strategy may want to know whether there is a row left to fetch
+        if step is not None:  # last, as a strategy may ask the frontier whether any row is left
             self.strategy.learn(step, self.table, self.frontier)
         if visit.data.get("sources"):
             self._admit_sources(visit)
@@ -493,7 +482,7 @@ class Engine:
         self.steps.done("rank", visit.node, began)
 
     def _reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]]) -> None:
-        """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
+        """Pass the new relevance of all pages to the strategy and the scheduler."""
         if isinstance(self.strategy, RelevanceListener):
             self.strategy.reconsider(rows, relevances_now, self.table, self.frontier)
         self.scheduler.reconsider(rows, relevances_now, self.table)
@@ -506,7 +495,7 @@ class Engine:
             self.strategy.admit(row, self.table, self.frontier)
 
     def _admit_sources(self, visit: Visit) -> None:
-        """Sources that are named by a source, or by the robots.txt of a seed's host."""
+        """Add the sitemaps and feeds named by another one, or by the robots.txt of a seed's host."""
         table = self.table
         origin = table.row_of.get(visit.origin, -1)
         of_seed = origin >= 0 and table.is_seed[origin] and not table.is_source[origin]
@@ -514,16 +503,14 @@ class Engine:
             if np.count_nonzero(table.is_source) < MOST_SOURCES:
                 self._admit(node, source=True, parent=table.row_of[visit.origin or visit.node])
 
-    # -- how a run waits and ends ------------------------------------------------------------------------------
-
     async def _wait(self) -> None:
-        """Sleep until something arrives or a lane becomes ready."""
+        """Sleep until a page arrives or a host becomes ready."""
         self._wake.clear()
         if self._arrived:
             return
         until, timer = self.picker.next_ready(self.clock()), None
         if until < NEVER:
-            # The clock may have been set, the machine asleep.
+            # At most an hour: the clock may be set, or the machine suspended, meanwhile.
             delay = min(max(0.0, until - self.clock()) + 1e-4, 3600.0)
             timer = asyncio.get_running_loop().call_later(delay, self._wake.set)
         try:
@@ -533,18 +520,18 @@ class Engine:
                 timer.cancel()
 
     def stop(self) -> None:
-        """Pick nothing more; what is in flight may still arrive. Any thread may call this."""
+        """Pick nothing more; visits in flight may still arrive. Thread-safe."""
         self.picker.stopped = True
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def conclude(self) -> None:
-        """Learn what there is to learn, and record how the run ended."""
+        """Learn from the last pages and record why the run ended."""
         self.model_updates.finish()
         self._record(Setting("end", self._end(), self.clock()))
 
     async def _abandon(self) -> None:
-        """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""
+        """Cancel all visits in flight; a resumed crawl picks them again."""
         visiting = list(self.in_flight)
         for task in [*self.in_flight.values(), *(task for task, _ in self._arrived)]:
             self.picker.give_back(task)
@@ -555,11 +542,11 @@ class Engine:
         await asyncio.gather(*visiting, return_exceptions=True)
 
     def held_back(self) -> list[Held]:
-        """What was held back as a likely trap, the largest groups first."""
+        """Return likely traps that were held back, the largest groups first."""
         return self.trap_filter.held_back(self.table)
 
     def _end(self) -> dict[str, Any]:
-        """What the log keeps of a run's end."""
+        """Return the log's summary of a run's end."""
         held, tally = self.held_back(), self.tally
         told: dict[str, Any] = {"reason": self.ending, "pages": tally.pages, "requests": tally.requests}
         told |= {"spent": dict(tally.spent), "bytes": self.picker.received}

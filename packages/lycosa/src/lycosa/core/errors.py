@@ -1,4 +1,4 @@
-"""Exceptions raised by Lycosa. Messages say what happened, to which object, and how to fix it.
+"""Exceptions raised by Lycosa. Messages name the mistake, the object, and how to fix it.
 
     LycosaError
     ├── InputError        invalid request of the user (bad seed, empty topic, ...)

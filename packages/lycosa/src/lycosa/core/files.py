@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all; and the one that names the page in work, should the process die of it."""
+"""Atomic file writes, bounded reads, and the marker of the page in work for crash recovery."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 
 
 def read_whole(path: Path, most: int) -> bytes:
-    """What is in a file of at most so many bytes; anything else (a pipe, a device) is refused, not waited for."""
+    """Return the contents of a regular file of at most `most` bytes; raise OSError for others, such as pipes."""
     about = path.stat()
     if stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
@@ -31,7 +31,7 @@ def read_whole(path: Path, most: int) -> bytes:
 
 
 def read_input(path: Path, most: int, what: str) -> bytes:
-    """The same of a file that a user named; an InputError that says `what` it should have been if it can't be read."""
+    """Like `read_whole`, but raise InputError for files that users name; `what` is the kind of file in the message."""
     try:
         return read_whole(path, most)
     except OSError as error:
@@ -40,11 +40,11 @@ def read_input(path: Path, most: int, what: str) -> bytes:
 
 @contextmanager
 def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """A file to write, under another name until it is complete and on disk; an error leaves what was there before."""
+    """Write a file under a temporary name and rename it once it is synced; on error the old file stays."""
     if not path.name:
         raise InputError(f"{str(path)!r} is not a name of a file")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    temporary.unlink(missing_ok=True)  # of a process of the same number that was killed
+    temporary.unlink(missing_ok=True)  # left by a killed process with the same id
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
@@ -57,9 +57,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
 
 def sync(descriptor: int) -> None:
-    """Have what was written survive a loss of power. macOS would leave it in the disk's own cache, unless it is asked
-    for more; some of its file systems can't do that.
-    """
+    """Flush a file to disk. On macOS fsync leaves data in the disk's cache; F_FULLFSYNC, where supported, does not."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         with suppress(OSError):
@@ -69,58 +67,53 @@ def sync(descriptor: int) -> None:
 
 
 def allow_many_files(most: int = 16_384) -> None:
-    """Raise the limit of files and connections that are open at once, as far as that is allowed."""
+    """Raise the limit of open files as far as allowed, up to `most`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for wished in (most, 10_240):  # macOS names no limit, and allows no more than that
+    for wished in (most, 10_240):  # macOS reports no limit but allows at most 10,240
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, wished)), hard))
             return
 
 
-# -- the page that is worked on ----------------------------------------------------------------------------
-
-# The page that is being read or judged, written down where it outlives the process.
-#
-# Before a page is worked on its node is put into a small file, and taken out after. Whoever finds a node there knows
-# that the last run died in it: of it, perhaps. Nothing is synced: what was written is there unless the machine itself
-# went down, and that was not the page.
-
 NAME = "working-on"
-MOST_DEATHS = 2  # then the page is skipped: one death as usual, one when it was read in a process of its own
+MOST_DEATHS = 2  # the first crash: the page is retried in a separate process; the second: it is skipped
 
 
 class CrashMarker:
-    """Use it as `with mark.on(node):`. Without a file it does nothing."""
+    """Names the page being read or judged in a small file, so that the next run knows where the process crashed.
+
+    Use it as `with marker.on(node):`. Without a directory it does nothing. The file is not synced: only a crash of the
+    machine could lose the name, and the page did not cause that.
+    """
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.deaths: dict[str, int] = {}  # nodes in which runs have died, and how often
+        self.deaths: dict[str, int] = {}  # nodes in which runs crashed, and how often
         self._file = -1 if directory is None else _opened(directory / NAME)
 
     @property
     def left(self) -> str:
-        """The node that the last run died in; empty if it did not."""
+        """Node in which the last run crashed; empty if it ended normally."""
         if self._file < 0:
             return ""
         size = int.from_bytes(os.pread(self._file, 4, 0), "big")
         return os.pread(self._file, size, 4).decode("utf-8", "replace") if 0 < size < 100_000 else ""
 
     def is_suspect(self, node: str) -> bool:
-        """Whether a run has died in it: it is to be read in a process of its own."""
+        """Return whether a run crashed in this node, so that it must be read in a separate process."""
         return node in self.deaths
 
     def is_poison(self, node: str) -> bool:
-        """Whether so many have that it is to be left alone."""
+        """Return whether this node caused so many crashes that it is skipped."""
         return self.deaths.get(node, 0) >= MOST_DEATHS
 
     def on(self, node: str) -> CrashMarker:
-        """Say what is worked on."""
+        """Mark a node as in work."""
         if self._file >= 0:
             name = node.encode("utf-8", "replace")
             self._write(len(name).to_bytes(4, "big") + name)
         return self
 
     def clear(self) -> None:
-        """Nothing is."""
         if self._file >= 0:
             self._write(b"\0" * 4)
 
@@ -132,11 +125,11 @@ class CrashMarker:
     def _write(self, data: bytes) -> None:
         try:
             os.pwrite(self._file, data, 0)
-        except OSError:  # a full disk: the log says so, too, and to more effect
+        except OSError:  # disk full: the log reports it
             return
 
     def __enter__(self) -> None:
-        """See `on`."""
+        pass
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -147,5 +140,5 @@ class CrashMarker:
 def _opened(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError:  # no room for it: the crawl goes on without, or its log says what is wrong
+    except OSError:  # the crawl goes on without a marker; if the disk is full, the log reports it
         return -1

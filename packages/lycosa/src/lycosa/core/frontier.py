@@ -1,17 +1,16 @@
-"""The frontier: which open row is best among the queues that are ready.
+"""The frontier: a priority queue of open rows per host, and the ready queue with the best row.
 
 Three kinds of heaps, all lazy:
-- each queue has a heap of its best rows, by level and score; an entry is never worse than its row (a row that gets
-  better is pushed again, one that gets worse is noticed when it surfaces). The others, all of them behind the last of
-  the heap, are a column of numbers from which the heap is filled again: a row takes 4 bytes there, in a heap 130;
+- each host queue has a heap of its best rows, by level and priority. An entry is never worse than its row: a row that
+  gets better is pushed again, one that gets worse is corrected when it surfaces. All other rows of the queue, none of them
+  better, are in an unsorted array from which the heap is refilled: 4 bytes per row instead of 130;
 - the ready queues, by their top row;
-- the waiting queues, by the time they may be used again; and, for a choosy crawl, those that rest not for long by their
-  top row, too.
+- the waiting queues, by the time when they become ready; choosy crawls also order those with short waits by their top row.
 
-A row may be held back (a trap, likely): it goes behind all that is free, also behind what is in flight or has to wait
-for its host. Better a pause than a page that nobody wants.
+Rows may be held back as likely traps. They come after all free rows, also after those in flight or waiting for their
+host: the crawl rather pauses than fetches traps.
 
-A row is taken when its visit starts, and comes back if the visit has to be repeated. What is taken is not learned:
+A row is taken when its visit starts, and returns if the visit has to be repeated. Taken rows are not part of the state:
 a resumed crawl has nothing in flight, and its frontier is the fold of its log.
 """
 
@@ -32,26 +31,26 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows
 
 READY, WAITING, PARKED, IDLE = range(4)
-# Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched.
+# Levels of a row: fetched by priority; fetched if no free row is left; never fetched
 FREE, HELD, SHUT = range(3)
-WORTH_WAITING = 3.0  # seconds that a choosy crawl waits for a queue, at most
-LAST = -1e300  # score of a row for which the estimator has no number
-PRUNED = -1e301  # score of a row that its estimator wants not fetched at all, unless it gets a better one
+WORTH_WAITING = 3.0  # maximum seconds that a choosy crawl waits for a queue
+LAST = -1e300  # priority of a row if the estimator returned NaN or infinity
+PRUNED = -1e301  # priority of a row not to be fetched, unless it gets a better one later
 Ready = Callable[[str], tuple[float, str]]
-Entry = tuple[int, float, int]  # level, negative score and place of a row: the smallest comes first
-# Places of rows among others of the same score; the lower half is the row's number.
+Entry = tuple[int, float, int]  # level, negative priority and order of a row: the smallest comes first
+# Tie order of rows with equal priority; the lower 32 bits are the row.
 Order = Callable[[Rows], NDArray[np.int64]]
 _ROW = (1 << 32) - 1
 
 
 SPENT = "host budget"
-# Rows of a queue in its heap at first; at most twice as many, or a sixteenth of very many. An entry takes 124 bytes, a
+# Initial heap size of a queue; at most twice as many entries, or 1/16 of the queue's rows. An entry takes 124 bytes, a
 # row outside the heap 4.
 HEAP, _SHARE = 4, 16
 
 
 class HostQueue:
-    """The rows of one host, best first, and whether it may be used."""
+    """Rows of one host, best first, and when it may be used again."""
 
     __slots__ = (
         "floor", "heap", "in_flight", "most", "name", "number", "offer", "pages", "rest", "since", "status", "tail",
@@ -63,12 +62,12 @@ class HostQueue:
         self.name = name
         self.heap: list[Entry] = []
         self.most = 2 * HEAP  # entries before the heap is cut
-        self.floor: Entry | None = None  # none of the heap's entries is behind it, none of the other rows before it
-        self.tail: array[int] | None = None  # rows outside the heap: some repeatedly, some not to be fetched any more
+        self.floor: Entry | None = None  # lower bound of the heap: no entry is behind it, no other row before it
+        self.tail: array[int] | None = None  # rows outside the heap, with duplicates and closed rows
         self.status = IDLE
         self.offer: tuple[int, float, int, int] | None = None
-        self.rest: float | None = None  # negative score among the resting queues
-        self.since = 0.0  # last use
+        self.rest: float | None = None  # negative priority in the heap of resting queues
+        self.since = 0.0  # time of last use
         self.until = 0.0
         self.why = ""
         self.in_flight = 0
@@ -76,7 +75,7 @@ class HostQueue:
 
     @property
     def waiting(self) -> int:
-        """How many rows wait, about: some may be there several times."""
+        """Approximate number of waiting rows, with duplicates."""
         return len(self.heap) + (len(self.tail) if self.tail is not None else 0)
 
 
@@ -104,37 +103,37 @@ class Frontier:
         self.host_budget = host_budget
         self.patience = patience  # seconds that held rows wait for queues with free ones
         self._worth_waiting = min(WORTH_WAITING, patience)
-        self.choosy = choosy  # share of the best resting queue's score that a row must have
+        self.choosy = choosy  # minimum priority of a row, as a share of the best resting queue's
         self.order = order
         self.priority = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
         self.taken: dict[int, bool] = {}  # rows in flight, and whether each was free when it was picked
         self.queues: list[HostQueue] = []
-        self._holding = False  # whether any row was ever held back
+        self._holding = False  # true once any row was held back
         self._free_taken = 0
-        self._aged = False  # whether ties go by age
-        self._away: dict[bytes, bool] = {}  # what was in flight when it was put aside
-        self._witness = -1  # a row that was left when `left` was last asked
-        self._again = math.inf  # when to look again although nothing has happened
+        self._aged = False  # true if ties go by age instead of row number
+        self._away: dict[bytes, bool] = {}  # rows that were spilled while in flight
+        self._witness = -1  # a row found by the last call of `left`
+        self._again = math.inf  # when to check again even if nothing happens
         self._ready: list[tuple[int, float, int, int]] = []
         self._waiting: list[tuple[float, int]] = []
         self._resting: list[tuple[float, int]] = []
-        self._nearly: list[tuple[float, int]] = []  # waiting queues that may become ones to wait for
+        self._nearly: list[tuple[float, int]] = []  # waiting queues that will soon be worth waiting for
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
-        """Give rows their (new) scores. Seeds come before everything, whatever their score."""
+        """Set the priorities of rows. Seeds always come first."""
         self._fit()
         priorities = self._seeds_first(rows, priorities)
         before = self.priority[rows]
         self.priority[rows] = priorities
-        # Only a row that got better needs a new entry: one that got worse still has an entry above it.
+        # Rows that got worse still have an entry that is good enough.
         better = (priorities > before).nonzero()[0]
         if len(better):
             self._push_all(rows[better] if len(better) < len(rows) else rows)
 
     def _seeds_first(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> Priorities:
         finite = np.isfinite(priorities)
-        if np.count_nonzero(finite) < len(rows):  # no number, or none that can be compared: last, but not lost
+        if np.count_nonzero(finite) < len(rows):  # NaN and infinities come last
             priorities = np.where(finite, priorities, LAST)
         is_seed = self.table.is_seed[rows]
         if np.count_nonzero(is_seed):
@@ -143,10 +142,10 @@ class Frontier:
         return priorities.astype(np.float64, copy=False)
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
-        """Hold rows back, or let them go. Seeds are never held."""
+        """Set the levels of rows. Seeds always stay free."""
         self._fit()
         before = self.level[rows]
-        if not levels.any() and not before.any():  # nearly always: new rows, and all of them free
+        if not levels.any() and not before.any():  # nearly always: new free rows
             return
         self._holding = True
         levels = np.where(self.table.is_seed[rows], FREE, levels)
@@ -155,12 +154,12 @@ class Frontier:
         self._push_all(freed[self.priority[freed] > -math.inf])
 
     def _push_all(self, rows: Rows) -> None:
-        """New entries for those of the rows that may be fetched."""
+        """Add heap entries for those rows that may be fetched."""
         table, taken = self.table, self.taken
         if not len(rows):
             return
         queues = self.queues
-        self.queue(len(table.hosts) - 1)  # so that all of them are there
+        self.queue(len(table.hosts) - 1)  # create missing queues
         places = rows if self.order is None else self.order(rows)
         columns = (places, table.state[rows], self.level[rows], self.priority[rows], table.host[rows])
         for place, state, level, priority, number in zip(*(column.tolist() for column in columns), strict=True):
@@ -177,17 +176,17 @@ class Frontier:
                 self._cut(queue, sorted(queue.heap))
 
     def _append(self, queue: HostQueue, row: int) -> None:
-        """One row more that is not in the heap."""
+        """Add a row to the unsorted rest of a queue."""
         tail = queue.tail
         if tail is None:
             tail = queue.tail = array("i")
         tail.append(row)
-        if len(tail) > 4 * _SHARE * queue.most:  # many of them several times, perhaps
+        if len(tail) > 4 * _SHARE * queue.most:  # mostly duplicates, perhaps
             rows = np.unique(np.frombuffer(tail, np.int32))
             queue.tail, queue.most = array("i", rows.tobytes()), max(queue.most, len(rows) // _SHARE)
 
     def _cut(self, queue: HostQueue, entries: list[Entry]) -> None:
-        """Of some entries, in order, the first half is the heap from now on."""
+        """Keep the better half of sorted entries in the heap."""
         rows = [entry[2] & _ROW for entry in entries[queue.most // 2 :]]
         queue.heap[:] = entries[: queue.most // 2]
         queue.floor = queue.heap[-1]
@@ -196,7 +195,7 @@ class Frontier:
         queue.tail.extend(rows)
 
     def _refill(self, queue: HostQueue) -> bool:
-        """The best of the other rows are the heap from now on: whether there are any. What is in flight comes back."""
+        """Refill the heap from the other rows; return whether there are any. Rows in flight come back by `untake`."""
         assert queue.tail is not None
         rows = np.unique(np.frombuffer(queue.tail, np.int32))
         rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.priority[rows] > PRUNED)]
@@ -208,11 +207,11 @@ class Frontier:
         return bool(queue.heap)
 
     def _stand(self, queue: HostQueue, rows: Rows, places: NDArray[Any]) -> None:
-        """The queue has these rows, in this order."""
+        """Replace the rows of a queue by sorted ones."""
         queue.most = max(2 * HEAP, len(rows) // _SHARE)
         first = len(rows) if len(rows) <= queue.most else queue.most // 2
         levels, priorities = self.level[rows[:first]].tolist(), np.negative(self.priority[rows[:first]]).tolist()
-        queue.heap[:] = zip(levels, priorities, places[:first].tolist(), strict=True)  # what is sorted is a heap
+        queue.heap[:] = zip(levels, priorities, places[:first].tolist(), strict=True)  # a sorted list is a valid heap
         queue.floor = queue.tail = None
         if first < len(rows):
             queue.floor, queue.tail = queue.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
@@ -229,13 +228,12 @@ class Frontier:
             self.priority, self.level = fit(self.priority, n, -math.inf), fit(self.level, n, FREE)
 
     def state(self) -> State:
-        """Scores, levels, and the pages of each queue; heaps are made again, and what is in flight is none of it."""
+        """Return priorities, levels and page counts. Heaps are rebuilt, and rows in flight are not part of the state."""
         if type(self) is not Frontier:
             raise StateMismatch("only heaps can be made again from scores")
         return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
 
     def restore(self, state: State) -> None:
-        """Rank the rows of the table as a state says; nothing is in flight or waits."""
         self.priority, self.level = state["score"], state["level"]
         if len(self.level) != len(self.priority) or self.priority.dtype != np.float64 or self.level.dtype != np.uint8:
             raise StateMismatch("scores and levels do not fit")
@@ -249,7 +247,7 @@ class Frontier:
                 self._offer(queue, queue.heap[0])
 
     def _fill(self) -> None:
-        """Give all queues their rows, but for those in flight."""
+        """Fill all queues with the open rows of the table, without those in flight."""
         n, table = len(self.table), self.table
         priority, level = self.priority[:n], self.level[:n]
         rows = np.flatnonzero(
@@ -275,7 +273,7 @@ class Frontier:
         self._stand_all(short, rows, places)
 
     def _stand_all(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
-        """Lanes with few rows, by number, beginning and end: most have few, and it is quicker for many at once."""
+        """Fill queues with few rows (number, begin, end), many at once: most are short, and a call for each is slower."""
         if not queues:
             return
         first, last = queues[0][1], queues[-1][2]
@@ -291,19 +289,17 @@ class Frontier:
                 2 * HEAP,
             )
 
-    # -- hot and cold ------------------------------------------------------------------------------------------
-
     def by_age(self) -> None:
-        """From now on rows come and go (cold.py): ties go by when a row was discovered, and not by its number."""
+        """Break ties by age from now on, as spilling reuses row numbers."""
         if not self._aged:
             self._aged, self.order = True, _by_age(self.table, self.order)
 
     def pages(self) -> NDArray[np.int64]:
-        """The pages of each queue."""
+        """Return the page count of each queue."""
         return np.array([self.queue(number).pages for number in range(len(self.table.hosts))], np.int64)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Rows are put aside, whether they are in flight or not. `rebuild` has to follow."""
+        """Forget rows that are spilled, in flight or not. `rebuild` has to follow."""
         known: dict[str, NDArray[Any]] = {"score": self.priority[rows]}
         self.priority[rows], self.level[rows] = -math.inf, FREE
         for row in self.taken.keys() & set(rows.tolist()) if self.taken else ():
@@ -317,13 +313,13 @@ class Frontier:
                 self.taken[row] = free
 
     def forget(self, name: bytes, queue: str) -> None:
-        """What was in flight and is put aside is in flight no more."""
+        """End the visit of a row that was spilled while in flight."""
         if (free := self._away.pop(name, None)) is not None:
             self._free_taken -= free
             self.queue(self.table.host_number[queue]).in_flight -= 1
 
     def rebuild(self) -> None:
-        """All queues have the rows that are there now: whether they may be used is as it was."""
+        """Rebuild all queues from the current rows, and keep whether they are ready."""
         self.by_age()
         self._fit()
         self._ready, self._resting, self._witness = [], [], -1
@@ -338,13 +334,13 @@ class Frontier:
                 self._rest(queue, top)
 
     def queue(self, number: int) -> HostQueue:
-        """A queue by its number in the table."""
+        """Return a queue by its host number, created if needed."""
         while number >= len(self.queues):
             self.queues.append(HostQueue(len(self.queues), self.table.hosts[len(self.queues)]))
         return self.queues[number]
 
     def take(self, now: float) -> int:
-        """Take the best row of the ready queues, or -1: none is ready, or a better one is worth waiting for."""
+        """Take the best row of the ready queues; return -1 if none is ready or a better one is worth waiting for."""
         self._end_rests(now)
         while self._ready:
             entry = heappop(self._ready)
@@ -352,7 +348,7 @@ class Frontier:
             if queue.offer is not entry:
                 continue
             top = self._top(queue)
-            if top is None or top != entry[:3]:  # the queue's best has changed since it was offered
+            if top is None or top != entry[:3]:  # the queue's best row has changed since it was offered
                 self._offer(queue, top)
                 continue
             if not self._usable(queue, now):
@@ -370,12 +366,12 @@ class Frontier:
         return -1
 
     def take_this(self, row: int, now: float) -> None:
-        """Take a given row, one of `candidates`, whatever its score."""
+        """Take a given row, one of `candidates`."""
         self.queue(int(self.table.host[row])).since = now
         self.lend(row, free=bool(self.level[row] == FREE))
 
     def candidates(self, level: int, least: float, now: float) -> Rows:
-        """All rows of a level that could be taken now and score at least so much, by number. Looks at every row."""
+        """Return all rows of a level available now with at least this priority, by number. Scans all rows."""
         rows = self._worth(level, least)
         numbers = self.table.host[rows]
         usable = np.zeros(len(self.table.hosts), np.bool_)
@@ -395,15 +391,15 @@ class Frontier:
         return rows[~np.isin(rows, list(self.taken))] if self.taken else rows
 
     def left(self) -> bool:
-        """Whether a row is ranked, open, free, and may ever be taken, those in flight among them.
+        """Return whether any free, ranked row is left that may ever be taken, including those in flight.
 
-        It depends on nothing but what was learned: not on the time, nor on what is in flight. One such row is
-        remembered, so that all are looked at only when that one has gone.
+        It depends on learned state only, not on time or rows in flight. One such row is cached, so that all rows are
+        scanned only when that one is gone.
         """
         if self._witness < 0 or not self._is_left(np.array([self._witness])).any():
             rows = np.arange(len(self.table))
             rows = rows[self._is_left(rows)]
-            self._witness = int(rows[self.priority[rows].argmin()]) if len(rows) else -1  # the worst stays longest
+            self._witness = int(rows[self.priority[rows].argmin()]) if len(rows) else -1  # the worst one stays longest
         return self._witness >= 0
 
     def _is_left(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -417,7 +413,7 @@ class Frontier:
         return left
 
     def pruned(self) -> int:
-        """How many open rows their estimator wants not fetched, and that never were. Looks at every row."""
+        """Count the open rows that were pruned and never visited. Scans all rows."""
         n = len(self.table)
         self._fit()
         priority = self.priority[:n]
@@ -425,7 +421,7 @@ class Frontier:
         return int(np.count_nonzero(never & (priority <= PRUNED) & (priority > -math.inf)))
 
     def _end_rests(self, now: float) -> None:
-        """Lanes whose time has come may be used again."""
+        """Offer queues again whose waiting time is over."""
         self._again = math.inf
         while self._waiting and self._waiting[0][0] <= now:
             until, number = heappop(self._waiting)
@@ -434,27 +430,27 @@ class Frontier:
                 self._offer(queue, self._top(queue))
 
     def lend(self, row: int, *, free: bool) -> None:
-        """The row is in flight, whoever took it: from here, or from another frontier of the same rows."""
+        """Mark a row as in flight, taken from this frontier or from another over the same table."""
         self.queue(self.table.host.item(row)).in_flight += 1
         self.taken[row] = free
         self._free_taken += free
 
     def untake(self, row: int) -> None:
-        """The row's visit ended (for good or not): if it is still open it may be picked again."""
+        """Return a row after its visit; if still open it may be picked again."""
         self._free_taken -= self.taken.pop(row, False)
         self.queues[self.table.host.item(row)].in_flight -= 1
         if self.table.state.item(row) == OPEN:
             self._push_all(np.array([row], np.int32))
 
     def wake(self, name: str) -> None:
-        """Something about a queue changed: look again at when it is ready."""
+        """Recheck when a queue is ready."""
         number = self.table.host_number.get(name)
         if number is None or number >= len(self.queues):
             return
         queue = self.queues[number]
         if queue.status == READY:
             return
-        if self._top(queue) is None:  # nothing to wait for
+        if self._top(queue) is None:  # no rows, so no need to wait
             self._offer(queue, None)
         elif self._spent(queue):
             self._wait(queue, math.inf, SPENT)
@@ -462,12 +458,14 @@ class Frontier:
             self._wait(queue, *self.ready(name))
 
     def postpone(self, row: int, until: float, why: str) -> None:
-        """Give a row back, and leave its queue alone until then."""
+        """Return a row and block its queue until the given time."""
         self.untake(row)
         self._wait(self.queues[self.table.host[row]], until, why)
 
     def next_ready(self) -> float:
-        """When the next waiting queue becomes ready, or waiting for an answer is over; infinity if none waits."""
+        """Return when the next waiting queue becomes ready or a busy one is not worth waiting for any more, or
+        infinity.
+        """
         return min(self._again, self._next_waiting())
 
     def _next_waiting(self) -> float:
@@ -480,7 +478,7 @@ class Frontier:
         return math.inf
 
     def _free_soon(self, now: float) -> bool:
-        """Whether a free row is in flight, or could be fetched within our patience: held ones wait for it."""
+        """Return whether a free row is in flight or becomes available within our patience; held rows wait for it."""
         return self._free_taken > 0 or any(
             (top := self._top(queue)) is not None and top[0] == FREE
             for queue in self.queues
@@ -489,12 +487,12 @@ class Frontier:
         )
 
     def _bar(self, now: float) -> float:
-        """What a row must score, or the best resting queue is worth waiting for. Scores may be negative."""
+        """Return the minimum priority of a row, given the best queue worth waiting for. Priorities may be negative."""
         best = self._best_resting(now)
         return best - (1.0 - self.choosy) * abs(best) if best > -math.inf else best
 
     def _best_resting(self, now: float) -> float:
-        """The score of the best free row whose queue is in use, or will be ready before long; -inf if there is none."""
+        """Return the best priority of free rows whose queue is busy or ready soon; -inf if there is none."""
         while self._nearly and self._nearly[0][0] <= now + self._worth_waiting:
             queue = self.queues[heappop(self._nearly)[1]]
             if queue.status == WAITING and (top := self._top(queue)) is not None:
@@ -509,7 +507,7 @@ class Frontier:
                 if busy:
                     self._again = patience
                 return -worst
-            heappop(self._resting)  # it does not rest any more, or its best row is another now
+            heappop(self._resting)  # not resting any more, or its best row has changed
             if queue.rest == worst:
                 queue.rest = None
                 if top is not None:
@@ -517,19 +515,22 @@ class Frontier:
         return -math.inf
 
     def _rest(self, queue: HostQueue, top: Entry) -> None:
-        """Note the best row of a queue that can't be used now, for a choosy crawl."""
+        """Note the best row of a queue that is not ready, for a choosy crawl."""
         level, worst, _ = top
-        valued = level == FREE and worst > -math.inf  # a seed says nothing of what else its queue has to offer
+        # a seed's infinite priority says nothing about the queue's other rows
+        valued = level == FREE and worst > -math.inf
         if self.choosy and valued and (queue.rest is None or worst < queue.rest):
             queue.rest = worst
             heappush(self._resting, (worst, queue.number))
 
     def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
-        """The scores of the best rows that could be taken now; those that are held come last. Of each queue there are as
-        many as may be in flight at once, or any number if that is 0; as far as its heap goes."""
+        """Return the priorities of the n best rows available now, held ones last.
+
+        Each queue contributes up to `at_once` rows (0: any number), as far as its heap reaches.
+        """
         offers = self._best_offers(n, now)
         best = [offer[:2] for offer in offers]
-        for offer in offers if at_once != 1 else ():  # other queues stand behind n better rows
+        for offer in offers if at_once != 1 else ():  # other queues rank behind n better rows
             queue = self.queues[offer[3]]
             room = at_once - queue.in_flight - 1 if at_once else n
             if self.host_budget:
@@ -538,7 +539,7 @@ class Frontier:
         return [-worst if level == FREE else LAST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:
-        """The offers of some queues, the best ones, each with what its best row is worth by now."""
+        """Return the offers of the n best queues, with the current priority of their best row."""
         self._end_rests(now)
         best: list[tuple[int, float, int, int]] = []
         while self._ready and len(best) < n:
@@ -547,7 +548,7 @@ class Frontier:
             if queue.offer is not offer:
                 continue
             top = self._top(queue)
-            if top is None or top != offer[:3]:  # it has got worse since it was offered
+            if top is None or top != offer[:3]:  # worse than when it was offered
                 self._offer(queue, top)
             else:
                 best.append(offer)
@@ -556,7 +557,7 @@ class Frontier:
         return best
 
     def _behind(self, queue: HostQueue, n: int) -> list[tuple[int, float]]:
-        """Level and negative score of some of a queue's rows, the best ones after the first."""
+        """Return level and negative priority of the n best rows of a queue after the first."""
         rows = dict.fromkeys(entry[2] & _ROW for entry in queue.heap)
         known = ((row, self.level.item(row), self.priority.item(row)) for row in rows)
         state, taken = self.table.state, self.taken
@@ -568,23 +569,24 @@ class Frontier:
         return nsmallest(n + 1, true)[1:]
 
     def best_soon(self, now: float) -> float:
-        """The score of the best row that could be taken before long, but not now; -inf if there is none, or nobody is
-        choosy."""
+        """Return the best priority of rows available soon but not now; -inf if there is none or the crawl is not
+        choosy.
+        """
         return self._best_resting(now) if self.choosy else -math.inf
 
     def head(self, n: int) -> list[str]:
-        """Names of some queues that are about to be picked."""
+        """Return the names of some queues that will be picked from soon."""
         return [self.queues[offer[3]].name for offer in self._ready[:n]]
 
     def waiting(self) -> list[HostQueue]:
-        """Lanes that have rows but may not be used now."""
+        """Return the queues that have rows but are not ready."""
         return [queue for queue in self.queues if queue.status in (WAITING, PARKED) and self._top(queue) is not None]
 
     def _spent(self, queue: HostQueue) -> bool:
         return self.host_budget > 0 and queue.pages + queue.in_flight >= self.host_budget
 
     def _usable(self, queue: HostQueue, now: float) -> bool:
-        """Whether the queue may be used now; if not, it waits from here on."""
+        """Return whether the queue may be used now; if not, it waits from now on."""
         until, why = (math.inf, SPENT) if self._spent(queue) else self.ready(queue.name)
         if until > now:
             self._wait(queue, until, why)
@@ -604,7 +606,7 @@ class Frontier:
             heappush(self._nearly, (until, queue.number))
 
     def _offer(self, queue: HostQueue, top: Entry | None) -> None:
-        """Put the queue up for picking under its best row; an earlier offer is void."""
+        """Offer the queue under its best row, replacing earlier offers."""
         if top is None:
             queue.status, queue.offer = IDLE, None
         else:
@@ -615,7 +617,7 @@ class Frontier:
                 heapify(self._ready)
 
     def _top(self, queue: HostQueue) -> Entry | None:
-        """The queue's best entry that is true: open, not taken, not shut, and with its present level and score."""
+        """Return the queue's best valid entry: open, not in flight or shut, with current level and priority."""
         heap, state, levels, priorities = queue.heap, self.table.state, self.level, self.priority
         while heap or (queue.tail is not None and self._refill(queue)):
             entry = heap[0]
@@ -634,13 +636,13 @@ class Frontier:
                     self._append(queue, row)
                 else:
                     heapreplace(heap, true)
-            else:  # an older, worse entry; the better one is elsewhere in the heap
+            else:  # outdated; a better entry is elsewhere in the heap
                 heappop(heap)
         return None
 
 
 def _by_age(table: Table, order: Order | None) -> Order:
-    """Places among equals by when rows were discovered, or by what `order` says of that."""
+    """Return a tie order by age of discovery, or by `order` applied to the age."""
 
     def places(rows: Rows) -> NDArray[np.int64]:
         age = table.age(rows)

@@ -1,9 +1,9 @@
-"""The names of all rows, and the way back from a name to its row: texts in one array, fingerprints in two.
+"""Compact storage of node names, and a hash table from name to row.
 
-A name takes its own bytes and 12 more, a fingerprint some 17 to 34; a list and a dictionary of strings take 190 bytes
-beside the text. A fingerprint is the first 64 bits of BLAKE2b, which nobody can aim at: among a hundred million
-names two have the same one with a probability of 3 in 10,000. Then both are told apart by their texts, which are always
-compared, and the second is kept in a dictionary.
+A name takes its bytes plus 12, a hash table entry 17 to 34 bytes; a list and dict of strings would take 190 bytes
+besides the text. Fingerprints are the first 64 bits of BLAKE2b, so collisions can't be provoked; among 100 million
+names the probability of one is 3 in 10,000. Texts are always compared, and the second of two colliding names is kept in
+a dict.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import State, StateMismatch
 
-EMPTY = -1  # no fingerprint
-MOST_PLAIN = 1 << 16  # names up to which a dictionary of strings knows them: faster, and still small
-AT_ONCE = 1 << 14  # names put together at once
-FULL = 0.7  # share of places taken before the table doubles
+EMPTY = -1  # empty slot of the hash table
+MOST_PLAIN = 1 << 16  # maximum names in a plain dict: faster, and still small
+AT_ONCE = 1 << 14  # names joined at once
+FULL = 0.7  # maximum load factor of the hash table
 
 
 class Nodes(Sequence[str]):
-    """Texts by number, which may be replaced.
+    """List of strings stored in one byte array; items may be replaced.
 
     >>> nodes = Nodes(); nodes.append("a"); nodes.append("http://b.test/"); nodes[0] = "ä"
     >>> list(nodes), nodes == ["ä", "http://b.test/"]
@@ -62,12 +62,11 @@ class Nodes(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def text(self, row: int) -> bytes:
-        """A node's bytes."""
+        """Return a name as UTF-8."""
         begin = self._begin.item(row)
         return self._bytes[begin : begin + self._length.item(row)].tobytes()
 
     def append(self, node: str) -> None:
-        """One row more."""
         row = self._size
         if row == len(self._begin):
             self._begin, self._length = fit(self._begin, row + 1), fit(self._length, row + 1)
@@ -75,7 +74,7 @@ class Nodes(Sequence[str]):
         self.put(row, node.encode("utf-8", "surrogatepass"))
 
     def put(self, row: int, text: bytes) -> None:
-        """The row's name is this from now on; where the one before stood is free after `tidy`."""
+        """Set the name of a row; `tidy` frees the space of the old one."""
         begin, end = self._used, self._used + len(text)
         if end > len(self._bytes):
             self._bytes = fit(self._bytes, end)
@@ -83,7 +82,7 @@ class Nodes(Sequence[str]):
         self._begin[row], self._length[row], self._used = begin, len(text), end
 
     def tidy(self) -> None:
-        """Let go of what no row is called any more, if that is more than half of it."""
+        """Free the space of replaced names if it is more than half."""
         n = self._size
         if self._used < 2 * int(self._length[:n].sum()) + (1 << 20):
             return
@@ -112,12 +111,12 @@ class Nodes(Sequence[str]):
 
 
 def fingerprints(texts: Iterable[bytes]) -> NDArray[np.uint64]:
-    """64 bits of each text."""
+    """Return a 64-bit hash of each text."""
     return np.frombuffer(b"".join([blake2b(text, digest_size=8).digest() for text in texts]), np.uint64)
 
 
 class Fingerprints:
-    """A number for each fingerprint, -1 for those that are not there. None is ever taken out.
+    """Hash table from fingerprint to number, without deletion; lookups return -1 for unknown keys.
 
     >>> some = Fingerprints(); some.put(7, 0); some.put(7 + 1024, -5); some.put(7, 3)
     >>> some.find(np.array([7, 8, 1031], np.uint64)).tolist(), len(some)
@@ -133,7 +132,7 @@ class Fingerprints:
         return self._size
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The number of each."""
+        """Look up many keys."""
         at = self._places(keys)
         found = self._numbers.take(at)
         astray = ((self._keys.take(at) != keys) & (found != EMPTY)).nonzero()[0]
@@ -145,11 +144,11 @@ class Fingerprints:
         return found
 
     def one(self, key: int) -> int:
-        """The number of a single one."""
+        """Look up one key."""
         return self._numbers.item(self._at(key))
 
     def _at(self, key: int) -> int:
-        """The place of a fingerprint, or the one where it belongs."""
+        """Return the slot of a key, or the empty one where it belongs."""
         last = len(self._keys) - 1
         at = key & last
         while self._numbers.item(at) != EMPTY and self._keys.item(at) != key:
@@ -157,7 +156,7 @@ class Fingerprints:
         return at
 
     def put(self, key: int, number: int) -> None:
-        """A fingerprint's number, new or another one."""
+        """Set the number of a key."""
         at = self._at(key)
         if self._numbers.item(at) == EMPTY:
             self._size += 1
@@ -166,7 +165,7 @@ class Fingerprints:
             self._grow(2 * len(self._keys))
 
     def put_all(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
-        """The same for many, each of which is there once."""
+        """Set the numbers of many distinct keys."""
         size = len(self._keys)
         while self._size + len(keys) > FULL * size:
             size *= 2
@@ -177,7 +176,7 @@ class Fingerprints:
         while len(left):
             there, key = at[left], keys[left]
             new = self._numbers[there] == EMPTY
-            self._keys[there[new]] = key[new]  # of several the last one wins: the others go on
+            self._keys[there[new]] = key[new]  # if several keys want one slot, the last is stored and the others go on
             won = self._keys[there] == key
             self._size += int(np.count_nonzero(new & won))
             self._numbers[there[won]] = numbers[left[won]]
@@ -209,9 +208,9 @@ class Fingerprints:
 
 
 class Known:
-    """The row of each name: a dictionary while there are few, then fingerprints.
+    """Row of each name: a dict while there are few, then a hash table.
 
-    A name that was put aside (`away`) has a number below -1, which `recall` turns into a row again.
+    Spilled names have numbers below -1, which `recall` turns into rows again.
 
     >>> nodes = Nodes(); known = Known(nodes)
     >>> nodes.append("a"); known["a"] = 0
@@ -223,8 +222,8 @@ class Known:
         self._nodes = nodes
         self._plain: dict[str, int] | None = {}
         self._fingerprints = Fingerprints()
-        self._twins: dict[str, int] = {}  # names whose fingerprint is another one's
-        # Rows of what was put aside under some numbers, each if this is its name.
+        self._twins: dict[str, int] = {}  # names with the fingerprint of another name
+        # Reload spilled rows by number and name; None where the name is another one.
         self.recall: Callable[[list[int], list[bytes]], list[int | None]] | None = None
 
     def __len__(self) -> int:
@@ -259,12 +258,11 @@ class Known:
     @overload
     def get(self, node: str, default: int) -> int: ...
     def get(self, node: str, default: int | None = None) -> int | None:
-        """The row of a name."""
         found = self._plain.get(node) if self._plain is not None else self._one(node)
         return default if found is None else found
 
     def _one(self, node: str) -> int | None:
-        """The row of a single name; as `rows`, in a tenth of the time."""
+        """Return the row of one name; ten times as fast as `rows`."""
         text = node.encode("utf-8", "surrogatepass")
         number = self._fingerprints.one(int(fingerprints([text])[0]))
         if number > EMPTY and self._nodes.text(number) == text:
@@ -275,7 +273,7 @@ class Known:
         return self._twins.get(node) if found is None else found
 
     def rows(self, nodes: Sequence[str]) -> list[int | None]:
-        """The rows of names; None for those not known."""
+        """Return the rows of names; None for unknown ones."""
         if self._plain is not None:
             return list(map(self._plain.get, nodes))
         if not nodes:
@@ -295,7 +293,7 @@ class Known:
         return found
 
     def here(self, node: str) -> int | None:
-        """The row of a name, if it is not put aside; nothing is recalled."""
+        """Return the row of a name without reloading spilled rows."""
         recall, self.recall = self.recall, None
         try:
             return self.get(node)
@@ -304,21 +302,21 @@ class Known:
 
     @property
     def twins(self) -> list[int]:
-        """The rows of names whose fingerprint is another one's."""
+        """Rows of names with the fingerprint of another name."""
         return list(self._twins.values())
 
     def renumber(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
-        """These fingerprints, which are there, have other numbers from now on."""
+        """Change the numbers of known fingerprints."""
         self._fingerprints.put_all(keys, numbers)
 
     def keys(self, texts: Sequence[bytes]) -> NDArray[np.uint64]:
-        """The fingerprints of names that are known."""
+        """Return the fingerprints of known names."""
         if self._plain is not None:
             self._thin()
         return fingerprints(texts)
 
     def _thin(self) -> None:
-        """From here on by fingerprints."""
+        """Switch from the dict to the hash table."""
         plain, self._plain = self._plain or {}, None
         keys = fingerprints(node.encode("utf-8", "surrogatepass") for node in plain)
         _, first = np.unique(keys, return_index=True)
@@ -329,7 +327,7 @@ class Known:
             self._twins = {node: row for at, (node, row) in enumerate(plain.items()) if at in others}
 
     def state(self) -> State:
-        """The fingerprints, where there are some: else all are known by their names."""
+        """Return the hash table, or an empty state while there is only the dict."""
         if self._plain is not None:
             return {}
         return {"fingerprints": self._fingerprints.state(), "twins": dict(self._twins)}

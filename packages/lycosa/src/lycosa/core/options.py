@@ -1,4 +1,4 @@
-"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this."""
+"""All options of a crawl; the command line, `crawl.toml`, the Python API and the reference are generated from them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from lycosa.core.spec import parse, spell
 FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
 
 
-HOT = 500_000  # known addresses that are kept in memory
+HOT = 500_000  # known addresses kept in memory
 
 
-# What options are about, each under the first of its group
+# Title of each group, by its first option
 GROUPS = {
     "topic": "Topic", "space": "Where to start", "strategy": "What to fetch next", "budget": "How much",
     "hosts": "Where to go", "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser",
@@ -32,10 +32,10 @@ GROUPS = {
 def option(
     default: Any, help: str, *, flag: str = "", metavar: str = "", typed: bool = True, common: bool = False
 ) -> Any:
-    """Return a field with its help; `flag` is its name on the command line where that differs.
+    """Return a dataclass field with its help; `flag` is its command-line name where that differs.
 
-    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python. `lycosa crawl --help` lists
-    those that are `common`, `--help-all` all.
+    Options that are not `typed` have no flag; they are set in `crawl.toml` and from Python. `lycosa crawl --help` lists
+    the `common` ones, `--help-all` all.
     """
     metadata = {"help": help, "flag": flag, "metavar": metavar, "typed": typed, "common": common}
     if isinstance(default, list):
@@ -43,20 +43,20 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-STRATEGY = "scent"  # what to fetch next where neither the user nor the space names a strategy
-WARC_PREFIX = "lycosa"  # what the names of WARC files begin with
-LARGEST = 1_000_000  # bytes of a file of options
-MOST_PARTS = 16  # of a key in such a file; ours have one
+STRATEGY = "scent"  # if neither the user nor the space names a strategy
+WARC_PREFIX = "lycosa"
+LARGEST = 1_000_000  # maximum bytes of a configuration file
+MOST_PARTS = 16  # maximum parts of a dotted key in a configuration file; ours have one
 
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
-# Options that are one of a few words
+# Options with a fixed set of values
 CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all")}
 
 
 @dataclass
 class Options:
-    """What to hunt, from where, how far, how politely."""
+    """Options of a crawl."""
 
     topic: str = option("", "The topic in words, for example 'coral reef bleaching'.", common=True)
     terms: str = option(
@@ -407,7 +407,7 @@ class Options:
 
     @property
     def subject(self) -> str:
-        """What is hunted, in a few words."""
+        """Short description of the topic, for titles and lists."""
         if self.examples and not self.topic:
             return f"pages like {self.examples[0]}"
         if self.model and not self.topic:
@@ -416,16 +416,16 @@ class Options:
         return told or (self.space if self.space != "web" else self.judge)
 
     def files(self) -> dict[str, str]:
-        """The files that a crawl goes by, each under the name of its option."""
+        """Return the files that a crawl depends on, by option name."""
         found = {name: str(getattr(self, name)) for name in ("model", "background") if getattr(self, name)}
-        if self.ontology and not Path(self.ontology).is_dir():  # WordNet's files are no part of a crawl
+        if self.ontology and not Path(self.ontology).is_dir():  # WordNet's files are not copied into a crawl
             found["ontology"] = self.ontology
         _, given = parse(self.strategy)
         of_strategy = [given[key] for key in FILES if given.get(key)]
         return {**found, "strategy": of_strategy[0]} if of_strategy else found
 
     def with_files(self, names: Mapping[str, str]) -> Options:
-        """The same with these files in their place."""
+        """Return a copy with other paths of these files."""
         changed: dict[str, Any] = dict(names)
         if "strategy" in changed:
             name, given = parse(self.strategy)
@@ -434,7 +434,7 @@ class Options:
         return replace(self, **changed)
 
     def check(self) -> None:
-        """Refuse values that can't work, each with its remedy."""
+        """Raise InputError for invalid values."""
         least: dict[str, float] = {
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_disk": 0, "max_time": 0, "host_budget": 0,
             "max_depth": 0,
@@ -473,7 +473,7 @@ class Options:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
-        """Options from a parsed TOML file; a wrong key or type is an error that names it."""
+        """Make options from parsed TOML; raise InputError for unknown keys and wrong types."""
         kinds = typing.get_type_hints(cls)
         known = {f.name for f in fields(cls)}
         for key, value in values.items():
@@ -495,12 +495,12 @@ class Options:
             told = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets in brackets
+        except (ValueError, RecursionError) as error:  # also raised for numbers of thousands of digits and deep nesting
             raise InputError(f"{path} is not valid TOML: {error}") from error
         return cls.from_mapping(told, str(path))
 
     def to_toml(self) -> str:
-        """The options as a file that explains itself: what is set, and, commented out, what could be."""
+        """Return a commented TOML file; options with their default value are commented out."""
         lines = ["# A crawl by Lycosa. Change what you like, then continue with: lycosa resume <this directory>"]
         for item in fields(self):
             if group := GROUPS.get(item.name):
@@ -512,7 +512,8 @@ class Options:
 
 
 def _flat(text: str) -> str:
-    """TOML without keys of very many parts: a parser takes memory with the square of them.
+    """Return TOML text unchanged, or raise ValueError if a key has too many parts: parser memory grows with their
+    square.
 
     >>> _flat("a.b = 'c.d' # e.g. f.g")
     "a.b = 'c.d' # e.g. f.g"
@@ -524,7 +525,7 @@ def _flat(text: str) -> str:
 
 
 def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:
-    """Name, flag, type, default, group and help of each option."""
+    """Yield name, flag, type, default, group and help of each option."""
     kinds, group = typing.get_type_hints(Options), ""
     for item in fields(Options):
         group = GROUPS.get(item.name, group)
@@ -532,7 +533,7 @@ def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:
 
 
 def flag_of(name: str) -> str:
-    """Return the option's name on the command line; its own name if it has none there.
+    """Return an option's flag, or its name if it has no flag.
 
     >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive"), flag_of("min_rate")
     ('--per-host', '--host', '--archive', 'min_rate')
@@ -542,7 +543,6 @@ def flag_of(name: str) -> str:
 
 
 def default_of(item: Field[Any]) -> Any:
-    """A field's default, made if it has to be."""
     return [] if isinstance(item.default_factory, types.FunctionType) else item.default
 
 
@@ -563,7 +563,7 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
 
 
 def toml_of(value: Any) -> str:
-    """A value as TOML has it.
+    """Format a value as TOML.
 
     >>> toml_of(["a \\"b\\"", True, 0.5])
     '["a \\\\"b\\\\"", true, 0.5]'

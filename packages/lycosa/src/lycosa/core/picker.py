@@ -1,8 +1,7 @@
-"""Step 1 of the loop: what is visited next, something new or something that is due, and when.
+"""Step 1 of the crawl loop: pick the next visit, new or due again, within concurrency, rate limit and budgets.
 
-The strategy takes what is new from the frontier, the keeper knows what is due again. How many visits are under way at
-once, how many requests an hour and how many at all is decided here, too. What is picked is not learned: a resumed crawl
-has nothing under way.
+New nodes come from the strategy and the frontier, due ones from the scheduler. Picks are not part of the learned state:
+a resumed crawl has nothing in flight.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ from lycosa.core.types import Task, Visit
 
 @dataclass(slots=True)
 class ShardBudget:
-    """What a shard may spend of the budget of the whole crawl; more is granted as it goes."""
+    """Share of the crawl's budget leased to one shard."""
 
     pages: int = 0
-    requests: int = 0  # in all, with what was spent before
-    until: float = 0.0  # end of the lease: nothing is sent after that
-    over: str = ""  # why the whole crawl is over
+    requests: int = 0  # in total, including those sent before the lease
+    until: float = 0.0  # end of the lease; nothing is sent later
+    over: str = ""  # why the whole crawl ended
 
     def covers(self, pages: int, requests: int, now: float) -> bool:
-        """Whether one more may be fetched, beside so many that were or are under way."""
+        """Return whether one more page may be fetched, given those fetched or in flight."""
         return not self.over and pages < self.pages and requests < self.requests and now < self.until
 
 
 class Picker:
-    """Says which node comes next. A task that it gives is in flight until it is given back, postponed or finished."""
+    """Returns the next task. It stays in flight until given back, postponed or finished."""
 
     def __init__(
         self,
@@ -71,30 +70,28 @@ class Picker:
         self.refreshing = self.scheduler.refreshes
         self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
-        self.allowance: ShardBudget | None = None  # of a shard: how much of the whole budget it may spend by now
+        self.allowance: ShardBudget | None = None  # budget of a shard; None for a crawl without shards
         self._meter = meter or Meter()
-        self._tasks = 0  # under way: started, and not yet finished
-        self._pages = 0  # those among them that may become pages
+        self._tasks = 0  # started and not finished
+        self._pages = 0  # tasks in flight that may become pages
         self._deadline = NEVER
-        self._before = 0  # requests that the budget does not count
-        self._received = 0  # bytes before this run, less what the meter said then
-
-    # -- what comes next ---------------------------------------------------------------------------------------
+        self._before = 0  # requests not counted by this run's budget
+        self._received = 0  # bytes received before this run, minus the meter's count at its start
 
     def next(self, now: float) -> Task | None:
-        """Something new or something that is due: whose turn it is, comes first. None if nothing can be had now."""
+        """Return the next task, new or due; None if nothing can be fetched now."""
         if self._tasks >= self.concurrency or self._over(now) or self.pace.next(now) > now or not self._allowed(now):
             return None
         if self._tasks and self._hold(now) > now:
             return None
-        if self.spent(now):  # but not what the pages lack
+        if self.spent(now):  # the page budget does not apply to page assets
             return self._due(now)
         if self.scheduler.wants_turn():
             return self._due(now) or self._new(now)
         return self._new(now) or self._due(now)
 
     def _new(self, now: float) -> Task | None:
-        """The frontier's best node that can be had."""
+        """Return the best available node of the frontier as a task."""
         if not self.scheduler.explores:
             return None
         number = self.tally.picks + 1
@@ -114,22 +111,20 @@ class Picker:
         )
 
     def _due(self, now: float) -> Task | None:
-        """What the keeper wants fetched: a node that was visited before, as a rule."""
+        """Return the scheduler's next task, usually a revisit."""
         while (task := self.scheduler.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
             if task.row not in self.frontier.taken:
                 self.frontier.lend(task.row, free=True)
                 break
-            self.scheduler.give_back(task, now + 60.0)  # the strategy was quicker
+            self.scheduler.give_back(task, now + 60.0)  # the strategy has picked it already
         return task
 
     def _is_open(self, task: Task) -> bool:
-        """Whether the task is the first visit of a row, which the strategy might pick as well."""
+        """Return whether this is a first visit, which the strategy might pick as well."""
         return task.row >= 0 and self.table.state.item(task.row) == OPEN
 
-    # -- what becomes of it ------------------------------------------------------------------------------------
-
     def start(self, task: Task, sent: float | None = None) -> None:
-        """The task is under way, or an errand for it. `sent`: when its request is sent, if one is."""
+        """Count a task, or its prerequisite, as in flight; `sent` is the time of its request, if there is one."""
         self._tasks += 1
         self._pages += task.row >= 0
         self.tally.picks += task.pick > 0
@@ -137,29 +132,27 @@ class Picker:
             self.pace.take(sent)
 
     def finish(self, task: Task) -> None:
-        """What was started has been recorded."""
+        """Count a task as recorded."""
         self._tasks -= 1
         self._pages -= task.row >= 0
         self.give_back(task)
 
     def give_back(self, task: Task) -> None:
-        """The task is not in flight any more: recorded, forgotten, or something else has to come first."""
+        """Return a task that was recorded, cancelled, or has to wait for a prerequisite."""
         if task.due:
             self.scheduler.give_back(task)
         if (row := self._row(task)) >= 0:
             self.frontier.untake(row)
 
     def postpone(self, task: Task, until: float, why: str) -> None:
-        """The task has to wait, as its host does."""
+        """Return a task that has to wait until its host is ready."""
         if task.due:
             self.scheduler.give_back(task, until)
         if (row := self._row(task)) >= 0:
             self.frontier.postpone(row, until, why)
 
     def _row(self, task: Task) -> int:
-        """The row of the frontier that a task's node has by now; -1 if it never had one, or was put aside: then it is
-        in flight no more.
-        """
+        """Return the current row of a task, or -1 if it has none or was spilled, which also ends its flight."""
         spilled = self.table.spilled
         if task.row < 0 or task.follows:
             return -1
@@ -171,14 +164,12 @@ class Picker:
         return -1 if row is None else row
 
     def recall(self, visit: Visit) -> None:
-        """A visit of an earlier run: an hour is not spent twice."""
+        """Count a visit of an earlier run in the rate limit."""
         if visit.address:
             self.pace.take(visit.started)
 
-    # -- when to wait, when to end -----------------------------------------------------------------------------
-
     def begin(self, now: float, full: Callable[[], None]) -> None:
-        """What this run may spend, by what the log knows of those before it; `full` is called when all bytes are."""
+        """Start a run: compute the remaining budgets; `full` is called when the byte budget is spent."""
         self._tasks = self._pages = 0
         self._deadline = now + self.budget.seconds if self.budget.seconds else NEVER
         self._before = self.tally.requests if self.refreshing else self.tally.spent[LOOKS]
@@ -188,21 +179,21 @@ class Picker:
 
     @property
     def under_way(self) -> tuple[int, int]:
-        """How many requests are in flight, and how many of them may become pages."""
+        """Number of requests in flight, and of those that may become pages."""
         return self._tasks, self._pages
 
     @property
     def received(self) -> int:
-        """Bytes so far, those of what was given up among them."""
+        """Bytes received so far, including abandoned responses."""
         return max(self.tally.bytes, self._received + self._meter.bytes)
 
     @property
     def is_full(self) -> bool:
-        """Whether as many bytes have come as may, those of what is in flight among them."""
+        """True if the byte budget is spent, including bytes in flight."""
         return self._meter.bytes >= self._meter.limit
 
     def spent(self, now: float) -> str:
-        """Which budget is spent, with what is under way; empty if something more may be sent."""
+        """Return which budget is spent, including tasks in flight, or an empty string."""
         budget, tally = self.budget, self.tally
         if self.stopped:
             return STOPPED
@@ -215,7 +206,7 @@ class Picker:
         return TIME_SPENT if now >= self._deadline else ""
 
     def _over(self, now: float) -> str:
-        """The same, but that the pages are spent does not count where something else may be due."""
+        """Like `spent`, but ignore the page budget if the scheduler fetches page assets."""
         spent = self.spent(now)
         return "" if spent == PAGES_SPENT and self.scheduler.completes else spent
 
@@ -224,7 +215,7 @@ class Picker:
         return allowance is None or allowance.covers(tally.pages + self._pages, tally.requests + self._tasks, now)
 
     def why_over(self, now: float) -> str:
-        """Asked when nothing that counts is in flight: why the crawl is over, or empty if it only has to wait."""
+        """Return why the crawl is over, or an empty string if it only has to wait. Call it with nothing in flight."""
         if self.allowance is not None and not self.stopped:
             return self.allowance.over
         if spent := self._over(now):
@@ -235,7 +226,7 @@ class Picker:
             return spent
         if not self.scheduler.explores:
             return REFRESHED
-        if self.pace.next(now) > now:  # lanes may be ready that wait for nothing else
+        if self.pace.next(now) > now:  # hosts may be ready already
             return ""
         until = self.frontier.next_ready()
         if until == NEVER:
@@ -243,7 +234,7 @@ class Picker:
         return LEFT_ALONE if until > now + self.patience else ""
 
     def next_ready(self, now: float) -> float:
-        """When there may be something to visit; NEVER if only an answer can change that."""
+        """Return when to pick again; NEVER if only a response can change anything."""
         if self._tasks >= self.concurrency or self._over(now) or not self._allowed(now):
             return NEVER
         until = self.pace.next(now)

@@ -1,15 +1,10 @@
-"""What the engine asks of its parts. Each is a few methods; most have sensible defaults in the base classes.
+"""Interfaces of the engine's parts; most base classes have sensible defaults.
 
-Space      where nodes are visited        (web, recorded crawl, graph, ...)
-Reader     turns a page into terms, once  (text/)
-Topic      says what is relevant          (beta of a page, alpha of a link)
-Learner    a topic that gets better       (lessons, labels)
-Estimator  says what a node is worth      (learn, score)
-Strategy   says what to fetch next        (greedy over an estimator, a bandit over several)
-TrapFilter     says what to hold back         (traps/)
-Keeper     says what to visit again       (revisit/)
-Archive    keeps the bytes                (WARC)
-Log        keeps the events               (SQLite, memory)
+Space           visits nodes: web, recorded crawl, graph, ... TermReader      turns a page into terms, once per page
+Judge           returns the relevance of a page and its links Learner         a judge that learns from pages and labels
+Estimator       predicts the priority of links Strategy        picks the next link, by one estimator or several
+TrapFilter      holds back likely traps VisitScheduler  schedules revisits and page assets PageArchive     stores the
+bytes: WARC Log             stores the events: SQLite, memory
 """
 
 from __future__ import annotations
@@ -60,92 +55,93 @@ _NO_ROWS, _NO_LEVELS = np.zeros(0, np.intp), np.zeros(0, np.uint8)
 
 
 class Space:
-    """Anything that can be visited. Subclasses need `visit` only; the rest is for spaces that can be hurt.
+    """Base class of everything that can be crawled. Only `visit` is required; the rest is for spaces that need
+    politeness.
 
-    A *lane* is what must not be hurried: on the web, the host. `ready` is asked before each pick.
+    A host key groups the nodes that share delays: on the web, their host. `ready` is asked before each pick.
     """
 
     meter: Meter | None = None
-    """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
+    """Counts bytes as they arrive, so that a byte budget also stops requests in flight."""
     mark: CrashMarker | None = None
-    """Which page is being read, for the next run to know if this one dies of it."""
+    """Names the page being read, for crash recovery."""
     strategy: str = ""
-    """The strategy that suits it, for crawls of which nobody names one; empty: scent."""
+    """Default strategy of the space; empty: scent."""
     has_addresses: bool = False
-    """Whether nodes are addresses, of which sitemaps, feeds and lists name many: files of seeds may be such."""
+    """True if nodes are web addresses, so that seed files may be sitemaps, feeds or lists."""
     has_traps: bool = False
-    """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
+    """True if pages may be generated endlessly, copied or stuffed, so that a trap filter is needed."""
     has_versions: bool = False
-    """Whether what was visited can be looked at again, to see what has become of it."""
+    """True if nodes can be revisited to detect changes."""
     at_once: int = 0
-    """Nodes of one lane whose visits may begin at the same moment; 0: as many as one likes."""
+    """Maximum concurrent visits per host key; 0: no limit."""
     driven: str = ""
-    """Who drives it, where that is another program than Lycosa: seeds and visits come from there."""
+    """Program that drives the crawl instead of Lycosa and supplies seeds and visits; empty: none."""
 
     def scope(self, options: Options) -> Callable[[str, int], bool]:
-        """Which nodes, at which depth, belong to a crawl with these options: all, unless a space knows of limits."""
+        """Return which nodes, at which depth, belong to a crawl with these options; all by default."""
         return lambda node, depth: True
 
     def visit(self, task: Task) -> Awaitable[Page]:
-        """Look at a node: a page and its links. Failures are outcomes, not exceptions."""
+        """Return the page at a node and its links. Failures are outcomes, not exceptions."""
         raise TypeError(f"{type(self).__name__} has no visit(task): a space needs that one method")
 
     def node(self, text: str) -> str | None:
-        """The node that a person means who types this as a seed; None if it can't be one."""
+        """Return the node that a user means by a seed; None if invalid."""
         return text
 
     def host_key(self, node: str) -> str:
-        """The lane of a node."""
+        """Return the host key of a node."""
         return ""
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """When the lane may be used next and what it waits for; NEVER while it is fully busy."""
+        """Return when a host may be used next and why it waits; NEVER while all its slots are in use."""
         return 0.0, ""
 
     def hold(self, now: float) -> float:
-        """Until when nothing more is to be picked, as what is under way may change what is best; 0: go on."""
+        """Return until when to pick nothing because visits in flight may change the best node; 0: don't wait."""
         return 0.0
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
+        """Return the task to do before a node, an outcome and reason if it must not be fetched, or None."""
         return None
 
     def start(self, seed: Seed) -> None:
-        """See a recorded seed that has data, live or replayed, before it joins the frontier."""
+        """Learn from a recorded seed with data, live or replayed, before it joins the frontier."""
 
     def learn(self, visit: Visit) -> None:
-        """See a recorded visit, live or replayed: robots rules, hosts' delays."""
+        """Learn from a recorded visit, live or replayed: robots rules, hosts' delays."""
 
     def trap_filter(self, trap_filter: TrapFilter) -> TrapFilter:
-        """Who holds rows back: the one given, unless the space has a word on it."""
+        """Return the trap filter to use; spaces may wrap or replace the given one."""
         return trap_filter
 
     def state(self) -> State:
-        """What was learned; a space that learns has its own (core/state.py)."""
+        """Return the learned state; required for spaces that learn (core/state.py)."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
+        """Continue from a state."""
 
     def expect(self, host_keys: Iterable[str]) -> None:
-        """A hint: these lanes come next (resolve their names ahead)."""
+        """Prepare for hosts that will be picked soon, for example by resolving their names."""
 
     def resumed(self) -> None:
-        """This is not the first run: what the last one had in flight when it ended is not known."""
+        """Called when the crawl continues an earlier run, whose requests in flight are unknown."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 class TokenizedPage(Protocol):
-    """A page's text, tokenised once for everyone who needs it."""
+    """Text of a page, tokenised once for all users."""
 
     terms: Terms
     simhash: int
 
 
 class TermReader(Protocol):
-    """Turns a page into terms; its vocabulary grows with the log."""
+    """Turns pages into terms; its vocabulary grows with the log."""
 
     def read(self, page: Page) -> TokenizedPage: ...
 
@@ -153,10 +149,10 @@ class TermReader(Protocol):
 
 
 class Judge(Protocol):
-    """Anything that can judge."""
+    """Judges how relevant pages and links are."""
 
     threshold: float
-    """A page with beta at or above it counts as relevant."""
+    """Pages with at least this relevance are relevant."""
 
     def judge(self, page: Page, reading: Any) -> Judgement: ...
 
@@ -165,179 +161,182 @@ class Judge(Protocol):
 
 @runtime_checkable
 class Learner(Judge, Protocol):
-    """A topic that gets better as it goes: from the pages so far, and from people's yes and no.
+    """A judge that improves with the pages so far and with people's labels.
 
-    Its `learn` is shown all visits, revisits among them. What it makes of them takes effect with a lesson only, which
-    the log keeps: a judge that has folded the same events judges the same, live or replayed. One with an attribute
-    `waits` that is true has met nothing to learn from, and is not forced to when a run ends or somebody says no.
+    `learn` is called for all visits, including revisits. What was learned takes effect only with an update, which is
+    stored in the log: judges that folded the same events judge the same, live or replayed. A true attribute `waits`
+    says that there was no example to learn from yet; then no update is forced at the end of a run or after a negative
+    label.
     """
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
-        """What there is to learn by now, asked after every live visit; None: nothing yet. With `force`: all there is.
+        """Return an update with everything learned since the last one, or None; with `force` even if it is little.
 
-        This must be cheap, so positions are geometric. Nothing changes before `adopt`.
+        Called after every live visit, so it must be cheap: make updates at geometric intervals. Judgements must not
+        change before `adopt`.
         """
 
     def adopt(self, update: ModelUpdate) -> None:
-        """From now on judge by this, live and replayed."""
+        """Judge by this update from now on, live or replayed."""
 
     def start(self, seed: Seed) -> None:
-        """A node that the user starts from, live and replayed."""
+        """Learn from a seed, live or replayed."""
 
     def add_label(self, label: Label) -> None:
-        """A person's word on a page, live and replayed; None takes back what was said."""
+        """Learn from a person's label, live or replayed; None withdraws it."""
 
     def relevances_now(self) -> NDArray[np.floating[Any]]:
-        """What each version of a page (`visit.is_version`) is worth now, in the order of the log."""
+        """Return the current relevance of each page version (`visit.is_version`) in log order."""
 
 
 @runtime_checkable
 class Estimator(Protocol):
-    """What to fetch next, as two functions over the shared table.
+    """Predicts priorities of links from the shared table.
 
-    One whose scores are in proportion to what they promise (none below 0, twice the score twice as good) says so with
-    an attribute `proportional = True`: the crawl may then wait for a better host rather than fetch what promises
-    little. One that wants more than alphas to be judged names it in `wants = ("context", "url")` and reads it with
-    `step.facet(name)`. One whose scores change all over the frontier at once says `sweeping = True`, and returns
-    `table.rows()` when they do: they are then kept in one column that is looked through at each pick, and not in heaps.
-    If they are weights times features (pool.Linear), the rows whose features changed are enough. One that wants to be
-    ranked only after every few pages says how many, `batch = 8`. A row scored `frontier.PRUNED` is not fetched. One
-    that does not take the best row but draws has `choose(rows, number, table)` as well: see strategies.Drawn.
+    Optional attributes:
+    - `proportional = True`: priorities are never negative and twice the priority promises twice as much. The crawl may then
+      wait for a better host instead of fetching a much worse page.
+    - `wants = ("context", "url")`: more relevances for each link, read with `step.facet(name)`.
+    - `sweeping = True`: many priorities change at each step. They are kept in one column that is scanned at each pick, not in
+      heaps; `learn` returns `table.rows()` when all change, and a linear estimator only the rows with changed features.
+    - `batch = 8`: rank only after every 8 pages.
+    - `choose(rows, number, table)`: draw a row instead of taking the best (composite.Drawn).
+
+    A row with the priority `frontier.PRUNED` is not fetched.
     """
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """See a visit; return the rows whose score may have changed."""
+        """Learn from a visit; return the rows whose priority may have changed."""
 
     def priority(self, rows: Rows, table: Table) -> Priorities | NDArray[np.float32]:
-        """Score rows; no side effects."""
+        """Return the priorities of rows, without side effects."""
 
 
 class Strategy(Protocol):
-    """Which row to take, given what one estimator or several think of them. See core/strategies.py."""
+    """Picks rows by the priorities of one or several estimators (core/composite.py)."""
 
     proportional: bool
-    """Whether twice the score promises twice as much."""
+    """True if twice the priority promises twice as much."""
     wants: tuple[str, ...]
-    """The facets of a link that it wants the topic to judge."""
+    """Link facets that the judge should provide."""
 
     def frontier(self, table: Table, ready: Ready, host_budget: int, patience: float, choosy: float) -> Frontier:
-        """The frontier that it picks from."""
+        """Return the frontier to pick from."""
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """See a visit, and rank the rows that it changes."""
+        """Learn from a visit and rank the rows that it changes."""
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """A seed joins the frontier."""
+        """Add a seed to the frontier."""
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """The row for this pick number (row -1: none is ready). Changes nothing that is learned."""
+        """Return the row for a pick number, -1 if none is ready. Must not change learned state."""
 
 
 @runtime_checkable
 class RelevanceListener(Protocol):
-    """A strategy that hears what the judge has learned, live and replayed: after each lesson.
+    """A strategy that is notified of each model update, live and replayed.
 
-    It passes it on to estimators that have `reconsider(rows, relevances_now, table)`, which returns the rows whose score may
-    have changed.
+    It passes them on to estimators with `reconsider(rows, relevances_now, table)`, which returns the rows whose
+    priority may have changed.
     """
 
     def reconsider(
         self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table, frontier: Frontier
     ) -> None:
-        """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
-        one counts."""
+        """Take the current relevance of all page versions, by row in log order; a row's last version is the current
+        one.
+        """
 
 
 class TrapFilter:
-    """What looks like a trap, and is to be held back. This one sees none."""
+    """Base class of trap filters; this one holds nothing back."""
 
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Before a visit is recorded: mark it as a copy, or as no page at all."""
+        """Mark a visit as a copy or an empty page before it is recorded."""
 
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
+        """Learn from a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
         return _NO_ROWS, _NO_LEVELS
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """See rows that are new although nothing was visited here: another shard has sent links. Returns as `learn`."""
+        """Classify rows added by links from another shard; return as `learn`."""
         return _NO_ROWS, _NO_LEVELS
 
     def state(self) -> State:
-        """What was learned (core/state.py)."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
+        pass
 
     def held_back(self, table: Table) -> list[Held]:
-        """What is held back now, the largest groups first."""
+        """Return the groups held back now, largest first."""
         return []
 
     def levels(self, rows: Rows) -> NDArray[np.uint8]:
-        """What is to be done with the rows."""
+        """Return the levels of rows."""
         return np.zeros(len(rows), np.uint8)
 
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Of each row the number of what it belongs to, -1 for nothing, and its level apart from that (cold.py)."""
+        """Return the group of each row (-1: none) and its level apart from the group, for spilled rows."""
         return np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
 
     def tag_levels(self) -> NDArray[np.uint8]:
-        """The levels of what rows belong to."""
+        """Return the levels of all groups."""
         return _NO_LEVELS
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Rows are put aside: what is known of them and can't be told from their names."""
+        """Forget rows that are spilled; return their data, except that derived from their names."""
         return {}
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Rows are back."""
+        """Restore rows that were spilled."""
 
 
 class VisitScheduler:
-    """What is to be visited beside the frontier: what is known, again, or what a page needs to be shown; when, and what
-    has become of it. With this one, nothing is ever due."""
+    """Schedules visits besides the frontier: revisits and page assets. This base class schedules none."""
 
     refreshes = False
-    """Whether it looks again at what is known."""
+    """True if it revisits known pages."""
     completes = False
-    """Whether what is due is no page: it is fetched also when the page budget is spent."""
+    """True if it fetches page assets, which continue when the page budget is spent."""
 
     @property
     def explores(self) -> bool:
-        """Whether nodes that were never visited may be fetched, too."""
+        """True if new nodes may be fetched as well."""
         return True
 
     def wants_turn(self) -> bool:
-        """Whether the next request is for what is known, by the share of the budget that goes to keeping it fresh."""
+        """Return whether the next request is for a known page, to keep the configured share of revisits."""
         return False
 
     def pick(self, number: int, now: float) -> Task | None:
-        """The visit that is due most, of those whose lane is ready; None if nothing is. It counts as in flight."""
+        """Return the most urgent visit whose host is ready, or None. It counts as in flight."""
         return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """The visit is not in flight any more: recorded, forgotten, or put off until then."""
+        """Return a visit that was recorded or cancelled, or that is postponed until a time."""
 
     def next_due(self, now: float) -> float:
-        """When something is due that is not in flight; NEVER if nothing will be in this run."""
+        """Return when the next visit is due that is not in flight; NEVER if none will be in this run."""
         return NEVER
 
     def is_same(self, visit: Visit, page: Page) -> bool:
-        """Whether a revisit brought what is there already, before anyone reads or judges it."""
+        """Return whether a revisit found the known content, before it is read or judged."""
         return False
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Before a visit is recorded: say in its data what has become of the page."""
+        """Add to a visit's data how the page has changed, before it is recorded."""
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """See a recorded visit, live or replayed."""
+        """Learn from a recorded visit, live or replayed."""
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
-        """After a lesson: the rows of all versions of pages so far, and what they are worth now."""
+        """Take the current relevance of all page versions after a model update, by row in log order."""
 
 
 class PageArchive(Protocol):
-    """Keeps the bytes of what was fetched."""
+    """Stores the bytes of fetched pages."""
 
     def append(self, visit: Visit, exchange: Exchange) -> ArchivePlace: ...
 
@@ -345,10 +344,10 @@ class PageArchive(Protocol):
 
 
 class Log(Protocol):
-    """Keeps the events, in order."""
+    """Stores the events in order."""
 
     def append(self, event: Event) -> int | None:
-        """Keep it; its number, where events have one."""
+        """Append an event; return its number, if the log has numbers."""
 
     def store_relevances(self, relevances_now: NDArray[np.floating[Any]]) -> None: ...
 

@@ -25,14 +25,14 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 class ScanFrontier(Frontier):
-    """Same rules as Frontier: free rows first, queues that rest, budgets; only `choosy` is not for this one.
+    """Frontier for priorities that change all at once; same rules as Frontier, except that it can't be choosy.
 
-    For a linear estimator say `describe(rows, features)` in place of `rank(rows, priorities)`, and `weigh(weights,
+    For a linear estimator call `describe(rows, features)` instead of `rank(rows, priorities)`, and `weigh(weights,
     intercept)` after each step.
 
     With a million rows and four features a step (learn, describe, take) takes about 1 ms, more where hundreds of
-    thousands have the same features and score best. Ranking a million rows by plain scores takes 15 ms, and a take 1 to
-    3 ms where queues rest.
+    thousands have the same features and the best priority. Ranking a million rows by plain priorities takes 15 ms, and
+    a take 1 to 3 ms.
 
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     >>> frontier = ScanFrontier(table, lines=2)
@@ -59,12 +59,10 @@ class ScanFrontier(Frontier):
         self.pools = [Pool(max(1, lines)) for _ in range(5)]
         self._where = np.zeros(1024, np.uint8)
         self._slot = np.zeros(1024, np.int32)
-        self._lent = np.zeros(1024, np.bool_)  # what `taken` says, as a column
-        self._rests = np.zeros(64, np.bool_)  # of each queue, whether it waits or is parked
-        self._have = np.zeros((2, 64), np.int64)  # of each queue, how many rows are free, and held
-        self._closed = 0  # of the closed rows, how many are in no pool
-
-    # -- what is learned ---------------------------------------------------------------------------------------
+        self._lent = np.zeros(1024, np.bool_)  # `taken` as a column
+        self._rests = np.zeros(64, np.bool_)  # whether each queue waits or is parked
+        self._have = np.zeros((2, 64), np.int64)  # number of free and held rows of each queue
+        self._closed = 0  # number of closed rows already removed from the pools
 
     def rank(self, rows: Rows, priorities: np.ndarray[tuple[int], np.dtype[np.floating]]) -> None:
         """Give rows their (new) scores."""
@@ -81,7 +79,7 @@ class ScanFrontier(Frontier):
         self._put(rows, features)
 
     def weigh(self, weights: NDArray[np.float32], intercept: float = 0.0) -> None:
-        """What the features count from now on."""
+        """Set the weights."""
         self.weights, self.intercept = np.array(weights, np.float32), float(intercept)
 
     def hold(self, rows: Rows, levels: NDArray[np.uint8]) -> None:
@@ -107,8 +105,6 @@ class ScanFrontier(Frontier):
         self._lent[row] = False
         super().untake(row)
 
-    # -- taking ------------------------------------------------------------------------------------------------
-
     def take(self, now: float) -> int:
         """Take the best row of the ready queues, or -1."""
         self._forget_closed()
@@ -124,7 +120,7 @@ class ScanFrontier(Frontier):
         return -1
 
     def take_this(self, row: int, now: float) -> None:
-        """Take a given row, one of `candidates`, whatever its score."""
+        """Take a given row, one of `candidates`."""
         if self.linear and self.priority[row] < math.inf:
             self.priority[row] = self._exact(np.array([row], np.int32))[0]
         super().take_this(row, now)
@@ -138,14 +134,14 @@ class ScanFrontier(Frontier):
         return priorities
 
     def head(self, n: int) -> list[str]:
-        """Names of some queues that are about to be picked."""
+        """Return the names of some queues that will be picked from soon."""
         pools = [self.pools[which] for which in (FIRST, FREELY, BEHIND)]
         rows = np.concatenate([pool.rows[: min(64, pool.size)] for pool in pools])
         numbers = self.table.host[rows]
         return [self.queue(number).name for number in dict.fromkeys(numbers[~self._rests[numbers]].tolist())][:n]
 
     def _best(self, which: int) -> int:
-        """The best row of a pool whose queue does not rest; of equals the first."""
+        """Return the best row of a pool whose queue is ready; ties go to the first."""
         pool = self.pools[which]
         if not pool.size:
             return -1
@@ -163,7 +159,7 @@ class ScanFrontier(Frontier):
         return self._first(pool.rows[: pool.size][usable >= np.float32(top - slack)], None)
 
     def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> int:
-        """The best of some rows, by their exact scores; of equals the first. -1 if there is none."""
+        """Return the best of some rows by exact priority; ties go to the first, -1 if there is none."""
         if rests is not None:
             rows = rows[~rests[self.table.host[rows]]]
         if not len(rows):
@@ -185,13 +181,11 @@ class ScanFrontier(Frontier):
         held = [pool.rows[: pool.size] for pool in pools]
         return np.sort(np.concatenate([rows[self._exact(rows) >= least] for rows in held]))
 
-    # -- where rows are ----------------------------------------------------------------------------------------
-
     def _push_all(self, rows: Rows) -> None:
         self._move(rows[self._where[rows] != NOWHERE])
 
     def _put(self, rows: Rows, features: Features) -> None:
-        """Rows join, or get other features where they are."""
+        """Add rows, or update their features."""
         where = self._where[rows]
         for which in (ASIDE, FIRST, FREELY, BEHIND):
             here = (where == which).nonzero()[0] if self.pools[which].size else ()
@@ -199,7 +193,7 @@ class ScanFrontier(Frontier):
                 everywhere = len(here) == len(rows)
                 old = rows if everywhere else rows[here]
                 self.pools[which].put(self._slot[old], features if everywhere else features[:, here])
-                if which in (FREELY, BEHIND):  # they stay, unless they became seeds or are pruned
+                if which in (FREELY, BEHIND):  # they stay, unless they became seeds or were pruned
                     priority = self.priority[old]
                     old = old[(priority <= PRUNED) | (priority == math.inf)]
                 if len(old):
@@ -207,13 +201,13 @@ class ScanFrontier(Frontier):
         new = (where == NOWHERE).nonzero()[0]
         if len(new):
             joining = rows[new]
-            if np.count_nonzero(joining[1:] > joining[:-1]) < len(new) - 1:  # a row that is named twice joins once
+            if np.count_nonzero(joining[1:] > joining[:-1]) < len(new) - 1:  # duplicates join once
                 joining, last = np.unique(joining[::-1], return_index=True)
                 new = new[len(new) - 1 - last]
             self._join(joining, self._pool_of(joining), features[:, new])
 
     def _pool_of(self, rows: Rows) -> NDArray[np.uint8]:
-        """Which pool each row belongs to."""
+        """Return the pool that each row belongs to."""
         level, priority = self.level[rows], self.priority[rows]
         pool = np.where(level == HELD, np.uint8(BEHIND), np.uint8(FREELY))
         pool[priority == math.inf] = FIRST
@@ -222,12 +216,12 @@ class ScanFrontier(Frontier):
         return pool
 
     def _move(self, rows: Rows) -> None:
-        """Rows that are somewhere go where they belong."""
+        """Move rows to the pools they belong to."""
         to, where = self._pool_of(rows), self._where[rows]
         astray = (to != where).nonzero()[0]
         if not len(astray):
             return
-        if len(astray) > 1:  # each once
+        if len(astray) > 1:  # without duplicates
             astray = astray[np.unique(rows[astray], return_index=True)[1]]
         rows, to, where = rows[astray], to[astray], where[astray]
         features = np.empty((len(self.weights), len(rows)), np.float32)
@@ -260,7 +254,7 @@ class ScanFrontier(Frontier):
         self._slot[moved] = places
 
     def _forget_closed(self) -> None:
-        """Rows that have been closed leave."""
+        """Remove closed rows."""
         if len(self.table.closed) == self._closed:
             return
         self._fit()
@@ -280,10 +274,8 @@ class ScanFrontier(Frontier):
         if queues > self._have.shape[1]:
             self._have, self._rests = np.stack([fit(line, queues) for line in self._have]), fit(self._rests, queues)
 
-    # -- queues -------------------------------------------------------------------------------------------------
-
     def _top(self, queue: HostQueue) -> Entry | None:
-        """Whether the queue has rows, and whether free ones: no more is asked of this."""
+        """Return a dummy entry with the level of the queue's best row, or None."""
         self._forget_closed()
         free, held = self._have[:, queue.number].tolist() if queue.number < self._have.shape[1] else (0, 0)
         return (FREE, 0.0, -1) if free else (HELD, 0.0, -1) if held else None
@@ -299,10 +291,6 @@ class ScanFrontier(Frontier):
         self._rests[queue.number] = True
 
 
-# -- the rows ----------------------------------------------------------------------------------------------
-
-# Rows side by side in an array, with the features that their scores are made of: to be looked through as a whole.
-
 # Rows multiplied together: few enough for numpy's library not to wake its threads, which cost more than they save.
 AT_ONCE = 32768
 Features = NDArray[np.float32]
@@ -314,24 +302,25 @@ class Linear(Protocol):
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """One for each feature."""
+        pass
 
     @property
     def intercept(self) -> float:
-        """Added to each score."""
+        pass
 
     def features(self, rows: Rows, table: Table) -> Features:
-        """A line for each feature, a column for each row."""
+        """Return a matrix with one line per feature and one column per row."""
 
 
 def is_linear(estimator: object) -> TypeGuard[Linear]:
-    """Whether an estimator says how its scores are made, so that they can be made all at once."""
+    """Return whether an estimator computes priorities from features and weights."""
     return isinstance(estimator, Linear)
 
 
 def linear_priorities(features: Features, weights: NDArray[np.float32], intercept: float) -> Priorities:
-    """Weights times features, plus intercept: in double precision and feature by feature, so that a row's score does
-    not depend on the rows around it, and rows with the same features have the same score.
+    """Return weights times features plus intercept, in double precision.
+
+    Summed feature by feature, so that rows with the same features have the same priority wherever they stand.
 
     >>> linear_priorities(np.array([[1, 2], [0, 4]], np.float32), np.array([.5, .25], np.float32), 1.0).tolist()
     [1.5, 3.0]
@@ -343,11 +332,7 @@ def linear_priorities(features: Features, weights: NDArray[np.float32], intercep
 
 
 class Pool:
-    """Rows side by side, in no order: one that leaves is replaced by the last.
-
-    Single precision is good for finding candidates only (and a product's last digits depend on where in the matrix a
-    row stands), so those that could be the best, given the rounding, are scored in double precision.
-    """
+    """Rows with features in an array, in no order: a removed row is replaced by the last."""
 
     def __init__(self, lines: int) -> None:
         self.size = 0
@@ -403,6 +388,6 @@ class Pool:
         return product
 
     def rounding(self, weights: NDArray[np.float32], intercept: float) -> float:
-        """What a product in single precision may be wrong by, at most: n roundings of 2^-24, and two to spare."""
+        """Return the maximum rounding error of a product in single precision."""
         reach = np.abs(weights.astype(np.float64)) @ np.maximum(self.high, -self.low)
         return 2.0**-24 * (len(weights) + 2) * float(reach) + 1e-12 * abs(intercept)

@@ -1,6 +1,6 @@
-"""Names with parameters, as people type them: `best-first,merge=sum`, `mab_var,epsilon=.2,arms=fl_n+fl_e`.
+"""Names with parameters, such as `best-first,merge=sum`, and registries of named strategies, judges and spaces.
 
-The parameters of a class are those of its `__init__`, checked by their annotations. What has a name is in a registry.
+The parameters of a class are those of its `__init__`, checked by their annotations.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lycosa.core.errors import InputError, LycosaError
 
 Made = TypeVar("Made")
 
-_COMMA = re.compile(r"(?<!\\),")  # one that separates parameters
+_COMMA = re.compile(r"(?<!\\),")  # not escaped by a backslash
 
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
-    r"""The name, and its parameters as they were written; a comma in a value, of a file say, has a backslash before it.
+    r"""Split a name with parameters into the name and the parameters as text; commas in values are escaped as `\,`.
 
     >>> parse("best-first, merge=sum, page=.7")
     ('best-first', {'merge': 'sum', 'page': '.7'})
@@ -47,7 +47,7 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
 
 def spell(name: str, given: Mapping[str, str]) -> str:
-    """What `parse` reads: the other way round.
+    """Format a name with parameters; the inverse of `parse`.
 
     >>> spell("rules", {"file": "a,b.tsv", "depth": "3"})
     'rules,file=a\\\\,b.tsv,depth=3'
@@ -56,9 +56,9 @@ def spell(name: str, given: Mapping[str, str]) -> str:
 
 
 def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """What can be set: for each parameter its type and its default (`inspect.Parameter.empty` if it has none).
+    """Return type and default of each parameter that can be typed (`inspect.Parameter.empty`: no default).
 
-    What a person can't type (arrays, callables) and what is private or learned (`priority_`) is left out.
+    Arrays, callables, and private or learned fields (`priority_`) are left out.
     """
     hints = _hints(maker)
     found = {}
@@ -72,19 +72,20 @@ def parameters(maker: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
-    """The types of what can be set. Fields that a dataclass inherits are looked up where they were declared."""
+    """Return the parameter types; inherited dataclass fields are looked up in the declaring class."""
     ways: list[Any] = [maker] if is_dataclass(maker) else []
     ways.append(getattr(maker, "__init__") if isinstance(maker, type) else maker)  # noqa: B009
     for way in ways:
         try:
             return typing.get_type_hints(way)
-        except NameError:  # annotations name what is not there when it runs
+        except NameError:  # annotations may name imports that exist for type checkers only
             continue
-    return {}  # go by the defaults
+    return {}  # use the types of the defaults
 
 
 def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **known: Any) -> Made:
-    """Call a class with parameters that were typed; `known` are those that it gets if it has them, unless typed.
+    """Call a class with parameters given as text; `known` are arguments passed if it accepts them and the text has
+    none.
 
     >>> def scale(by: float, twice: bool = False) -> float: return by * (2 if twice else 1)
     >>> build(scale, {"by": "1.5", "twice": "yes"}, "scale")
@@ -110,16 +111,16 @@ def build(maker: Callable[..., Made], given: Mapping[str, str], what: str, **kno
 
 
 def imported(name: str, what: str) -> Any:
-    """A class of the user's own by its name, `module:Class`; `what` it is, for the message if it can't be had."""
+    """Import a user's own class by `module:Class`; `what` is its role in the error message."""
     module, _, attribute = name.partition(":")
     try:
         return getattr(import_module(module), attribute)
-    except (Exception, SystemExit) as error:  # whatever happens while a module of the user's own is read
+    except (Exception, SystemExit) as error:  # importing user code may raise anything
         raise InputError(f"cannot load {what} {name!r}: {error}; write module:Class, on PYTHONPATH") from error
 
 
 def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
-    """Whether a class of the user's own has made what it is taken for."""
+    """Raise InputError if a user's own class lacks required methods."""
     missing = [part for part in needs if not hasattr(made, part)]
     if missing:
         raise InputError(
@@ -129,7 +130,7 @@ def check_parts(made: Any, needs: Sequence[str], name: str) -> None:
 
 
 def describe_type(kind: Any) -> str:
-    """A type as people read it.
+    """Describe a type for help texts.
 
     >>> describe_type(float), describe_type(Literal["max", "sum"]), describe_type(tuple[str, ...])
     ('number', 'max or sum', 'names with + in between')
@@ -143,7 +144,7 @@ def describe_type(kind: Any) -> str:
 
 
 def _plain(kind: Any) -> Any:
-    """`float | None` is a float that may be left out; `str | Something` is typed as text, the name of a file."""
+    """Unwrap `X | None`; treat `str | Y` as text, the name of a file."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         kinds = [option for option in typing.get_args(kind) if option is not type(None)]
         return kinds[0] if len(kinds) == 1 else str if str in kinds else None
@@ -179,24 +180,16 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     return value
 
 
-# -- what has a name ---------------------------------------------------------------------------------------
-
-# What has a name: strategies, judges, spaces, schedules, detectors. Each kind has one registry.
-#
-# A module is loaded when the first thing of it is wanted. Names that are not here are looked up among the plugins of
-# installed packages. Users name a class of their own as `module:Class`.
-
-
 @dataclass(frozen=True)
 class RegistryEntry:
-    """What a name stands for: `MODULE:ATTRIBUTE` of the registry's package, made with these arguments."""
+    """Target of a registered name: `module:attribute` within the registry's package, and fixed arguments."""
 
     module: str
     attribute: str
     summary: str
     paper: str = ""
     needs: str = ""
-    """What it can't do without: words, examples, training, a taxonomy ..."""
+    """Inputs that it requires: words, examples, training, a taxonomy, ..."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -204,7 +197,9 @@ E = TypeVar("E", bound=RegistryEntry)
 
 
 class Registry(dict[str, E]):
-    """Names and their entries, in the order in which they are listed.
+    """Named classes of one kind, in listing order; modules are imported on first use.
+
+    Unknown names are looked up among the plugins of installed packages, and `module:Class` is a user's own class.
 
     >>> clocks = Registry("clock", "lycosa", {"wall": RegistryEntry("spaces.making", "wall_clock", "the time of day")})
     >>> clocks.maker("walls")  # doctest: +ELLIPSIS
@@ -215,12 +210,12 @@ class Registry(dict[str, E]):
     def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "", group: str = "") -> None:
         super().__init__(entries)
         self.what, self.package = what, package
-        self.group = group  # of plugins; empty if packages cannot add to it
+        self.group = group  # entry point group of plugins; empty if packages cannot add any
         self.command = command
-        """What lists them; empty if an error message does that."""
+        """Command that lists the names; empty: error messages list them."""
 
     def maker(self, name: str) -> Any:
-        """The class or function that a name stands for, or the user's own."""
+        """Return the class or function of a name; raise InputError if there is none."""
         entry = self.get(name)
         if entry is not None:
             return getattr(import_module(f"{self.package}.{entry.module}"), entry.attribute)
@@ -236,12 +231,14 @@ class Registry(dict[str, E]):
         raise InputError(f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class")
 
     def added(self) -> dict[str, plugins.Plugin]:
-        """Return what installed packages add."""
+        """Return the plugins of installed packages, without those hidden by built-in names."""
         found = plugins.named(self.group) if self.group else {}
         return {name: plugin for name, plugin in found.items() if name not in self}
 
     def entries(self, complain: Callable[[str], None]) -> dict[str, RegistryEntry]:
-        """Return all entries, also of plugins; `complain` is called for each plugin that can't be loaded."""
+        """Return all entries including plugins; `complain` is called with the message of each plugin that fails to
+        load.
+        """
         entries: dict[str, RegistryEntry] = {**self}
         for name, plugin in self.added().items():
             try:
@@ -254,7 +251,7 @@ class Registry(dict[str, E]):
         return entries
 
     def make(self, name: str, typed: Mapping[str, str], **known: Any) -> Any:
-        """Make one with the parameters that were typed after its name; `known` it gets if it asks for them."""
+        """Make an instance with parameters given as text; `known` arguments are passed if it accepts them."""
         maker = self.maker(name)
         if name in self:
             return build(maker, typed, name, **{**known, **self[name].arguments})
@@ -262,11 +259,11 @@ class Registry(dict[str, E]):
             return build(maker, typed, name, **known)
         except LycosaError:
             raise
-        except Exception as error:  # of the user's own code
+        except Exception as error:  # from the user's own code
             raise InputError(f"cannot load the {self.what} {name!r}: {type(error).__name__}: {error}") from error
 
     def parameters(self, name: str, hidden: Container[str] = ()) -> dict[str, tuple[Any, Any]]:
-        """What can be typed after a name: for each parameter its type and its default."""
+        """Return type and default of each parameter that can be typed after a name."""
         fixed = self[name].arguments if name in self else {}
         takes = parameters(self.maker(name)).items()
         return {key: (kind, fixed.get(key, default)) for key, (kind, default) in takes if key not in hidden}

@@ -1,19 +1,15 @@
-"""Hot and cold rows: those that can still be picked are in memory, as many as there is room for; the others on disk.
+"""Rows in memory and rows spilled to disk.
 
-A *hot* row is complete: what the table, the estimator, the frontier and the warden know of it stands in their columns.
-A *cold* row is a record of a file that has all of this and its name; in memory are its fingerprint, its last score, its
-lane and its section, 35 to 52 bytes. Nobody else knows of cold rows: the row that one had is another's by now.
+A row in memory is complete: the table, the estimator, the frontier and the trap filter have it in their columns. A
+spilled row is a record of a file with all of this and its name; its fingerprint, last priority, host and trap group
+stay in memory, 35 to 52 bytes. Its row number is reused.
 
-Rows are sorted out (`Cold.sweep`) when there are more hot ones than `limit`, when fewer than half as many are left, and
-after every so many visits. Hot stay, or become, the best three quarters of `limit` by their last score, and of each
-lane the best few, so that no host is out of reach while another rests. Before that, cold rows are scored anew in turn,
-as many as the visits since would have had hot ones scored, if the estimator's scores change by what it learns of others
-(`Rescorable`): from their records, without becoming hot. A cold row comes back at once when a page links to it, when it is
-a seed, or when it is visited.
+Rows are exchanged (`SpilledRows.sweep`) when more than `limit` are in memory, when fewer than half as many are left,
+and after every so many visits. The best three quarters of `limit` stay in memory or come back, and of each host the
+best few. A spilled row comes back at once when a page links to it, when it is a seed, or when it is visited.
 
-All of it happens while events are folded, and depends on nothing else: a replayed crawl has the same rows at the same
-places. The file is a cache. A snapshot names places of the file, which are not written to until a later snapshot
-is there; without a snapshot that fits the log is folded from its beginning, and the file begins anew.
+All of it happens while events are folded, so a replayed crawl has the same rows in memory. The file is a cache: without
+a snapshot that fits, the log is folded from its beginning and the file is written from scratch.
 """
 
 from __future__ import annotations
@@ -41,43 +37,43 @@ if TYPE_CHECKING:
     from lycosa.core.table import SpilledTable, Table
     from lycosa.core.types import Priorities, Rows
 
-Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
-# Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl
+Record = Mapping[str, NDArray[Any]]  # columns of some rows by name
+# Maximum records made, read or written at once, 1 kB each.
 RECORDS = 1 << 14
-AT_ONCE = 1 << 20  # cold rows that are looked through at once
-INLINE = 96  # bytes of a name that a record has room for; what is longer goes on in further places of the file
-FREED, ROW, TEXT = range(3)  # what a place of the file holds
+AT_ONCE = 1 << 20  # spilled rows scanned at once
+INLINE = 96  # bytes of a name in its record; the rest goes to further places of the file
+FREED, ROW, TEXT = range(3)  # content of a place in the file
 
 _LEAST = -3e38
-TOKEN = 32  # bytes at the beginning of the file, by which it is known
+TOKEN = 32  # length of the random token at the beginning of the file
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @runtime_checkable
 class Spillable(Protocol):
-    """A part with something to say of each row, which it can forget and be told again."""
+    """A part with data of each row that can be removed and restored."""
 
     def leave(self, rows: Rows, table: Table) -> Record:
-        """What is known of some rows, which is forgotten: their numbers will be others'."""
+        """Forget some rows; return their data."""
         ...
 
     def join(self, rows: Rows, known: Record, table: Table) -> None:
-        """Some rows are back, perhaps with other numbers, and this was known of them."""
+        """Restore some rows, perhaps with other numbers."""
         ...
 
 
 @runtime_checkable
 class Rescorable(Protocol):
-    """One whose scores change by what it learns elsewhere."""
+    """An estimator whose priorities of spilled rows change."""
 
     def renew(self, known: Record, aside: SpilledTable, table: Table) -> Priorities:
-        """What rows that are put aside are worth by now. What is known of them is brought up to date."""
+        """Return the current priorities of spilled rows and update their data."""
         ...
 
 
 def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapFilter) -> Spillable | None:
-    """The estimator of a strategy whose rows may be put aside; None where it, or the warden, needs every row."""
+    """Return the estimator of a strategy if its rows can be spilled, otherwise None."""
     estimator = getattr(strategy, "estimator", None)
     if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
         return None
@@ -85,16 +81,14 @@ def spillable_estimator(strategy: object, frontier: Frontier, trap_filter: TrapF
 
 
 def _tells(part: object) -> bool:
-    """Whether a part tells what it knows of rows: like a state, that has to be told by the class that learns it, as
-    what it inherits says nothing of that.
-    """
+    """Return whether the class that defines `learn` also defines `leave` and `join`."""
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     learns = min(defined[name] for name in ("learn", "reconsider") if name in defined)
     return max(defined.get(name, math.inf) for name in ("leave", "join")) <= learns
 
 
 class SpilledRows:
-    """The cold rows of a crawl, and which rows are hot."""
+    """The rows on disk, and which rows are in memory."""
 
     def __init__(
         self,
@@ -115,7 +109,7 @@ class SpilledRows:
             "trap_filter": trap_filter,
         }
         self._columns: dict[str, list[str]] = {}
-        """The names of what each part knows of a row, once it was asked for."""
+        """Column names of each part."""
         self._kind = np.zeros(1024, np.uint8)
         self._score = np.zeros(1024, np.float32)
         self._age = np.zeros(1024, np.int32)
@@ -123,33 +117,31 @@ class SpilledRows:
         self._tag = np.zeros(1024, np.int32)
         self._held = np.zeros(1024, np.uint8)
         self._pinned: list[NDArray[np.bool_]] = []
-        """The places that the last snapshot names, and the one before: it may be that the last one was not written."""
+        """Places used by the last two snapshots; the last one may not have been written."""
         self._end = 0
         self._back: dict[int, float] = {}
-        """Rows that have come back since the last event, and the scores that they had."""
+        """Rows that came back since the last event, and their priorities."""
         self._renews = estimator if isinstance(estimator, Rescorable) else None
-        self._visits = 0  # since rows were last sorted out
-        self._turn = 0  # the age of the cold row that is next to be scored anew
+        self._visits = 0  # since the last sweep
+        self._turn = 0  # age of the next spilled row to get a new priority
         self.count = 0
-        """Cold rows."""
+        """Number of spilled rows."""
         self.returned = 0
-        """How many came back when rows were last sorted out."""
+        """Rows that came back in the last sweep."""
         self.sweeps = 0
-        """How often rows were sorted out. As long as they were not, everything is as if there were no cold rows."""
+        """Number of sweeps; until the first one nothing is spilled."""
         table.spilled = self
         self.listen(True)
 
     def listen(self, listening: bool) -> None:
-        """Whether a cold row comes back when somebody asks the table for its node; else it is not there."""
+        """Set whether looking up a spilled node brings it back."""
         self.table.row_of.recall = self.recall if listening else None
 
-    # -- when --------------------------------------------------------------------------------------------------
-
     def settle(self) -> None:
-        """An event has been folded: what came back is ranked, and rows are sorted out if it is time."""
+        """After an event: rank rows that came back, and sweep if it is time."""
         if self._back:
             self._rank()
-        self.table.renewed.clear()  # whoever wants to know has looked
+        self.table.renewed.clear()  # all parts have seen them
         self._visits += 1
         memory_rows = self.table.open_rows - self.count
         if memory_rows > self.limit or (
@@ -158,7 +150,7 @@ class SpilledRows:
             self.sweep()
 
     def _rank(self) -> None:
-        """What came back and was not ranked since is worth what it was worth last."""
+        """Rank rows that came back by their last priority."""
         back, self._back = self._back, {}
         rows, priorities = np.fromiter(back, np.int32, len(back)), np.fromiter(back.values(), np.float64, len(back))
         left = (self.table.state[rows] == OPEN) & (self.frontier.priority[rows] == -math.inf) & (priorities > -math.inf)
@@ -166,32 +158,30 @@ class SpilledRows:
             self.frontier.rank(rows[left], priorities[left])
 
     def wanting(self) -> bool:
-        """Whether a cold row could be fetched, were it hot."""
+        """Return whether a spilled row could be fetched."""
         return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.trap_filter.tag_levels()))
 
-    # -- sorting out -------------------------------------------------------------------------------------------
-
     def sweep(self) -> None:
-        """Decide anew which rows are hot."""
+        """Choose the rows to keep in memory."""
         table = self.table
         self._rank()
         by_tag = self.trap_filter.tag_levels()
-        self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent looks at of hot ones
+        self._look_through(min(32 * self._visits, self.limit), by_tag)  # as many as scent ranks in memory
         self._visits = 0
         memory_rows = table.rows().astype(np.int32)
         fixed = table.is_seed[memory_rows] | table.is_source[memory_rows]
         if twins := table.row_of.twins:
             fixed |= np.isin(memory_rows, twins)
-        room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stays hot
+        room = max(0, int(self.limit * 0.75) - int(np.count_nonzero(fixed)))  # 3/4 stay in memory
         memory_rows = memory_rows[~fixed]
         worth, host_keys = self._hot_priority(memory_rows), table.host[memory_rows]
         stays, better = self._best(memory_rows, worth, room, by_tag)
-        few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # of each lane stay, a quarter of all at most
+        few = min(64, self.limit // (4 * max(1, len(table.hosts))))  # of each host, a quarter of all at most
         stays |= _nth(host_keys, -worth, table.age(memory_rows)) < few
         returning = np.union1d(better, self._lacking(host_keys[stays], few, by_tag)).astype(np.intp)
-        returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
+        returning = returning[self._age[returning].argsort()]  # places differ in a replayed crawl
         leaving = memory_rows[~stays]
-        leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
+        leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that similar rows are adjacent
         self.returned = len(returning)
         if not len(leaving) and not len(returning):
             return
@@ -210,7 +200,7 @@ class SpilledRows:
         self.frontier.rebuild()
 
     def _look_through(self, most: int, by_tag: NDArray[np.uint8]) -> None:
-        """Score cold rows anew, so many of them, in turn: in the order of discovery."""
+        """Update the priorities of up to `most` spilled rows, in order of discovery."""
         if self._renews is None or not self.count:
             return
         found = np.zeros(0, np.intp)
@@ -225,40 +215,38 @@ class SpilledRows:
             self._score[places] = self._renew(self.file.read(places))
 
     def _renew(self, records: NDArray[Any]) -> NDArray[Any]:
-        """The scores of records, which are brought up to date."""
+        """Update records; return their priorities."""
         for begin in range(0, len(records), RECORDS) if self._renews is not None else ():
             some = records[begin : begin + RECORDS]
             known, aside = self._of_part("estimator", some), self.table.aside(self._of_part("table", some))
             assert self._renews is not None
             renewed, priorities = self._renews.renew(known, aside, self.table), some["frontier score"]
-            # What was never scored, or pruned, is told by its score.
+            # Unranked and pruned rows are recognised by their priority.
             priorities[:] = np.where(priorities > PRUNED, np.maximum(renewed, _LEAST), priorities)
         return records["frontier score"]
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """What a part knew of records."""
+        """Return a part's columns of records."""
         columns = self._columns.get(name)
-        if columns is None:  # all records are of one kind
+        if columns is None:  # all records have one type
             names = [column.partition(" ") for column in records.dtype.names or ()]
             columns = self._columns[name] = [column for part, _, column in names if part == name and column]
         return {column: records[f"{name} {column}"] for column in columns}
 
     def _some(self, by_tag: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
-        """The places of all cold rows, and what they are worth by the levels of sections, so many at once that it takes
-        little memory.
-        """
+        """Yield the places of all spilled rows and their priorities, in chunks."""
         for begin in range(0, self._end, AT_ONCE) if self.count else ():
             places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
             yield places, self._spilled_priority(places, by_tag)
 
     def _hot_priority(self, rows: Rows) -> NDArray[np.float32]:
-        """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
+        """Return the sort keys of rows: free ones by priority, then held ones; -inf if they can't be fetched."""
         priority = self.frontier.priority[rows]
         worth = np.where(priority > PRUNED, np.maximum(priority, _LEAST), -math.inf).astype(np.float32)
         return self._worth(worth, self.frontier.level[rows], self.table.host[rows])
 
     def _spilled_priority(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """The same of cold rows, by the levels that sections and hosts have now."""
+        """Return the sort keys of spilled rows."""
         level = self._held[places]
         if len(by_tag):
             tag = self._tag[places]
@@ -268,7 +256,7 @@ class SpilledRows:
     def _worth(
         self, priority: NDArray[np.float32], level: NDArray[np.uint8], host_key: NDArray[np.int32]
     ) -> NDArray[np.float32]:
-        priority[level != FREE] -= 1e9  # they come behind all free ones
+        priority[level != FREE] -= 1e9  # behind all free ones
         priority[level == SHUT] = -math.inf
         if self.frontier.host_budget:
             priority[self.frontier.pages()[host_key] >= self.frontier.host_budget] = -math.inf
@@ -277,8 +265,8 @@ class SpilledRows:
     def _best(
         self, memory_rows: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
     ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Which hot rows are among so many best, and which cold ones."""
-        # Only what is better than the worst of so many that are here can join them.
+        """Return which rows in memory and which spilled ones are among the best."""
+        # Only those better than the worst of `room` rows in memory can join.
         least = _nth_best(worth, room) if len(memory_rows) >= room else -math.inf
         spilled, spilled_priority = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag):
@@ -297,7 +285,7 @@ class SpilledRows:
         return stays[: len(memory_rows)], spilled[stays[len(memory_rows) :]]
 
     def _lacking(self, here: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
-        """The best cold rows of lanes that have few hot ones."""
+        """Return the best spilled rows of hosts with few rows in memory."""
         lacks = few - np.bincount(here, minlength=len(self.table.hosts))
         spilled, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
         for places, said in self._some(by_tag) if few else ():
@@ -308,10 +296,8 @@ class SpilledRows:
             spilled, worth = spilled[chosen], worth[chosen]
         return spilled
 
-    # -- there and back ----------------------------------------------------------------------------------------
-
     def _send(self, rows: Rows) -> None:
-        """These rows are cold from now on."""
+        """Spill rows."""
         if not len(rows):
             return
         table = self.table
@@ -330,8 +316,8 @@ class SpilledRows:
         table.put_aside(rows, names, (-2 - places).astype(np.int32))
 
     def recall(self, numbers: list[int], names: list[bytes]) -> list[int | None]:
-        """Bring back what was put aside under some numbers, each if it has this name: their rows."""
-        wanted = dict(zip(numbers, names, strict=True))  # each once
+        """Bring back spilled rows by number and name; return their rows."""
+        wanted = dict(zip(numbers, names, strict=True))  # without duplicates
         places = -2 - np.fromiter(wanted, np.intp, len(wanted))
         records, found = self._read(places)
         fits = np.array([name == is_called for name, is_called in zip(wanted.values(), found, strict=True)], np.bool_)
@@ -349,7 +335,7 @@ class SpilledRows:
         ]
 
     def _fetch(self, records: NDArray[Any], names: list[bytes]) -> Rows:
-        """Rows again of what was read. The frontier is told their scores later."""
+        """Restore rows from records; the frontier gets their priorities later."""
         if not len(records):
             return np.zeros(0, np.int32)
         rows = self.table.take_back(names, records["key"])
@@ -359,10 +345,8 @@ class SpilledRows:
         self._back.update(zip(rows.tolist(), records["frontier score"].tolist(), strict=True))
         return rows
 
-    # -- the file ----------------------------------------------------------------------------------------------
-
     def _take(self, count: int) -> NDArray[np.intp]:
-        """Places that hold nothing, and that no snapshot names."""
+        """Return free places that no snapshot uses."""
         free = self._kind[: self._end] == FREED
         for pinned in self._pinned:
             free[: len(pinned)] &= ~pinned[: len(free)]
@@ -370,7 +354,7 @@ class SpilledRows:
         return np.concatenate([found, self._append(count - len(found))])
 
     def _append(self, count: int) -> NDArray[np.intp]:
-        """Places at the end of the file."""
+        """Return new places at the end of the file."""
         begin, self._end = self._end, self._end + count
         for name in _COLUMNS:
             setattr(self, name, fit(getattr(self, name), self._end))
@@ -390,7 +374,7 @@ class SpilledRows:
             records[name] = column
         records["key"] = fingerprints(names)
         records["length"] = [len(name) for name in names]
-        records["name"] = np.array(names, f"S{INLINE}").view(np.uint8).reshape(-1, INLINE)  # which cuts what is longer
+        records["name"] = np.array(names, f"S{INLINE}").view(np.uint8).reshape(-1, INLINE)  # cuts longer names
         for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few
             more = self._append(self.file.places(len(names[at]) - INLINE))
             self._kind[more] = TEXT
@@ -399,20 +383,20 @@ class SpilledRows:
         self.file.write(places, records)
 
     def _read(self, places: NDArray[np.intp]) -> tuple[NDArray[Any], list[bytes]]:
-        """Records, and the names in them."""
+        """Read records and names."""
         if not len(places):
             return np.zeros(0, self.file.kind or np.dtype([("frontier score", np.float64)])), []
         records = self.file.read(places)
         lengths, texts = records["length"].tolist(), records["name"].tobytes()
         names = [texts[at * INLINE : at * INLINE + min(length, INLINE)] for at, length in enumerate(lengths)]
-        for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few; the rest has no check of its own
+        for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few; the rest has no checksum of its own
             names[at] += self.file.read_text(int(records["more"][at]), lengths[at] - INLINE)
             if fingerprints([names[at]])[0] != records["key"][at]:
                 raise self.file.spoilt()
         return records, names
 
     def _free(self, records: NDArray[Any], places: NDArray[np.intp]) -> None:
-        """These places hold nothing any more."""
+        """Free places."""
         self._kind[places] = FREED
         self.count -= len(places)
         if len(records):
@@ -420,14 +404,12 @@ class SpilledRows:
                 more = int(records["more"][at])
                 self._kind[more : more + self.file.places(int(records["length"][at]) - INLINE)] = FREED
 
-    # -- as a state --------------------------------------------------------------------------------------------
-
     def about(self) -> list[Any]:
-        """Which file a snapshot needs, and how long it has to be: for `fits`."""
+        """Return token and length of the file that a snapshot needs, for `fits`."""
         return [] if self.file.kind is None else [self.file.token, self.file.offset(self._end)]
 
     def state(self) -> State:
-        """What is where. From now on these places are not written to until there have been two further states."""
+        """Return the columns; their places are not overwritten until two further snapshots exist."""
         columns = {name: getattr(self, name)[: self._end] for name in _COLUMNS}
         self._pinned = [*self._pinned[-1:], columns["_kind"] != FREED]
         if self.file.kind is None:
@@ -438,7 +420,6 @@ class SpilledRows:
         return {"columns": columns, "kind": kind, **told}
 
     def restore(self, state: State) -> None:
-        """Know of those."""
         if not state["columns"]:
             return
         for name in ("count", "sweeps", "_end", "_visits", "_turn"):
@@ -459,12 +440,12 @@ _COLUMNS = ("_kind", "_score", "_age", "_host_key", "_tag", "_held")
 
 
 def _nth_best(values: NDArray[np.float32], n: int) -> float:
-    """Of at least so many values the one that n - 1 are before."""
+    """Return the n-th largest value."""
     return float(np.partition(values, len(values) - n)[len(values) - n]) if n else math.inf
 
 
 def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
-    """Of each entry its place in its group, sorted by the keys."""
+    """Return the position of each entry within its group, sorted by the keys."""
     order = np.lexsort((*reversed(keys), groups))
     ordered = groups[order]
     begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
@@ -474,7 +455,7 @@ def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _kind_of(known: Record) -> np.dtype[Any]:
-    """A record: a check of all that follows, the name and its fingerprint, and what is known."""
+    """Return the record type: checksum, name with fingerprint, and columns."""
     fields: list[Any] = [("check", np.uint64), ("key", np.uint64), ("length", np.int32), ("more", np.int32)]
     fields.append(("name", np.uint8, (INLINE,)))
     fields += [(name, column.dtype, column.shape[1:]) for name, column in known.items()]
@@ -483,22 +464,21 @@ def _kind_of(known: Record) -> np.dtype[Any]:
 
 
 class SpillFile:
-    """Records of one kind, by place. Without a path it is a file that nobody else sees; so is what is written to one
-    that belongs to a crawl which is only looked at."""
+    """Fixed-size records by place. Without a path, or if readonly, writes go to a temporary file."""
 
     def __init__(self, path: Path | None, readonly: bool) -> None:
         self.path, self.readonly = path, readonly
         self.kind: np.dtype[Any] | None = None
         self.token = ""
-        """What tells this file from others that stood in its place before."""
+        """Random token that identifies the file."""
         self._given: int | None = None
-        """What is only read, of a crawl that is looked at."""
+        """The file of a crawl opened for reading."""
         self._own: int | None = None
         self._written = np.zeros(0, np.bool_)
-        """The places of our own, beside a file that is only read."""
+        """Places written to the temporary file."""
 
     def places(self, count: int) -> int:
-        """Places that so many bytes take."""
+        """Return the number of places for so many bytes."""
         return -(-count // self._size)
 
     @property
@@ -507,7 +487,7 @@ class SpillFile:
         return self.kind.itemsize
 
     def take_over(self) -> None:
-        """Go on with a file that is there."""
+        """Open an existing file."""
         assert self.path is not None
         flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(self.path, (os.O_RDONLY if self.readonly else os.O_RDWR) | flags)
@@ -518,7 +498,7 @@ class SpillFile:
             self._own = file
 
     def _mine(self) -> int:
-        """The file to write to."""
+        """Return the file to write to."""
         if self._own is None:
             if self.path is None or self.readonly:
                 with tempfile.TemporaryFile(prefix="lycosa-cold-") as file:
@@ -531,18 +511,18 @@ class SpillFile:
         return self._own
 
     def offset(self, place: int) -> int:
-        """Where a place begins, behind the token."""
+        """Return the offset of a place."""
         return TOKEN + place * self._size
 
     def write(self, places: NDArray[np.intp], records: NDArray[Any]) -> None:
-        """Put records in their places."""
+        """Write records to places."""
         records["check"] = _checks(records, places)
         data = records.tobytes()
         for begin, end, first in _runs(places):
             self._write(data[begin * self._size : end * self._size], first)
 
     def write_text(self, first: int, text: bytes) -> None:
-        """Put a text in places of its own, to the end of the last: a snapshot says how many places the file has."""
+        """Write a text to further places."""
         self._write(text.ljust(self.places(len(text)) * self._size, b"\0"), first)
 
     def _write(self, data: bytes, first: int) -> None:
@@ -557,17 +537,17 @@ class SpillFile:
             view, at = view[written:], at + written
 
     def read(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """The records of some places."""
+        """Read records."""
         order = np.argsort(places, kind="stable")
         records = np.empty(len(places), self.kind)
-        whole = np.dtype((np.void, self._size))  # numpy copies a record as one thing faster than field by field
+        whole = np.dtype((np.void, self._size))  # numpy copies whole records faster than field by field
         for begin in range(0, len(places), RECORDS):
             some = order[begin : begin + RECORDS]
             records.view(whole)[some] = self._records(places[some]).view(whole)
         return records
 
     def _records(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """The records of some places, which are in order."""
+        """Read records of ascending places."""
         data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places)])
         if len(data) != len(places) * self._size:
             raise self.spoilt()
@@ -577,11 +557,11 @@ class SpillFile:
         return records
 
     def read_text(self, first: int, length: int) -> bytes:
-        """A text that has places of its own."""
+        """Read a text from further places."""
         return self._read(length, first)
 
     def _read(self, size: int, first: int) -> bytes:
-        """What begins at a place; of two files, piece by piece."""
+        """Read bytes from a place, of both files piece by piece."""
         if self._given is None:
             return os.pread(self._mine(), size, self.offset(first))
         pieces = []
@@ -592,7 +572,7 @@ class SpillFile:
         return b"".join(pieces)
 
     def spoilt(self) -> InputError:
-        """What is there was not written by us, or not to the end."""
+        """Return the error for a damaged file."""
         if self.path is None:
             return InputError("the temporary file of cold rows was changed by somebody else: begin again")
         if self.readonly:
@@ -600,24 +580,22 @@ class SpillFile:
         return InputError(f"{self.path} is damaged: remove it, then continue, which takes reading the whole log")
 
     def flush(self) -> None:
-        """Before a snapshot names what was written: on disk it must not be later than that."""
+        """Sync the file before a snapshot refers to it."""
         if self._own is not None and self.path is not None and not self.readonly:
             os.fdatasync(self._own)
 
     def close(self) -> None:
-        """Close what is open."""
         for file in (self._own, self._given):
             if file is not None:
                 os.close(file)
         self._own = self._given = None
 
     def __del__(self) -> None:
-        """Whoever looked at a crawl may not have closed it."""
         self.close()
 
 
 def fits(about: list[Any], path: Path | None) -> bool:
-    """Whether the file is there that a snapshot needs, and all of it."""
+    """Return whether the file that a snapshot needs is there and complete."""
     if not about:
         return True
     token, size = about
@@ -629,7 +607,7 @@ def fits(about: list[Any], path: Path | None) -> bool:
 
 
 def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """A sum of all words of each record but the first, each times a number of its own; and of its place."""
+    """Return a checksum of each record and its place."""
     words = np.ascontiguousarray(records).view(np.uint64).reshape(len(records), -1)[:, 1:]
     factors = (np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _MIX) | np.uint64(1)
     sums: NDArray[np.uint64] = (words * factors).sum(axis=1, dtype=np.uint64) + (
@@ -639,7 +617,7 @@ def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint6
 
 
 def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
-    """Places that follow each other: where among them they begin and end, and the first place."""
+    """Return begin, end and first place of each run of consecutive places."""
     gaps = ((places[1:] - places[:-1] != 1).nonzero()[0] + 1).tolist()
     begins = [0, *gaps]
     return list(zip(begins, [*gaps, len(places)], places[begins].tolist(), strict=True))

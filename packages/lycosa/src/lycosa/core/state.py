@@ -1,12 +1,11 @@
-"""What a part has learned, as plain values: a fold can go on from there instead of from the first event.
+"""Learned state as plain values, so that a fold can continue from it instead of from the first event; array files.
 
-A part may offer `state()` and `restore(state)`. A state is a dictionary of arrays, plain values (numbers, texts, bytes,
-lists and dictionaries of these), other states, and, for what only ever grows, `Grown` and `Texts`: whoever writes it
-down again and again needs only what has been added. What can be worked out again from the rest (caches, heaps, indices)
-is no part of it, nor is what only a running crawl knows: what is in flight.
+A part may offer `state()` and `restore(state)`. A state is a dict of arrays, plain values (numbers, texts, bytes, lists
+and dicts of these), nested states, and, for append-only data, `Grown` and `Texts`, of which snapshots only write the
+new items. Derived data (caches, heaps, indices) and visits in flight are not part of it.
 
-A state has to be exact: restored, and shown the same events, a part is in the same state as one that has folded them
-all. Whoever can't tell it raises `StateMismatch`, and the log is folded as if there were no such thing.
+A state is exact: a restored part that folds the next events equals one that folded all events. Parts that can't provide
+it raise `StateMismatch`, and the log is folded from its beginning.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _PLAIN = (np.ndarray, bool, int, float, str, bytes, type(None))
 
 
 class StateMismatch(Exception):
-    """A part can't say what it has learned, or a state does not fit."""
+    """A part can't provide its state, or a state does not fit."""
 
 
 @dataclass(frozen=True)
 class Grown:
-    """A collection that is only ever added to, as an array: `encode` makes one of some of its items.
+    """An append-only collection, converted to an array by `encode`.
 
-    It comes back as an array; a large one, if `filed`, in a file (`Filed`).
+    It is restored as an array, or if `filed` and large, in a file (`Filed`).
     """
 
     items: Collection[Any]
@@ -50,13 +49,13 @@ class Grown:
 
 @dataclass(frozen=True)
 class Texts:
-    """The same for texts of one line each, or things that `key` makes one of. They come back as a list of texts."""
+    """An append-only collection of single-line texts, or of items that `key` converts; restored as a list of texts."""
 
     items: Collection[Any]
     key: Callable[[Any], str] | None = None
 
     def encode(self, items: Sequence[Any]) -> bytes:
-        """Some of them as they are written down."""
+        """Return some items as stored, one per line."""
         lines = items if self.key is None else [self.key(item) for item in items]
         joined = "\n".join(lines)
         if joined.count("\n") != max(0, len(lines) - 1):
@@ -65,25 +64,27 @@ class Texts:
 
 
 def added(items: Collection[Any], since: int) -> Sequence[Any]:
-    """What a collection has beyond its first items."""
+    """Return the items of a collection after the first `since`."""
     return items[since:] if isinstance(items, Sequence) else list(islice(items, since, None))
 
 
 def state_of(part: Any) -> State:
-    """What a part has learned, if it can tell."""
+    """Return the state of a part, or raise StateMismatch."""
     check(part)
     state: State = part.state()
     return state
 
 
 def restore(part: Any, state: State) -> None:
-    """Have a part go on from a state."""
+    """Restore the state of a part, or raise StateMismatch."""
     check(part)
     part.restore(state)
 
 
 def check(part: object) -> None:
-    """A class that learns in a way of its own has a state of its own: what it inherits says nothing of that."""
+    """Raise StateMismatch if a class overrides a learning method but inherits `state()`, which then would be
+    incomplete.
+    """
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     if not {"state", "restore"} <= defined.keys():
         raise StateMismatch(f"{type(part).__name__} has no state() and restore()")
@@ -92,7 +93,7 @@ def check(part: object) -> None:
 
 
 def plain(part: object, *besides: str) -> State:
-    """All attributes of a part, which are arrays, numbers, texts and parts of it, but for those that are named.
+    """Return all attributes of a part except those named in `besides`; they must be arrays, plain values or parts.
 
     >>> class Sums:
     ...     def __init__(self): self.sums, self.pages, self.cache = np.zeros(2), 3, {}
@@ -115,7 +116,7 @@ def plain(part: object, *besides: str) -> State:
 
 
 def put_back(part: object, state: State) -> None:
-    """Give a part the attributes that `plain` has read from one like it."""
+    """Set the attributes that `plain` returned for another instance."""
     for name, value in state.items():
         before = getattr(part, name)
         if isinstance(value, dict) and not isinstance(before, _PLAIN):
@@ -130,18 +131,6 @@ def put_back(part: object, state: State) -> None:
         setattr(part, name, value)
 
 
-# -- arrays as a file --------------------------------------------------------------------------------------
-
-# Arrays with a description, as a file: readable by any Lycosa of the same format, and nothing in it can run.
-#
-#     lycosa-model 1                              the format and its version
-#     5f0c...                                     SHA-256 of all that follows, in hexadecimal digits
-#     {"kind": "nb", "classes": [...], ...}       one line of JSON: what it is, how it was made, which arrays follow
-#     ...                                         the arrays, one after the other, as the line above says
-#
-# Nothing is compressed, so the file is as large as what it holds, and what it claims to hold can be compared with that
-# before anything is made of it.
-
 Made = TypeVar("Made")
 MOST_BYTES, MOST_HEADER = 2_000_000_000, 50_000_000
 
@@ -155,7 +144,14 @@ _TYPES: dict[str, np.dtype[Any]] = {
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file: what its first line says, and how people speak of it.
+    """A file format for arrays with a JSON header, without executable content.
+
+        lycosa-model 1                              format and version
+        5f0c...                                     SHA-256 of the rest, in hexadecimal
+        {"kind": "nb", "classes": [...], ...}       JSON header in one line, with names, types and shapes of the arrays
+        ...                                         the arrays, uncompressed
+
+    As nothing is compressed, declared sizes are checked against the file before memory is allocated.
 
     >>> import tempfile
     >>> notes = FileFormat("lycosa-notes", 1, "notebook", "lycosa note")
@@ -167,16 +163,16 @@ class FileFormat:
 
     magic: str
     version: int
-    noun: str  # what the file holds, in a message
-    command: str  # what makes one
+    noun: str  # name of the content in messages
+    command: str  # command that makes such files
 
     @property
     def mark(self) -> bytes:
-        """How every such file begins."""
+        """First bytes of every such file."""
         return f"{self.magic} ".encode()
 
     def write(self, path: Path, contents: Sequence[bytes]) -> None:
-        """Write what `pack` has made, all of it or nothing."""
+        """Write the output of `pack`, atomically."""
         try:
             with replacing(path) as file:
                 file.write(f"{self.magic} {self.version}\n{digest(contents)}\n".encode())
@@ -191,9 +187,9 @@ class FileFormat:
         make: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Made],
         most: int = MOST_BYTES,
     ) -> Made:
-        """Make something of the header and the arrays of a file; whatever may be wrong with it is an InputError.
+        """Return `make(header, arrays)` for a file; raise InputError if it can't be read or `make` finds it invalid.
 
-        `make` checks what it is given, and raises ValueError and the like where it is not what it has to be.
+        `make` checks its arguments and raises ValueError or similar.
         """
         contents = self._contents(path, most)
         again = f"copy it again from where it came from, or make a new one with '{self.command}'"
@@ -209,12 +205,12 @@ class FileFormat:
             raise InputError(f"there is not enough memory for the {self.noun} {path}") from error
 
     def _contents(self, path: Path, most: int) -> bytes | None:
-        """All that stands behind the digest; None if the digest is another one."""
+        """Return the content after the digest; None if the digest does not match."""
         try:
             about = path.stat()
             if about.st_size > most:
                 raise InputError(f"{path} has {about.st_size:,} bytes: no {self.noun} is that large")
-            if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # a pipe may never say anything
+            if not stat.S_ISREG(about.st_mode) and not path.is_dir():  # reading a pipe might block forever
                 raise InputError(f"cannot read the {self.noun} {path}: it is a pipe or a device, not a file")
             with open(path, "rb") as file:
                 self._check_first_line(path, file.readline(100))
@@ -237,7 +233,7 @@ class FileFormat:
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> list[bytes]:
-    """A header, arrays and facts as they stand in a file."""
+    """Return a header, arrays and facts in file format."""
     described = []
     parts = [b""]
     for name, array in arrays.items():
@@ -251,7 +247,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: M
 
 
 def digest(contents: Sequence[bytes]) -> str:
-    """Changes when the contents do."""
+    """Return the SHA-256 of the concatenated contents."""
     summed = hashlib.sha256()
     for part in contents:
         summed.update(part)
@@ -259,7 +255,7 @@ def digest(contents: Sequence[bytes]) -> str:
 
 
 def from_texts(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """Texts of one line each as an array, for a file.
+    """Encode single-line texts as an array, for a file.
 
     >>> to_texts(from_texts(["reef", "café"]))
     ['reef', 'café']
@@ -268,12 +264,12 @@ def from_texts(texts: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def to_texts(array: NDArray[Any]) -> list[str]:
-    """The texts that `from_texts` was given."""
+    """Decode the output of `from_texts`."""
     return array.tobytes().decode().split("\n")
 
 
 def _arrays(described: Sequence[Any], data: memoryview) -> dict[str, NDArray[Any]]:
-    """The arrays that a header describes; they have to fill the data exactly."""
+    """Return the arrays described by a header; raise ValueError unless they fill the data exactly."""
     found: dict[str, NDArray[Any]] = {}
     place = 0
     for name, kind, shape in described:

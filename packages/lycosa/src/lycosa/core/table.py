@@ -1,7 +1,7 @@
-"""The table of all nodes ever seen: one row each, columns that every estimator shares, and the crawled edges.
+"""Table of all known nodes: one row each, columns shared by all estimators, and the crawled links.
 
-Columns are arrays that grow by doubling, so `table.relevance_sum[rows]` is a plain array access. Rows are numbered in
-the order of discovery, which is also the order in which ties are broken. All of it is a fold over the log.
+Columns are numpy arrays that grow by doubling, so `table.relevance_sum[rows]` is a plain array access. Rows are
+numbered in order of discovery, which also breaks ties. Everything is folded from the log.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from lycosa.core.types import InboundLinks, Rows, Step, Visit
 if TYPE_CHECKING:
     from lycosa.core.spilled_rows import SpilledRows
 
-OPEN, DONE, VACANT = 0, 1, 2  # open until visited for good; vacant: the node was put aside (cold.py)
-MAX_HOPS = 10  # redirects in a row that are followed
+OPEN, DONE, VACANT = 0, 1, 2  # open: to be visited; done: visited for good; vacant: the node was spilled to disk
+MAX_HOPS = 10  # maximum redirects in a row
 _COLUMNS: dict[str, type] = {
     "state": np.uint8,
     "attempts": np.uint8,
@@ -42,19 +42,27 @@ _COLUMNS: dict[str, type] = {
     "product_max": np.float64,
 }
 
-# Over a row's parents; in one matrix, so that an access brings all six.
+# sums and maxima over a row's parents, in one matrix for faster access
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
-# From a redirect to its target.
-_HANDED_ON = ("in_degree", "link_relevance_sum", "relevance_sum", "product_sum", "link_relevance_max", "relevance_max", "product_max")
-# The six of a row as one thing, which numpy copies faster than a line of numbers
+# columns that a redirect passes on to its target
+_HANDED_ON = (
+    "in_degree",
+    "link_relevance_sum",
+    "relevance_sum",
+    "product_sum",
+    "link_relevance_max",
+    "relevance_max",
+    "product_max",
+)
+# the six values of a row as one item, which numpy copies faster than a row of numbers
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 
-# Columns of a row that is put aside; seeds and sources never are.
+# columns of a spilled row; seeds and sources are never spilled
 _LEAVING = ("attempts", "hops", "depth", "host", "parent", "in_degree")
 
 
 class SpilledTable(NamedTuple):
-    """Columns of some rows that were put aside, as far as they are needed to say what those are worth by now."""
+    """Columns of spilled rows that estimators need to compute their priority."""
 
     in_degree: NDArray[np.int32]
     link_relevance_max: NDArray[np.float64]
@@ -65,7 +73,7 @@ _NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
 
 
 class Table:
-    """Rows and edges. `scope` says which nodes may join, `host_key` which host a node belongs to."""
+    """Rows and links. `scope` decides which nodes may join, `host_key` returns the host of a node."""
 
     state: NDArray[np.uint8]
     attempts: NDArray[np.uint8]
@@ -94,15 +102,15 @@ class Table:
         self.row_of = Known(self.nodes)
         self.hosts: list[str] = []
         self.host_number: dict[str, int] = {}
-        self.open_rows = 0  # with the cold ones
-        self.discovered = 0  # nodes ever seen, with the cold ones
-        self.spilled: SpilledRows | None = None  # puts rows aside
-        self.renewed: list[int] = []  # once vacant rows with a new node, which the warden has not seen yet
+        self.open_rows = 0  # including spilled rows
+        self.discovered = 0  # nodes ever seen, including spilled ones
+        self.spilled: SpilledRows | None = None  # spills rows to disk
+        self.renewed: list[int] = []  # reused rows with a new node, which the trap filter has not seen yet
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
         self.closed = array("i")  # rows visited for good, in that order
         self.edges = LinkEdges()
-        # The words of all visits, by number; probes, which no estimator sees, number words too.
+        # Vocabulary by word number, including words of visits that no estimator sees.
         self.stems: list[str] = []
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
@@ -114,7 +122,9 @@ class Table:
         return len(self.nodes)
 
     def add(self, node: str, depth: int, parent: int = -1, *, source: bool = False) -> int:
-        """The node's row, made if it is new; -1 if it is out of scope. A source is no page: what it names is scoped."""
+        """Return the row of a node, added if new; -1 if out of scope. Scope does not apply to sources (sitemaps and
+        feeds).
+        """
         row = self.row_of.get(node)
         if row is not None:
             return row
@@ -149,32 +159,32 @@ class Table:
         return row
 
     def add_seed(self, node: str, source: bool = False, parent: int = -1) -> int:
-        """A node to start from: depth 0, taken before everything else; a page already known stays as it is.
+        """Add a seed with depth 0 and top priority; known pages stay as they are.
 
-        A source is no page but a list of addresses: a sitemap, a feed; one that another source names has a parent.
+        A source is a list of addresses, such as a sitemap or a feed; those named by another source have a parent.
         """
         row = self.add(node, 0, parent, source=source)
         if row >= 0 and self.state[row] == OPEN:
             self.is_seed[row] = True
-            self.is_source[row] |= source  # one that turns out to be a page is read as a page
+            self.is_source[row] |= source  # a source that turns out to be a page is read as a page
             self.depth[row] = 0
         return row
 
     def absorb(self, visit: Visit) -> Step | None:
-        """Fold a visit of a node: close its row (or leave it open for a retry), let its links join.
+        """Fold a visit: close its row, or keep it open for a retry, and add its links.
 
-        None for a visit that isn't of a row (robots.txt and other errands). Of a page that was visited before, only
-        the links that are new join; None if there are none.
+        Return None for visits without a row (robots.txt and the like). A revisit only adds new links; None if there are
+        none.
         """
         self.stems += visit.terms.new
         if visit.kind not in ("page", "redirect", "sitemap", "revisit"):
             return None
-        if visit.follows and visit.outcome not in ("ok", "redirect"):  # it has no new links
+        if visit.follows and visit.outcome not in ("ok", "redirect"):  # no new links
             return None
         row = self.row_of.get(visit.node, -1)
-        if row < 0 and visit.kind == "sitemap":  # a file's, which no one has to fetch
+        if row < 0 and visit.kind == "sitemap":  # a local file, which is not fetched
             row = self.add_seed(visit.node, source=True)
-        if row < 0:  # an event from another scope than the present one
+        if row < 0:  # recorded with another scope
             return None
         again = self.state[row] == DONE
         if visit.retry_at:
@@ -182,14 +192,14 @@ class Table:
         elif not again:
             self.close(row)
         if visit.outcome == "redirect":
-            moved = again and any(url in self.row_of for url in visit.links.urls)  # where something is already
+            moved = again and any(url in self.row_of for url in visit.links.urls)  # the target is known already
             step = Step(visit, row, _NO_ROWS, _NO_ALPHAS) if moved else self._inherit(visit, row)
         else:
             step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else frozenset())
         return step if len(step.children) or not visit.follows else None
 
     def absorb_inbound(self, inbound: InboundLinks) -> Step:
-        """Fold links from a page of another shard: it gets a row, which is closed, and its links join."""
+        """Fold links from another shard's page: add the page as a closed row, and its links."""
         visit = inbound.visit
         row = self.row_of.get(visit.node, -1)
         if row < 0:
@@ -206,20 +216,17 @@ class Table:
         return step
 
     def handed_on(self, row: int) -> list[float]:
-        """What a redirect hands on to its target: the number of its parents, sums and maxima over them."""
+        """Return the values that a redirect passes on to its target: parent count, sums and maxima over parents."""
         return [float(getattr(self, name)[row]) for name in _HANDED_ON]
 
     def close(self, row: int) -> None:
-        """The row has been visited for good."""
+        """Mark a row as visited for good."""
         self.state[row] = DONE
         self.open_rows -= 1
         self.closed.append(row)
 
     def _join(self, visit: Visit, row: int, known: Set[int]) -> Step:
-        """The links of a page join: new rows, and sums and maxima over parents brought up to date.
-
-        It is the parent of those in `known` already.
-        """
+        """Add the links of a page that are not `known` yet, and update counts, sums and maxima over parents."""
         links = visit.links
         rows = self.row_of.rows(links.urls)
         if None in rows:
@@ -246,10 +253,11 @@ class Table:
         return step
 
     def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], relevance: float) -> None:
-        """The children have one parent more: counts, sums and maxima over parents, and the edges to them."""
+        """Update counts, sums and maxima of children for one more parent, and add the edges."""
         self.in_degree[children] += 1
         depth, known = self.depth.item(row) + 1, self.depth[children]
-        if known.item(known.argmax()) > depth:  # seldom: most were found from pages no farther away than this one
+        # rare: most links are discovered on pages at most as far away as this one
+        if known.item(known.argmax()) > depth:
             self.depth[children] = np.minimum(known, depth)
         if relevance > 0:
             said = np.empty((len(children), 3))
@@ -260,14 +268,14 @@ class Table:
             np.add(sums, said, out=sums)
             np.maximum(maxima, said, out=maxima)
             self._lines[children] = lines.view(_LINE).ravel()
-        elif len(promising := strongest.nonzero()[0]):  # most links of such a page say nothing of the topic
+        elif len(promising := strongest.nonzero()[0]):  # most links of an irrelevant page have no relevance either
             rows, alpha = children[promising], strongest[promising]
             self.link_relevance_sum[rows] += alpha
             self.link_relevance_max[rows] = np.maximum(self.link_relevance_max[rows], alpha)
         self.edges.add(row, children, strongest, len(self))
 
     def _inherit(self, visit: Visit, row: int) -> Step:
-        """A redirect's target stands in for its source: same depth, same parents' sums, one hop further."""
+        """Pass depth, parents' sums and hops of a redirect on to its target."""
         target = -1
         if visit.links.urls and self.hops[row] < MAX_HOPS:
             target = self.add(visit.links.urls[0], int(self.depth[row]), int(self.parent[row]))
@@ -286,21 +294,19 @@ class Table:
         return Step(visit, row, np.array([target]), visit.links.link_relevances[:1])
 
     def rows(self) -> Rows:
-        """All open rows, but for cold ones."""
+        """Return all open rows in memory."""
         return np.flatnonzero(self.state[: len(self)] == OPEN)
 
-    # -- hot and cold ------------------------------------------------------------------------------------------
-
     def age(self, rows: Rows) -> NDArray[np.int32]:
-        """The numbers of rows in the order of discovery: their own, unless rows have come and gone."""
+        """Return the discovery numbers of rows: the rows themselves unless row numbers were reused."""
         return rows.astype(np.int32) if self._age is None else self._age[rows]
 
     def name(self, row: int) -> bytes:
-        """What a row is known by when it is put aside."""
+        """Return the key of a row in the spill file."""
         return self.nodes.text(row)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """What is known of rows, which are vacant from now on."""
+        """Vacate rows; return their columns."""
         if self._age is None:
             self._age = np.arange(self._capacity, dtype=np.int32)
         known = {name: getattr(self, name)[rows] for name in _LEAVING} | {
@@ -316,11 +322,11 @@ class Table:
 
     @staticmethod
     def aside(known: Mapping[str, NDArray[Any]]) -> SpilledTable:
-        """Columns of what was known when rows left."""
+        """Return the columns of spilled rows that estimators need."""
         return SpilledTable(known["in_degree"], known["sums"][:, _SUMS.index("link_relevance_max")], known["hops"])
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
-        """Rows that are vacant: their nodes are known by these numbers."""
+        """Map the names of vacated rows to numbers below -1."""
         self.row_of.renumber(self.row_of.keys(names), numbers)
         self._vacate(rows)
         self.nodes.tidy()
@@ -329,7 +335,7 @@ class Table:
         self._vacant = np.sort(np.concatenate([np.array(self._vacant, np.int32), rows]))[::-1].tolist()
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
-        """Rows for nodes that were put aside, which have these fingerprints."""
+        """Return rows for spilled nodes with these fingerprints."""
         rows = self._room(len(names))
         for row, name in zip(rows.tolist(), names, strict=True):
             self.nodes.put(row, name)
@@ -337,7 +343,7 @@ class Table:
         return rows
 
     def _room(self, count: int) -> NDArray[np.int32]:
-        """Vacant rows, which are open from now on; new ones where there are not enough."""
+        """Return open rows: vacant ones first, then new ones."""
         vacant = max(0, len(self._vacant) - count)
         rows = self._vacant[vacant:][::-1]
         del self._vacant[vacant:]
@@ -351,7 +357,6 @@ class Table:
         return found
 
     def _lengthen(self) -> None:
-        """One row more, which has no name yet."""
         self.nodes.append("")
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
@@ -360,10 +365,8 @@ class Table:
             getattr(self, name)[rows] = known[name]
         self._sums[rows], self._age[rows] = known["sums"], known["age"]
 
-    # -- as a state --------------------------------------------------------------------------------------------
-
     def as_state(self) -> State:
-        """All rows and edges; what others call `state` is a column here."""
+        """Return all rows and edges. (`state` is a column here.)"""
         columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
         spilled = {} if self._age is None else {"age": self._age}
         return {
@@ -419,26 +422,22 @@ class Table:
         self._stand(fit(self._sums, self._capacity))
 
     def _stand(self, sums: NDArray[np.float64]) -> None:
-        """The six columns are those of this matrix."""
+        """Set the matrix behind the six sum and maximum columns."""
         self._sums = sums
         self._lines = sums.view(_LINE).ravel()
         for place, name in enumerate(_SUMS):
             setattr(self, name, sums[:, place])
 
 
-# -- edges -------------------------------------------------------------------------------------------------
-
-# The links between rows that have been seen: append-only columns, to be walked from either end.
-#
-# The links of one page stand together, so its children are a slice; the links to one page are a chain, each naming the
-# one before it.
-
 _NONE = -1
-GONE = -2  # child of an edge to a row that was put aside
+GONE = -2  # child of an edge to a spilled row
 
 
 class LinkEdges:
-    """Parent, child and alpha of every link, each pair once, however often the parent was visited.
+    """Links between known rows as append-only columns: parent, child and link relevance, each pair once.
+
+    The links of one page are adjacent, so its children are a slice; the links to one page form a chain, which is built
+    when first needed.
 
     >>> edges = LinkEdges()
     >>> edges.add(0, np.array([1, 2], np.int32), np.array([.5, 0], np.float32))
@@ -452,36 +451,36 @@ class LinkEdges:
         self._parent = np.zeros(1024, np.int32)
         self._child = np.zeros(1024, np.int32)
         self._alpha = np.zeros(1024, np.float32)
-        self._before = np.zeros(0, np.int32)  # the edge to the same child added last, if chained
-        self._first = np.zeros(1024, np.int32)  # of each row: where its own edges begin
-        self._count = np.zeros(1024, np.int32)  # and how many they are
-        self._last = np.zeros(0, np.int32)  # the last edge that leads to it, of those that are chained
-        self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges that a row got when it was visited again
-        self._chained = 0  # so many edges name the one before them: the others do when someone asks
-        self.gaps = False  # some children are gone
+        self._before = np.zeros(0, np.int32)  # previous edge to the same child, as far as chained
+        self._first = np.zeros(1024, np.int32)  # first edge of each row
+        self._count = np.zeros(1024, np.int32)  # number of edges of each row
+        self._last = np.zeros(0, np.int32)  # last chained edge to each row
+        self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges added by revisits of a row
+        self._chained = 0  # number of chained edges
+        self.gaps = False  # true if children were spilled
 
     def __len__(self) -> int:
         return self._size
 
     @property
     def parent(self) -> Rows:
-        """The row that each edge leaves."""
+        """Row that each edge leaves."""
         return self._parent[: self._size]
 
     @property
     def child(self) -> Rows:
-        """The row that each edge leads to."""
+        """Row that each edge leads to."""
         return self._child[: self._size]
 
     @property
     def alpha(self) -> NDArray[np.float32]:
-        """The alpha of each edge."""
+        """Link relevance of each edge."""
         return self._alpha[: self._size]
 
     def add(self, parent: int, children: Rows, link_relevances: NDArray[np.float32], rows: int = 0) -> None:
-        """The edges of a page, each child once; of a page that was visited before, those that are new.
+        """Add the edges of a page, each child once; of a revisited page only the new ones.
 
-        `rows`: how many there are, if that is known.
+        `rows` is the number of rows in the table, if known.
         """
         count = len(children)
         if not count:
@@ -504,7 +503,7 @@ class LinkEdges:
         self._size = end
 
     def state(self) -> State:
-        """All edges. Which one is the last that leads to a row is found out again when someone asks."""
+        """Return all edges; chains are rebuilt when needed."""
         later = [[row, int(run[0]), int(run[-1]) + 1] for row, runs in self._later.items() for run in runs]
         return {**plain(self, "_before", "_last", "_later", "_chained"), "later": later}
 
@@ -517,36 +516,36 @@ class LinkEdges:
             self._later.setdefault(row, []).append(np.arange(begin, end))
 
     def children(self, row: int) -> Rows:
-        """The rows that a page links to, in page order."""
+        """Return the rows that a page links to, in page order."""
         found = self._child[self._own(row)]
         return found[found >= 0] if self.gaps else found
 
     def link_relevances(self, row: int) -> NDArray[np.float32]:
-        """The alphas of those links, in the same order."""
+        """Return the relevance of these links, in the same order."""
         own = self._own(row)
         return self._alpha[own[self._child[own] >= 0]] if self.gaps else self._alpha[own]
 
     def forget(self, rows: Rows, count: int) -> None:
-        """Some rows, of so many, are put aside: nothing leads there for now."""
-        away = np.zeros(count + 2, np.bool_)  # what is gone already is the last but one
+        """Mark the edges to spilled rows as gone."""
+        away = np.zeros(count + 2, np.bool_)  # two more, as GONE indexes from the end
         away[rows] = True
         self._child[: self._size][away[self.child]] = GONE
         self.gaps = True
         self._unchain()
 
     def renew(self, edges: NDArray[np.intp], rows: Rows) -> None:
-        """Those of some edges that led nowhere lead to these rows again."""
+        """Point edges that are gone to these rows again."""
         gone = self._child[edges] == GONE
         self._child[edges[gone]] = rows[gone]
         self._unchain()
 
     def _unchain(self) -> None:
-        """Whoever asks next finds out anew which edges lead to a row."""
+        """Discard the chains; the next call of `into` rebuilds them."""
         if self._chained:
             self._last[:], self._chained = _NONE, 0
 
     def into(self, row: int) -> Rows:
-        """The edges that lead to a row, as indices of `parent` and `alpha`, in order of discovery."""
+        """Return the edges to a row, as indices of `parent` and `alpha`, in order of discovery."""
         found = []
         if self._chained < self._size:
             self._chain()
@@ -557,7 +556,7 @@ class LinkEdges:
         return np.array(found[::-1], np.int32)
 
     def _chain(self) -> None:
-        """Let the edges that came since the last question name those before them: few estimators ever ask."""
+        """Chain the edges added since the last call; on demand, as few estimators need it."""
         self._before, self._last = fit(self._before, self._size), fit(self._last, len(self._first), _NONE)
         child = self._child[self._chained : self._size]
         edges = np.arange(self._chained, self._size, dtype=np.int32)
@@ -568,15 +567,15 @@ class LinkEdges:
         again = (child[order[1:]] == child[order[:-1]]).nonzero()[0]
         before[order[again + 1]] = edges[order[again]]
         self._before[edges] = before
-        self._last[child] = edges  # of several, the last one counts
+        self._last[child] = edges  # of duplicates the last one wins
         self._chained = self._size
 
     def parents(self, row: int) -> Rows:
-        """The rows that link to a row, in order of discovery."""
+        """Return the rows that link to a row, in order of discovery."""
         return self._parent[self.into(row)]
 
     def leaving(self, rows: Rows) -> NDArray[np.int64]:
-        """The edges that leave some rows, one row's after the other, as indices of `child` and `alpha`."""
+        """Return the edges of some rows, one row's after the other, as indices of `child` and `alpha`."""
         count = self.out_degree(rows)
         first = fit(self._first, 1 + int(rows.max(initial=0)))[rows]
         if self._later:
@@ -585,7 +584,7 @@ class LinkEdges:
         return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + count, count)
 
     def out_degree(self, rows: Rows) -> NDArray[np.int32]:
-        """How many links each row has; 0 for those not visited."""
+        """Return the number of links of each row; 0 if not visited."""
         return fit(self._count, 1 + int(rows.max(initial=0)))[rows]
 
     def _own(self, row: int) -> NDArray[np.int64]:

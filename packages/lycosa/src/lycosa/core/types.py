@@ -1,7 +1,7 @@
-"""The nouns of the loop. A Task goes out, a Page comes back, a Visit is what the log keeps of it.
+"""Data types of the crawl loop. A Task goes out, a Page comes back, and a Visit is recorded.
 
-Everything that is learned is learned from events (Visit, Seed, Label, Setting, ModelUpdate), never from a Page: live and
-replayed crawls run the same code on the same values.
+Everything is learned from events (Visit, Seed, Label, Setting, ModelUpdate), never from a Page: live and replayed
+crawls run the same code on the same values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Row numbers of the frontier's table. Columns of them are int32; those of a step are intp, which index faster
+# Row numbers of the table. Columns of rows are int32, rows of a step intp, which indexes faster
 Rows: TypeAlias = NDArray[np.integer[Any]]
 
 Priorities: TypeAlias = NDArray[np.float64]
@@ -25,51 +25,50 @@ Priorities: TypeAlias = NDArray[np.float64]
 Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "search", "policy", "asset"]
 
 Outcome = Literal[
-    "ok",  # a page with content; of a revisit: other content than before
-    "unchanged",  # of a revisit: what we have still stands
-    "redirect",  # a 3xx with somewhere to go
-    "gone",  # 4xx
-    "broken",  # 5xx
-    "busy",  # 429 or 503
-    "denied",  # robots.txt says no; nothing was sent
-    "refused",  # the address guard says no; nothing was sent
-    "unknown-host",  # DNS has no such name
-    "unreachable",  # no connection, or it broke
-    "timeout",  # the deadline passed
-    "slow",  # fewer bytes a second than we put up with
+    "ok",  # a page with content; for a revisit: changed content
+    "unchanged",  # revisit: the content is the same
+    "redirect",  # a 3xx with a valid target
+    "gone",
+    "broken",
+    "busy",
+    "denied",  # disallowed by robots.txt; nothing was sent
+    "refused",  # refused by the address guard; nothing was sent
+    "unknown-host",  # no DNS record
+    "unreachable",  # connection failed or broke
+    "timeout",
+    "slow",  # below the minimum bytes per second
     "loop",  # too many redirects in a row
-    "unwanted",  # of a content type nobody asked for, or larger than was asked for; it was not read
-    "invalid",  # not HTTP, or a redirect to nowhere
-    "unreadable",  # a damaged or encrypted document; or reading it takes too much time or memory, or ends the process
-    "challenge",  # a check for bots in place of the page
-    "login",  # a form to log in, or 401
+    "unwanted",  # type not accepted or too large; not read
+    "invalid",  # not HTTP, or a redirect without a target
+    "unreadable",  # damaged or encrypted, or reading it takes too much time or memory or crashes the process
+    "challenge",  # a bot check instead of the page
+    "login",  # a login form, or 401
     "limited",  # a page that says: too many requests
-    "consent",  # a wall of consent in place of the page
-    "crashed",  # the space itself failed: a bug, recorded so that nothing is lost
+    "consent",  # a consent wall instead of the page
+    "crashed",  # exception in the space itself: a bug, recorded so that nothing is lost
 ]
 
 
-UNSENT = ("denied", "refused")  # outcomes of visits for which nothing was sent
+UNSENT = ("denied", "refused")  # outcomes without a request
 
 
 @dataclass(slots=True)
 class Links:
-    """The links of one page, column by column, in page order."""
+    """Links of one page, column by column, in page order."""
 
     urls: list[str] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     rels: list[str] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
-    """Which of the page's link elements each one is: its markers in the text are the pair of that number."""
+    """Index of each link's element in the page, which is also the index of its markers in the text."""
     link_relevances: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """What else the topic says of each link, by name ("context", "url"), where the strategy wants to know."""
+    """More relevances for each link by name ("context", "url"), if the strategy wants them."""
     paths: list[str] = field(default_factory=list)
-    """Where each link stands in the document: the tags from the root to it, "html body div#content ul.nav li a.ref".
-    Of an HTML page one for each link (empty where it stands nowhere); no entries where a space knows of no tags."""
+    """Tag path of each link, such as "html body div#content ul.nav li a.ref"; "" if unknown, no items without HTML."""
     read: Any = field(default=None, repr=False, compare=False)
-    """What was read of their texts just now, for who reads them next; not kept."""
+    """Cached terms of the link texts for the next reader; not stored."""
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -77,7 +76,7 @@ class Links:
     def add(
         self, url: str, anchor: str = "", context: str = "", rel: str = "", position: int = 0, path: str | None = None
     ) -> None:
-        """One more link; with a path, where links have one."""
+        """Append a link."""
         self.urls.append(url)
         self.anchors.append(anchor)
         self.contexts.append(context)
@@ -86,7 +85,7 @@ class Links:
         self.paths += [] if path is None else [path]
 
     def only(self, places: Sequence[int]) -> Links:
-        """Those at some places, as a space gives them: nobody has judged them yet."""
+        """Return the links at some indices, without relevances."""
         urls, anchors, contexts, rels, paths = (
             [column[at] for at in places] if column else []
             for column in (self.urls, self.anchors, self.contexts, self.rels, self.paths)
@@ -94,7 +93,7 @@ class Links:
         return Links(urls, anchors, contexts, rels, [self.positions[at] for at in places], paths=paths)
 
     def keep(self, most: int) -> None:
-        """Drop all but the first so many."""
+        """Drop all but the first `most` links."""
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
             del column[max(0, most) :]
         self.link_relevances = self.link_relevances[: max(0, most)]
@@ -102,7 +101,7 @@ class Links:
 
     @classmethod
     def to(cls, *urls: str, anchors: Sequence[str] | None = None) -> Links:
-        """Plain links to some nodes, for spaces without text and for tests.
+        """Return links without text, for spaces without text and for tests.
 
         >>> Links.to("b", "c").positions
         [0, 1]
@@ -113,7 +112,7 @@ class Links:
 
 @dataclass(slots=True)
 class Exchange:
-    """The bytes of one request and its answer, for the archive."""
+    """Raw bytes of a request and its response, for the archive."""
 
     request: bytes
     status_line: bytes
@@ -121,19 +120,19 @@ class Exchange:
     body: bytes
     digest: bytes
     truncated: str = ""
-    # As received, of a page that a browser has rendered: the body is then the final DOM.
+    # Response as received, if the page was rendered: `body` is then the final DOM.
     received: Exchange | None = None
     resources: list[Resource] = field(default_factory=list)  # fetched by the browser
 
     def header(self, name: str) -> str:
-        """The first header of that name, or empty."""
+        """Return the first header of that name, or an empty string."""
         wanted = name.lower().encode()
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == wanted), "")
 
 
 @dataclass(slots=True)
 class Resource:
-    """Something that a page needs, such as a script: where it lies, when it was asked for, of whom, and the bytes."""
+    """A resource of a page, such as a script, with URL, time, IP address and bytes."""
 
     url: str
     started: float
@@ -143,20 +142,20 @@ class Resource:
 
 @dataclass(slots=True)
 class Page:
-    """What a space found at a node. Only `outcome` is required; the rest depends on the space."""
+    """Result of visiting a node. Only `outcome` is required; the rest depends on the space."""
 
     outcome: Outcome
     status: int = 0
     kind: Kind = "page"
     title: str = ""
     marked: str = ""
-    """The text, with U+0001 and U+0002 around each link, in the order of `links`."""
+    """Text with U+0001 and U+0002 around each link, in the order of `links`."""
     main: str = ""
-    """The text of the main part, without the title; empty where it can't be told from the rest."""
+    """Text of the main part without the title; empty if unknown."""
     headings: str = ""
-    """The headings of the main part, one per line."""
+    """Headings of the main part, one per line."""
     lead: str = ""
-    """The first paragraphs of the main part."""
+    """First paragraphs of the main part."""
     language: str = ""
     links: Links = field(default_factory=Links)
     started: float = 0.0
@@ -166,24 +165,24 @@ class Page:
     etag: str = ""
     modified: str = ""
     retry_at: float = 0.0
-    """When a failed node may be tried again (seconds since the epoch); 0: never."""
+    """Earliest retry of a failed node (seconds since the epoch); 0: never."""
     flags: list[str] = field(default_factory=list)
     note: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-    """Whatever the space wants to find again when the log is replayed (robots rules, true scores, ...)."""
+    """Data of the space that is needed when the log is replayed (robots rules, true relevances, ...)."""
     exchange: Exchange | None = None
     guessed: bool = False
-    """Whether the language was guessed, as the page declares none."""
+    """True if the language was guessed, as the page declares none."""
     node: str = ""
-    """The node where it was found, once the engine has it."""
+    """Node of the page, set by the engine."""
     scripts: bool = False
-    """Whether there is anything on it that a browser could run."""
+    """True if the page has scripts or anything else to run in a browser."""
     source: Callable[[], str] = field(default=str, repr=False, compare=False)
-    """Its source as text, markup and all, made when somebody asks; empty where a space has none."""
+    """Returns the markup, computed on demand; empty if the space has none."""
 
     @property
     def text(self) -> str:
-        """The text as a reader sees it.
+        """Text as a reader sees it.
 
         >>> Page("ok", marked="see \\x01coral reefs\\x02.").text
         'see coral reefs.'
@@ -193,7 +192,7 @@ class Page:
 
 @dataclass(slots=True, frozen=True)
 class Task:
-    """One thing to visit: a node of the frontier, or an errand (robots.txt) that has to come first."""
+    """One visit to make: a node of the frontier, or a prerequisite such as robots.txt."""
 
     node: str
     kind: Kind = "page"
@@ -204,17 +203,17 @@ class Task:
     attempt: int = 1
     hops: int = 0
     origin: str = ""
-    """For an errand: the node it is run for."""
+    """For a prerequisite: the node that needs it."""
     follows: float = 0.0
-    """For a revisit: when the visit that it is compared with began; 0: the node was not visited before."""
+    """For a revisit: start time of the visit to compare with; 0 for a first visit."""
     conditions: tuple[tuple[str, str], ...] = ()
-    """For a revisit: header fields that ask for an answer only if there is something new."""
+    """For a revisit: header fields of a conditional request."""
     due: bool = False
-    """Whether the keeper asked for it: it was due."""
+    """True if the scheduler requested it."""
 
 
 class Pick(NamedTuple):
-    """What a strategy chose: a row (-1: none), the arm that chose it, and the score it had."""
+    """Choice of a strategy: a row (-1: none), the arm that chose it, and its priority."""
 
     row: int
     arm: str = ""
@@ -223,17 +222,17 @@ class Pick(NamedTuple):
 
 @dataclass(slots=True)
 class Judgement:
-    """What a topic says: beta of the page, alpha of each link, and what it wants to remember of the page."""
+    """Judge's answer for a page: its relevance, the relevance of each link, and data to store."""
 
     relevance: float
     link_relevances: NDArray[np.float32]
     data: dict[str, Any] = field(default_factory=dict)
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """More numbers for each link, by name: see Links.facets."""
+    """More relevances for each link, by name (Links.facets)."""
 
 
 def as_stored(value: Any) -> Any:
-    """A value as it comes back from the log: lists for tuples, plain numbers for numpy's.
+    """Convert a value to its form in the log: tuples to lists, numpy scalars and arrays to plain numbers.
 
     >>> as_stored({"k": (1, np.float32(0.5))})
     {'k': [1, 0.5]}
@@ -250,21 +249,21 @@ TITLE, HEADING, LEAD, MAIN, ADDRESS = 1, 2, 4, 8, 16  # bits of `Terms.marks`: w
 
 @dataclass(slots=True)
 class Terms:
-    """The page as a bag of terms: sorted ids, their counts, and the stems that were new to the vocabulary.
+    """Bag of terms of a page: sorted ids, counts, and stems new to the vocabulary.
 
-    It is the title and the main part, where that is known; else all of the page.
+    Covers title and main part if known, otherwise the whole page.
     """
 
     ids: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     counts: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     new: list[str] = field(default_factory=list)
-    # Where each term occurs (TITLE | HEADING | ...); empty: unknown.
+    # Places of each term (TITLE | HEADING | ...); empty: unknown.
     marks: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
 
 @dataclass(slots=True)
 class ArchivePlace:
-    """Where the archive keeps a record."""
+    """Location of a record in the archive."""
 
     file: str = ""
     offset: int = 0
@@ -273,7 +272,7 @@ class ArchivePlace:
 
 @dataclass(slots=True)
 class Visit:
-    """One turn of the loop, as the log keeps it. Numbers are already rounded to what is stored."""
+    """One iteration of the crawl loop, as recorded in the log. Numbers are rounded to their stored precision."""
 
     node: str
     kind: Kind
@@ -301,56 +300,57 @@ class Visit:
     judge: str = ""
     relevance: float = 0.0
     same_as: str = ""
-    """The node whose content this one repeats, word for word or nearly; such a page is no find of its own."""
+    """Node with the same or nearly the same content. Such a page never counts as relevant."""
     data: dict[str, Any] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     links: Links = field(default_factory=Links)
     place: ArchivePlace = field(default_factory=ArchivePlace)
     updated_relevance: float | None = field(default=None, compare=False, repr=False)
-    """What the judge says of the page now that it has learned, as the log knows when it reads the event; None: beta
-    stands. Whatever is folded must not look at it: a crawl that runs did not know it then."""
+    """Relevance by the judge's current model, set when the log is read; None: same as `relevance`. Folds must not use
+    it, as a running crawl does not know it.
+    """
 
     @property
     def relevance_now(self) -> float:
-        """How relevant the page is by the judge's current score. `relevance` is its score when it was fetched."""
+        """Current relevance; `relevance` is the one when the page was fetched."""
         return self.relevance if self.updated_relevance is None else self.updated_relevance
 
     @property
     def url(self) -> str:
-        """The node, under the name it has on the web."""
+        """The node, by its name in web crawls."""
         return self.node
 
     @property
     def complaint(self) -> str:
-        """What went wrong, as far as it was told."""
+        """Status and note of a failure."""
         return f"{self.status or ''} {self.note}".strip()
 
     @property
     def is_page(self) -> bool:
-        """Whether this counts as a page: content was received. Budgets and harvest count these only."""
+        """True if content was received. Only such visits count for budgets and harvest."""
         return self.kind == "page" and self.outcome == "ok"
 
     @property
     def is_version(self) -> bool:
-        """Whether this brought a version of a page: its first, or one that a revisit found to be another."""
+        """True if this visit brought a version of a page: the first, or changed content."""
         return self.kind in ("page", "revisit") and self.outcome == "ok"
 
     @property
     def is_hollow(self) -> bool:
-        """Whether there is nothing on it, whatever its words: an error page that says 200, or part of a maze."""
+        """True if the page has no content of its own: a soft 404, or part of a maze."""
         return "soft-404" in self.flags or "maze" in self.flags
 
     @property
     def follows(self) -> float:
-        """Of a revisit: when the visit that it was compared with began; 0 if there is none."""
+        """For a revisit: start time of the visit that it was compared with; otherwise 0."""
         return float(self.data.get("follows", 0.0))
 
     def was_relevant(self, threshold: float) -> bool:
-        """Whether this was judged a page relevance_now having when it was fetched, the first with its content: for folds."""
+        """Return whether the page was relevant when fetched and not a copy; for folds."""
         return self.is_page and self.relevance >= threshold and not self.same_as
 
     def is_relevant(self, threshold: float) -> bool:
-        """Whether this is a page relevance_now having by the judge as it is now, the first with its content: for readers."""
+        """Return whether the page is relevant by the current model and not a copy; for readers of the log."""
         return self.is_page and self.relevance_now >= threshold and not self.same_as
 
 
@@ -366,7 +366,7 @@ class Seed:
 
 @dataclass(slots=True)
 class Label:
-    """A person's word on a node; None takes back what was said."""
+    """A person's label of a node; None withdraws it."""
 
     node: str
     relevant: bool | None
@@ -376,7 +376,7 @@ class Label:
 
 @dataclass(slots=True)
 class Setting:
-    """Something decided once and needed again: the resolved topic, a threshold, how a run ended."""
+    """A value decided once and needed later: the resolved topic, a threshold, why a run ended."""
 
     key: str
     value: Any
@@ -385,7 +385,7 @@ class Setting:
 
 @dataclass(slots=True)
 class ModelUpdate:
-    """What a judge has learned, at a place in the log. It is read when the log is replayed, never worked out again."""
+    """An update of a judge's model at this position of the log. A replay reads it instead of training again."""
 
     judge: str  # as in visits; other judges ignore it
     data: dict[str, Any] = field(default_factory=dict)  # plain values, bytes and numpy arrays
@@ -394,53 +394,54 @@ class ModelUpdate:
 
 @dataclass(slots=True)
 class Held:
-    """Addresses that were held back, as they would have wasted pages: why, where, and how many."""
+    """A group of addresses held back as a likely trap."""
 
     reason: str
     where: str
     addresses: int
-    fetched: int  # how many of the same kind were fetched before
+    fetched: int  # addresses of this group fetched before
     example: str
 
 
 @dataclass(slots=True)
 class InboundLinks:
-    """Links from a page that another shard of the crawl has fetched, to nodes that are ours to fetch.
+    """Links from a page fetched by another shard to nodes of this shard.
 
-    `sender` and `number` name it: whatever arrives twice under one name is learned once. Numbers of a sender go up.
+    `sender` and `number` identify it; duplicates are ignored. Numbers of a sender increase.
     """
 
     sender: int
     number: int
-    visit: Visit  # without its words, and with the links to our nodes alone
+    visit: Visit  # without terms, and only with links to our nodes
     depth: int = 0
-    hops: int = 0  # of the page, and redirects on the way to it
-    seed: bool = False  # the page is a seed: a redirect hands that on
-    sums: list[float] = field(default_factory=list)  # handed on by a redirect (`Table.handed_on`)
-    # As received: the log keeps that; empty it after any change.
+    hops: int = 0  # of the page, plus redirects that led to it
+    seed: bool = False  # the page is a seed; a redirect passes that on
+    sums: list[float] = field(default_factory=list)  # passed on by a redirect (`Table.handed_on`)
+    # Serialised form as received, to be logged; clear it after any change.
     packed: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(slots=True)
 class LinkBatch:
-    """Links from several pages of one other shard, in the order of their numbers: how they travel, and an event of the
-    receiver's log. (Logs of shards made from a common log have each page as an event.)"""
+    """Links from several pages of another shard, in order of their numbers; sent and logged as one event.
+
+    Logs of shards split from a common log have one event for each page instead.
+    """
 
     pages: list[InboundLinks]
-    packed: bytes = field(default=b"", compare=False, repr=False)  # as received: the log keeps that
+    packed: bytes = field(default=b"", compare=False, repr=False)  # serialised form as received, to be logged
 
     @property
     def sender(self) -> int:
-        """The shard that has fetched the pages."""
         return self.pages[0].sender
 
     @property
     def number(self) -> int:
-        """The last page's."""
+        """Number of the last page."""
         return self.pages[-1].number
 
     def after(self, number: int) -> LinkBatch | None:
-        """What is new to one who has everything up to a number."""
+        """Return the pages after a number, or None."""
         if self.pages[0].number > number:
             return self
         pages = [page for page in self.pages if page.number > number]
@@ -452,25 +453,27 @@ Event: TypeAlias = Visit | Seed | Label | Setting | ModelUpdate | InboundLinks |
 
 @dataclass(slots=True)
 class Step:
-    """One visit as the estimators see it: rows in place of names."""
+    """A visit with table rows instead of names, as estimators see it."""
 
     visit: Visit
     row: int
-    children: Rows  # rows of the page's links, each once, in page order; of a redirect its target
-    link_relevances: NDArray[np.float32]  # for each child the largest alpha of the page's links to it
+    children: Rows  # unique rows of the page's links in page order; the target of a redirect
+    link_relevances: NDArray[np.float32]  # for each child the maximum over the page's links to it
     # Row of each link; -1: out of scope, or the page itself.
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
-    places: NDArray[np.intp] | None = None  # place among the children of each of those that have a row, if known
-    is_inbound: bool = False  # a page that another shard has fetched: only its links are new
+    places: NDArray[np.intp] | None = None  # index among the children for each link with a row, if known
+    is_inbound: bool = False  # fetched by another shard; only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
-        """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
+        """Return the maximum of a facet over the page's links to each child; link relevances if the judge has no such
+        facet.
+        """
         column = self.visit.links.facets.get(name)
         return self.link_relevances if column is None or not len(self.of_link) else self.strongest(column)
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
-        """For each child the largest number among the page's links to it, of a column with one for each link."""
-        if len(self.of_link) == len(self.children):  # each link leads to a child of its own
+        """Return the maximum of a per-link column over the page's links to each child."""
+        if len(self.of_link) == len(self.children):  # each link leads to a different child
             return column
         of_link = self.of_link
         kept = (of_link >= 0).nonzero()[0]
@@ -482,11 +485,8 @@ class Step:
         return strongest
 
 
-# A person's word against a judge's number.
-
-
 def settled(relevance_now: float, relevant: bool | None, threshold: float) -> float:
-    """A score, where somebody has said what the page is: that is the last word on which side of the threshold it lies.
+    """Return a relevance corrected by a label: at least the threshold if relevant, below it if not.
 
     >>> settled(.05, True, .1), settled(.05, None, .1), settled(.4, True, .1), settled(.4, False, .1) < .1
     (0.1, 0.05, 0.4, True)
