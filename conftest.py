@@ -1,4 +1,7 @@
-"""What tests of several rooms share. One file for all: with doctests collected, two of the same name would clash."""
+"""Fixtures and hooks shared by all tests.
+
+There is only one conftest because doctest collection does not allow two of the same name.
+"""
 
 from __future__ import annotations
 
@@ -32,50 +35,50 @@ from postgres_server import PLACE_VARIABLE, PostgresServer
 if TYPE_CHECKING:
     from commands import Command
 
-_CACHE = tempfile.TemporaryDirectory(prefix="lycosa-cache-")  # indexes of WARC files, of this run only
+_CACHE = tempfile.TemporaryDirectory(prefix="lycosa-cache-")  # caches of this run, for instance indexes of WARC files
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
-# On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
+# No deadlines: a busy machine is slow. Examples share fixtures deliberately.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED, max_examples=50)
 settings.load_profile("any machine")
 
 MEMORY = Path("/dev/shm")
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
-    # Logs and archives are synced to the disk page by page: where files are kept in memory that takes no time. Whatever
-    # a test leaves is removed when it has passed (tmp_path_retention_policy).
+    # Logs and archives are fsynced page by page, which costs nothing in memory. Files of passed tests are removed
+    # (tmp_path_retention_policy).
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 NEEDS = {
     "packages/lycosa/src/lycosa/text/embeddings.py": "wordllama",
     "packages/lycosa/src/lycosa/judges/embedding.py": "wordllama",
 }
-"""Files whose doctests need an extra: left out where it is not installed."""
+"""Files whose doctests need an extra; ignored where it is not installed."""
 
 collect_ignore = [path for path, package in NEEDS.items() if find_spec(package) is None]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Files without examples are not looked through for doctests: some would load a large library for nothing."""
+    """Skip doctest collection of files without examples, because importing them may be slow."""
     found = yield
     if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():
         return [node for node in found if not isinstance(node, DoctestModule)]
     if file_path.suffix == ".py" and "src" in file_path.parts:
-        # By its name: pytest would make a second module of a file that the __init__ of its package imports.
+        # Import by name: pytest would import a file twice that the __init__ of its package imports.
         _, _, inner = file_path.with_suffix("").as_posix().rpartition("/src/")
         importlib.import_module(inner.replace("/", ".").removesuffix(".__init__"))
     return found
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name a case: packed bytes have the time in them, and all workers have to give a test the same name."""
+    """Return a stable id for packed bytes, which contain a timestamp: all xdist workers need the same ids."""
     return f"packed {argname}" if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
 
 
 @pytest.fixture(scope="session")
 def wordnet() -> Ontology:
-    """The real WordNet. Where there is none the test is skipped by name; in CI that is a failure."""
+    """Return the real WordNet; skip the test where it is missing, but fail in CI."""
     try:
         find_wordnet()
     except InputError as error:
@@ -87,9 +90,7 @@ def wordnet() -> Ontology:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: it is not looked through for garbage again and again. Commands that tune the
-    collector do so for a process of their own; here many run in one, and what they leave has to go.
-    """
+    """Freeze everything imported so far, so that the garbage collector ignores it."""
     gc.collect()
     gc.freeze()
     for name in ("freeze", "unfreeze", "set_threshold"):
@@ -97,12 +98,12 @@ def pytest_collection_finish() -> None:
 
 
 GROWN = 100 << 20
-"""Bytes by which a process has grown before garbage is looked for: that takes a while, and there are many files."""
+"""Growth in bytes after which garbage is collected at the end of a file."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """After a file, engines go: few large things that refer to each other, and Python counts things, not bytes."""
+    """Collect garbage after a file if memory has grown: engines are few but large objects with cycles."""
     yield
     if nextitem is None or nextitem.path != item.path:
         now = _resident()
@@ -115,14 +116,14 @@ _grown = [-GROWN]
 
 
 def _resident() -> int:
-    """Bytes in memory; 0 where that is not told."""
+    """Return resident bytes; 0 where /proc is missing."""
     told = Path("/proc/self/statm")
     return int(told.read_text().split()[1]) * resource.getpagesize() if told.exists() else 0
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file whose tests share a fixture goes to one worker, so that it is made once; others to whoever is free."""
+    """Run tests that share a module fixture on one worker; distribute the others freely."""
     from xdist.scheduler import LoadScopeScheduling
 
     @cache
@@ -137,52 +138,49 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Sharing(config, log)
 
 
-# -- databases -------------------------------------------------------------------------------------------------
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a place for PostgreSQL; the first test that needs one starts it there."""
+    """Choose a directory for PostgreSQL; the first test that needs it starts it there."""
     if not hasattr(config, "workerinput"):
         os.environ[PLACE_VARIABLE] = f"{tempfile.gettempdir()}/lycosa-postgres-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End it, if it was started."""
+    """Stop PostgreSQL if it was started."""
     if not hasattr(config, "workerinput") and Path(os.environ[PLACE_VARIABLE]).exists():
         PostgresServer(Path(os.environ[PLACE_VARIABLE])).stop()
 
 
-# -- the command line ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """`lycosa` in this process."""
+    """Return the fixture that runs `lycosa` in this process."""
     from commands import Command
 
     return Command(monkeypatch, capsys)
 
 
-# -- the embedded web ------------------------------------------------------------------------------------------
 
 Links = Callable[[Web, str], list[str]]
 
 
 @pytest.fixture(scope="session")
 def clean() -> Web:
-    """The default web without traps."""
+    """Return the default web without traps."""
     return Web(traps=())
 
 
 @pytest.fixture(scope="session")
 def wild() -> Web:
-    """The default web with all traps."""
+    """Return the default web with all traps."""
     return Web()
 
 
 @pytest.fixture(scope="session")
 def links() -> Links:
-    """A function from a page to the URLs it links to."""
+    """Return a function from a page to the URLs it links to."""
 
     def read(web: Web, url: str) -> list[str]:
         html = web.response(url).body.decode("utf-8", "replace")
@@ -193,5 +191,5 @@ def links() -> Links:
 
 @pytest.fixture(scope="session")
 def arrows(clean: Web, links: Links) -> dict[str, list[str]]:
-    """The whole link graph of the clean web."""
+    """Return the link graph of the clean web."""
     return {url: links(clean, url) for url in clean.urls()}

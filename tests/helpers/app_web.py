@@ -1,14 +1,12 @@
-"""Hosts whose pages only a browser can read: the same pages as elsewhere, put together by scripts.
+"""An embedded web with hosts that render their pages by JavaScript.
 
-Seven ways in which sites do that, a host each:
+Each kind of host does it in a different way:
 
-state       an empty element, the page as JSON in a script, another script that draws it
-fetch       an empty element, a script that asks for the page's data and draws it
-component   an element of its own, whose shadow root holds the page
-list        the text is there, the links come in parts as one scrolls
-hash        one address for all pages; which one it is stands behind the #
-shell404    as fetch, but every address except the first answers with status 404
-lazy        the text is there, the links are added when all else is done
+state       an empty element, the page as JSON in a script, another script that draws it fetch       an empty element, a
+script that fetches the page's data and draws it component   a custom element whose shadow root holds the page list
+the text is static, links load in batches while scrolling hash        one URL for all pages; the fragment selects the
+page shell404    like fetch, but every URL except the first returns status 404 lazy        the text is static, the links
+are added after everything else
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ _AT_ONCE = 4  # links that a list shows at a time
 
 
 def shell(kind: str, html: str) -> str:
-    """A page as a host of this kind sends it."""
+    """Return the HTML that a host of this kind serves for a page."""
     title, body = _parts(html)
     script = f'<script src="/app-{kind}.js" defer></script>'
     head = (
@@ -84,7 +82,7 @@ def shell(kind: str, html: str) -> str:
 
 
 def script(path: str) -> ServedDocument | None:
-    """The scripts and the style of such hosts, and their rules."""
+    """Return the script, style sheet or robots.txt at a path, or None."""
     kind = path.removeprefix("/app-").removesuffix(".js")
     if path == f"/app-{kind}.js" and kind in SCRIPTS:
         return ServedDocument(SCRIPTS[kind].encode(), "text/javascript; charset=utf-8")
@@ -94,16 +92,16 @@ def script(path: str) -> ServedDocument | None:
 
 
 def data(html: str) -> ServedDocument:
-    """What the script of such a host asks for: a page's title and body."""
+    """Return a page's title and body as JSON, for the page's script."""
     title, body = _parts(html)
     return ServedDocument(json.dumps({"title": title, "body": body}).encode(), "application/json")
 
 
 def part(html: str, start: int) -> ServedDocument:
-    """Some links of a page, and where the next ones begin; -1 if there are no more."""
+    """Return a batch of a page's links and the start of the next one; -1 if there are no more."""
     listed = _LIST.search(html)
     items = listed[1].split("\n") if listed is not None else []
-    # Those in the text, and of the navigation, belong to the list as well.
+    # The list also contains the links of the text and of the navigation.
     rest = html.replace(listed[0], "") if listed is not None else html
     items += [f"<li>{link[0]}</li>" for link in _LINK.finditer(rest)]
     some, beyond = items[start : start + _AT_ONCE], start + _AT_ONCE
@@ -112,7 +110,7 @@ def part(html: str, start: int) -> ServedDocument:
 
 
 def route(path: str) -> str:
-    """The address of a page on a host of the kind `hash`.
+    """Return the URL of a page on a host of the kind `hash`.
 
     >>> route("/"), route("/a?b=1")
     ('/', '/#/a?b=1')
@@ -121,7 +119,7 @@ def route(path: str) -> str:
 
 
 def asked(path: str) -> tuple[str, str, int]:
-    """What a request for data is about: `path` or `list`, of which page, from where on.
+    """Parse a request for data into its kind (`path` or `list`), page and first link.
 
     >>> asked("/api?list=%2Fa&from=4")
     ('list', '/a', 4)
@@ -144,20 +142,20 @@ def _parts(html: str) -> tuple[str, str]:
 
 
 class AppBook(AddressBook):
-    """Addresses where those of some hosts stand behind a #."""
+    """Address book in which some hosts use fragments."""
 
     def __init__(self, graph: SiteGraph, port: int, apps: dict[int, str]) -> None:
         super().__init__(graph, port)
         self.apps = apps
 
     def name(self, page: int) -> tuple[str, str]:
-        """A page's path and its title."""
+        """Return a page's path and title."""
         path, head = super().name(page)
         return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
 
 
 class AppWeb(Web):
-    """An embedded web with so many hosts that need a browser."""
+    """An embedded web in which `apps` hosts need a browser."""
 
     def __init__(
         self, seed: int = 7, pages: int = 3000, hosts: int = 40, apps: int = 7, port: int = 0, **more: Any
@@ -171,7 +169,7 @@ class AppWeb(Web):
         self._mischief = Mischief(self._book, self.traps, 0.5)
 
     def app(self, url: str) -> str:
-        """Say in which way only a browser can read a page; empty for pages that anyone can, and for no page."""
+        """Return the kind of host that serves a URL; empty for plain pages and unknown URLs."""
         name, path = self._book.split(url)
         host = self._book.host(name)
         return self._apps.get(host, "") if host is not None and self._book.find(name, path) is not None else ""
@@ -181,7 +179,7 @@ class AppWeb(Web):
         return (self._app(kind, name, path) if kind else None) or super()._document(name, path, version)
 
     def _app(self, kind: str, name: str, path: str) -> ServedDocument | None:
-        """What a host that needs a browser has for its pages' addresses, and for its scripts."""
+        """Return the document that a JavaScript host serves at a path."""
         if (document := script(path)) is not None:
             return document
         what, about, start = asked(path) if path.startswith("/api?") else ("", path, 0)

@@ -1,4 +1,4 @@
-"""Ten pages that someone browsed, small enough to reckon with by hand; and a crawl of pages that are given as text."""
+"""A record of ten browsed pages for calculations by hand, and a crawl of pages given as text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ TERMS = ["hub", "news", "reef"]
 
 STATE = [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
 CLUSTER = [2, 2, 0, 0, 1, 0, 1, 1, 1, 1]
-"""Clusters 0, 1 and 2 are those of the words hub, news and reef; 2 has just the relevant pages."""
+"""Clusters 0, 1 and 2 contain the words hub, news and reef; only cluster 2 holds relevant pages."""
 
 STEPS = [
     (5, 2), (6, 3), (7, 8), (8, 9), (9, 5),  # from state 2: twice to 1, three times to 2
     (2, 0), (3, 1), (2, 1), (4, 0), (4, 6),  # from state 1: four times to 0, once to 2
-    (0, 1), (1, 7),                          # from state 0: once to 0, once to 2
+    (0, 1), (1, 7),  # from state 0: once to 0, once to 2
 ]  # fmt: skip
 
 
 def ten_pages(**changes: Any) -> Browsing:
-    """The record above as a browsing model; each page has the word of its cluster only."""
+    """Return the record above as a browsing model; each page has only the word of its cluster."""
     relevant = np.array(STATE) == 0
     parts: dict[str, Any] = {
         "terms": list(TERMS),
@@ -44,19 +44,19 @@ def ten_pages(**changes: Any) -> Browsing:
 
 
 def positives_only() -> Browsing:
-    """The same, where nobody has said what is not relevant: two clusters of relevant pages, the others in none."""
+    """Return the same model with positive labels only: two clusters of relevant pages, the others unassigned."""
     cluster = np.array([0, 1, -1, -1, -1, -1, -1, -1, -1, -1])
     return ten_pages(clusterings={"kmeans": cluster, "xmeans": cluster})
 
 
 class Walk:
-    """Visits of pages by their text, as an estimator sees them."""
+    """Feed pages to an estimator, as a crawl does."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator, self.table, self.words, self.picks = estimator, Table(), Vocabulary(), 0
 
     def step(self, node: str, text: str, links: Sequence[str] = (), anchors: Sequence[str] = (), **more: Any) -> Step:
-        """The step of a page that was fetched."""
+        """Return the step of a fetched page."""
         if node not in self.table.row_of:
             self.table.add_seed(node)
         page = Page("ok", marked=text, links=Links.to(*links, anchors=list(anchors)))
@@ -67,12 +67,12 @@ class Walk:
         return step
 
     def page(self, node: str, text: str, links: Sequence[str] = (), anchors: Sequence[str] = (), **more: Any) -> Rows:
-        """Let the estimator learn a page; the rows it returns."""
+        """Let the estimator learn a page; return the rows it updates."""
         rows: Rows = self.estimator.learn(self.step(node, text, links, anchors, **more), self.table)
         return rows
 
     def redirect(self, node: str, target: str) -> None:
-        """Let it learn that a node has moved."""
+        """Let the estimator learn a redirect."""
         if node not in self.table.row_of:
             self.table.add_seed(node)
         step = self.table.absorb(Visit(node, "redirect", "redirect", 1, links=Links.to(target)))
@@ -80,7 +80,7 @@ class Walk:
         self.estimator.learn(step, self.table)
 
     def worth(self, *nodes: str) -> list[float]:
-        """The scores of some nodes."""
+        """Return the priorities of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes])
         scores: list[float] = self.estimator.priority(rows, self.table).round(9).tolist()
         return scores

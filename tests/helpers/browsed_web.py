@@ -1,4 +1,4 @@
-"""Someone browses the embedded web: a record of visits with labels and referrers, to train crawlers with."""
+"""A simulated browsing session on the embedded web, with labels and referrers, as training data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lycosa.web.html import CLOSE, OPEN, extract
 
 
 def browse(web: Web, topic: str, count: int = 60) -> Iterator[str]:
-    """Lines for `lycosa train browse`: sessions that start anywhere off the topic, with the text of each page.
+    """Yield input lines for `lycosa train browse`: sessions that start off topic, with the text of each page.
 
     >>> first = json.loads(next(browse(Web(pages=300, hosts=20, traps=()), "railways/night trains", 1)))
     >>> sorted(first), first["referrer"], first["relevant"]

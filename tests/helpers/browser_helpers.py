@@ -1,4 +1,4 @@
-"""A web space without a crawl, for pages that are rendered by themselves."""
+"""Web space without a crawl, for rendering single pages."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ needs_browser = pytest.mark.skipif(bool(what_is_missing()), reason=f"no browser 
 
 
 def answer(body: bytes, status: int = 200, more: list[tuple[bytes, bytes]] | None = None) -> Response:
-    """An answer as a server gives it."""
+    """Return a response of a server with an HTML body."""
     headers = more or [(b"Content-Type", b"text/html; charset=utf-8")]
     fields = {name.decode().lower(): value.decode() for name, value in headers}
     return Response(status, f"HTTP/1.1 {status} X".encode(), headers, body, "192.0.2.1", fields=fields)
 
 
 class Staged(HttpTransport):
-    """Some hosts answer as they are told; all others are really asked, as far as the guard allows it."""
+    """Transport that answers for some hosts itself and fetches all others, within the guard's rules."""
 
     def __init__(self, hosts: dict[str, Response], allow: tuple[str, ...] = ()) -> None:
         async def lookup(name: str) -> list[str]:
@@ -59,18 +59,18 @@ class Staged(HttpTransport):
 
 
 def space_of(transport: HttpTransport) -> WebSpace:
-    """The web over a transport."""
+    """Return a web space over a transport."""
     return WebSpace(transport, transport.politeness, transport.clock, user_agent="Lycosa/test")
 
 
 class Canary:
-    """Listens on one port of this machine, TCP and UDP, IPv4 and IPv6, and counts who comes."""
+    """Listener on one local port (TCP and UDP, IPv4 and IPv6) that counts connections."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.sockets: list[socket.socket] = []
         self._over = False
-        while not self._listens():  # another process has the port that is free for TCP
+        while not self._listens():  # another process holds the port that is free for TCP
             for listening in self.sockets:
                 listening.close()
             self.sockets.clear()
@@ -126,9 +126,9 @@ class Canary:
 
 
 def _is_ours(inode: str) -> bool:
-    """Whether a socket is the browser's or of this process: other programs of the machine may ask whom they like."""
+    """Return whether a socket belongs to the browser or to this process; other programs are ignored."""
     for held in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):  # it has gone meanwhile
+        with suppress(OSError):  # the process or file has gone
             if os.readlink(held) == f"socket:[{inode}]":
                 process = held.parents[1]
                 if process.name == str(os.getpid()) or b"chrom" in (process / "cmdline").read_bytes():
@@ -138,7 +138,7 @@ def _is_ours(inode: str) -> bool:
 
 @contextmanager
 def watching(addresses: tuple[str, ...]) -> Iterator[list[str]]:
-    """Look, all the time, whether a socket of the browser, or of ours, is on its way to one of these IPv4 addresses."""
+    """Record, until the end of the block, connections of the browser or this process to some IPv4 addresses."""
     wanted = {"".join(f"{int(part):02X}" for part in reversed(address.split("."))) for address in addresses}
     seen, over = list[str](), threading.Event()
 

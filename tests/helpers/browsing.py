@@ -1,4 +1,4 @@
-"""A real browser for tests: one that notes every complaint and every request, so that a test can say there was none."""
+"""A real browser that records console messages and requests, so that tests can assert there were none."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from served import wait
 
 PASSWORD = "correct horse battery"
 PATIENCE = 60_000
-"""Milliseconds that a busy machine may take for a step."""
+"""Timeout of a step in milliseconds, generous for a busy machine."""
 
 AGAIN = 5
-"""Times that a question is asked again whose connection the server has closed, for being idle, as it was asked."""
+"""Retries of a request whose idle connection the server has just closed."""
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
 @cache
 def chromium() -> str:
-    """Where the browser is; nothing if there is none."""
+    """Return the path of Chromium, or an empty string."""
     found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
     return found.stdout.strip()
 
@@ -37,10 +37,10 @@ needs_browser = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/ch
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """A browser that runs; people get contexts of their own in it."""
+    """Start a browser; each user gets a context of their own."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE)  # for all of them: five seconds are little on a busy machine
+    expect.set_options(timeout=PATIENCE)  # for all assertions; the default of five seconds is short on a busy machine
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"], timeout=3 * PATIENCE)
         yield running
@@ -49,34 +49,34 @@ def browser() -> Iterator[Any]:
 
 @dataclass
 class Watch:
-    """What happened in the pages of a context that should not have: complaints, and where requests went."""
+    """Unexpected events in the pages of a context: console messages, errors and origins of requests."""
 
     complaints: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     def follow(self, context: Any) -> None:
-        """Note it for all pages of a context, popups with them."""
+        """Record events of all pages of a context, including popups."""
         context.on("console", lambda said: said.type in ("error", "warning") and self.complaints.append(said.text))
         context.on("weberror", lambda wrong: self.complaints.append(str(wrong.error)))
         context.on("dialog", lambda shown: self.dialogs.append(shown.message) or shown.dismiss())
         context.on("request", lambda request: self.asked.append(request.url))
 
     def origins(self) -> set[str]:
-        """Who was asked for anything."""
+        """Return the origins of all requests."""
         parts = [urlsplit(url) for url in self.asked]
         return {f"{part.scheme}://{part.netloc}" for part in parts if part.scheme not in ("about", "blob")}
 
 
 def file_page(running: Any, **told: Any) -> Any:
-    """A page for files, which have no server."""
+    """Open a page for local files."""
     page = running.new_page(**told)
     page.set_default_timeout(PATIENCE)
     return page
 
 
 def new_page(running: Any, base: str, watch: Watch, **told: Any) -> Any:
-    """A page in a context of its own, where nobody is signed in."""
+    """Open a page in a new context without a session."""
     context = running.new_context(base_url=base, **{"viewport": WIDE, **told})
     context.set_default_timeout(PATIENCE)
     watch.follow(context)
@@ -84,7 +84,7 @@ def new_page(running: Any, base: str, watch: Watch, **told: Any) -> Any:
 
 
 def resize(page: Any, size: dict[str, int]) -> None:
-    """Another size, and what has to be laid out for it is: a page that stays too wide is for the test to find."""
+    """Resize the window and wait for the layout; a page that stays too wide is left to the test."""
     page.set_viewport_size(size)
     script = "width => innerWidth === width && document.documentElement.scrollWidth <= width"
     with suppress(AssertionError):
@@ -92,7 +92,7 @@ def resize(page: Any, size: dict[str, int]) -> None:
 
 
 def join(page: Any, link: str, name: str) -> None:
-    """Make an account by a link, as a person does."""
+    """Create an account through an invitation link, as a person does."""
     page.goto(link)
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -103,7 +103,7 @@ def join(page: Any, link: str, name: str) -> None:
 
 
 def ask(page: Any, method: str, path: str, body: Any = None) -> Any:
-    """Ask the API as who is signed in there."""
+    """Call the API as the signed-in user of a page."""
     csrf = page.request.get("/api/v1/session", max_retries=AGAIN).json()["csrf"]
     given = {"data": body, "headers": {"X-CSRF-Token": csrf}, "max_retries": AGAIN}
     answer = page.request.fetch(f"/api/v1{path}", method=method, **given)
@@ -112,7 +112,6 @@ def ask(page: Any, method: str, path: str, body: Any = None) -> Any:
 
 
 def sign_out(page: Any) -> None:
-    """By the menu."""
     page.click("#menu-button")
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("heading", name="Sign in").wait_for()

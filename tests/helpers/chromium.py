@@ -16,7 +16,7 @@ FINDER = ROOT / "tools" / "chromium"
 
 @contextmanager
 def chromium(proxy: LocalProxy, profile: Path) -> Iterator[BrowserContext]:
-    """Chromium, with nothing but the proxy between it and the web."""
+    """Start Chromium so that it reaches the web through the proxy only."""
     found = subprocess.run([FINDER, "find"], capture_output=True, text=True, check=False)
     if found.returncode:
         pytest.skip("no Chromium on this machine: 'make test' installs one where it can (tools/chromium)")

@@ -1,4 +1,4 @@
-"""A cluster in one process: shards call each other directly, in real or in virtual time. For tests and experiments."""
+"""A cluster in one process: shards call each other directly, in real or virtual time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from lycosa_cluster.shard import Shard
 
 
 class Together:
-    """All shards of a crawl. Messages take `delay` seconds; `lost` says of each whether it is lost on its way, or its
-    answer is (the receiver has it then)."""
+    """All shards of a crawl.
+
+    Messages take `delay` seconds. `lost` returns for each message whether the request or, after delivery, its answer is
+    lost.
+    """
 
     def __init__(self, coordinator: Coordinator, *, delay: float = 0.0, lost: Callable[[], str] = lambda: "") -> None:
         self.coordinator = coordinator
@@ -23,7 +26,7 @@ class Together:
         self.messages = self.bytes = 0
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have a shard, or the coordinator, do something."""
+        """Call a method of a shard or of the coordinator."""
         await asyncio.sleep(self.delay)
         if number == COORDINATOR:
             return self.coordinator.report(*given)
@@ -43,7 +46,7 @@ class Together:
         return answer
 
     async def run(self, shard: Shard) -> AsyncIterator[Visit]:
-        """Run one shard to the end of the crawl, or until it is left alone."""
+        """Run one shard to the end of the crawl, or until it is alone."""
         self.shards[shard.number] = shard
         visits = shard.engine.run()
         try:

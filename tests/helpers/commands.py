@@ -1,4 +1,4 @@
-"""Commands in this process, for the tests of the command line."""
+"""Commands in this process, for tests of the command line."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lycosa.cli import main
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int = 0) -> int:
-    """Run a command as wide as told; its exit code."""
+    """Run a command in a terminal of some width; return its exit code."""
     monkeypatch.setattr(sys, "argv", ["lycosa", *words])
-    monkeypatch.setattr(sys.modules["__main__"], "__package__", "")  # else the program would be called as pytest is
+    # else the program name in messages would be pytest's
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", "")
     if width:
         monkeypatch.setenv("COLUMNS", str(width))
     try:
@@ -25,7 +26,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int = 0) -> int:
 
 
 class Said(NamedTuple):
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -33,33 +34,33 @@ class Said(NamedTuple):
 
 
 class Command:
-    """`lycosa`, called as a function: the fixture `command`."""
+    """`lycosa` as a function: the fixture `command`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], *words: object) -> None:
         self.monkeypatch, self.capture, self.words = monkeypatch, capture, words
 
     def of(self, *words: object) -> Command:
-        """The same for commands that begin with these words."""
+        """Return a command that starts with these words."""
         return Command(self.monkeypatch, self.capture, *words)
 
     def __call__(self, *words: object, width: int = 0) -> Said:
-        """Run a command, as wide as told."""
+        """Run a command in a terminal of some width."""
         self.capture.readouterr()
         code = run(self.monkeypatch, *map(str, (*self.words, *words)), width=width)
         return Said(code, *self.capture.readouterr())
 
     def out(self, *words: object, width: int = 0) -> str:
-        """What a command that succeeds prints."""
+        """Return the output of a command that must succeed."""
         said = self(*words, width=width)
         assert 0 == said.code, said.err
         return said.out
 
     def json(self, *words: object) -> Any:
-        """What it says to programs: one value and nothing else."""
+        """Return the JSON output of a command."""
         return json.loads(self.out(*words, "--json"))
 
     def complaint(self, *words: object) -> str:
-        """The one line of a command that refuses what it is given, with exit code 2 and no output."""
+        """Return the one-line error of a command that must exit with code 2 and no output."""
         said = self(*words)
         assert (2, "", 1) == (said.code, said.out, said.err.count("\n")), said
         assert said.err.startswith("lycosa: ")

@@ -1,4 +1,4 @@
-"""What the tests of whole crawls share: simulated crawls, crawls in processes, and what they leave."""
+"""Shared by tests of whole crawls: simulated crawls, crawls in processes, and checks of their output."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.composite import Frontiers
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.protocols import Judge, Log
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.table import _COLUMNS as COLUMNS
@@ -44,13 +45,11 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.browse import train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.rules import train_rules
-from lycosa.core.progress import ProgressCallback
 from lycosa.training.sources import page_of
 from lycosa.training.train_model import train
 from lycosa.web.html import extract
 from lycosa.web.politeness import Politeness
 
-# -- simulated crawls --------------------------------------------------------------------------------------
 
 
 def sim_engine(
@@ -70,7 +69,7 @@ def sim_engine(
     readers: int = 0,
     **facts: Any,
 ) -> Engine:
-    """An engine over a simulated transport; to be made inside a virtual loop."""
+    """Return an engine over a simulated transport; must be called inside a virtual loop."""
     judge = VectorJudge(topic) if isinstance(topic, str) else topic
     guide = strategy_by_name(strategy, seed=seed, budget=pages or 250, threshold=judge.threshold, **facts)
     if hasattr(judge, "facets"):
@@ -99,15 +98,15 @@ def sim_space(
     latency: tuple[float, float] = (0.05, 2.0),
     readers: int = 0,
 ) -> WebSpace:
-    """A web space without sockets."""
-    # The whole web has one address; a network that was allowed by name has no pause for it.
+    """Return a web space without sockets."""
+    # All hosts share one address; networks that are allowed by name have no delay per address.
     politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
     transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
     return WebSpace(transport, politeness, clock, readers=readers)
 
 
 class Remembered:
-    """A web that composes each page once: for tests that crawl the same one many times."""
+    """Web that composes each page once, for tests that crawl it many times."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -115,14 +114,14 @@ class Remembered:
         self._replies: dict[tuple[str, int], ServedResponse] = {}
 
     def response(self, url: str, *, headers: Any = None, version: int = 0) -> ServedResponse:
-        """What the web answers; the headers of our requests never change."""
+        """Return the web's response; it is cached because our request headers never change."""
         if (url, version) not in self._replies:
             self._replies[url, version] = self.web.response(url, headers=headers or {}, version=version)
         return self._replies[url, version]
 
 
 def hits_of(engine: Engine) -> list[Any]:
-    """The requests that the simulated transport of an engine has seen."""
+    """Return the requests that the simulated transport of an engine received."""
     assert isinstance(engine.space, WebSpace)
     assert isinstance(engine.space.transport, SimTransport)
     return engine.space.transport.log
@@ -137,12 +136,12 @@ def plant(engine: Engine, seeds: Sequence[str]) -> None:
 
 
 def picks(visits: Sequence[Visit]) -> list[tuple[str, str, int, float, str]]:
-    """What was visited, in which order and why."""
+    """Return the visited nodes in order, with the fields that identify a pick."""
     return [(visit.node, visit.kind, visit.pick, visit.priority, visit.outcome) for visit in visits]
 
 
 async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]], list[Any]]:
-    """Let an engine do so many visits: what it picked, in the order of picking, and what it recorded."""
+    """Run `turns` visits of an engine; return its picks in order and its records."""
     picked: list[tuple[str, int, float]] = []
     begin = engine._start
 
@@ -162,26 +161,27 @@ async def go_on(engine: Engine, turns: int) -> tuple[list[tuple[str, int, float]
 
 
 async def leave(running: AsyncIterator[Visit]) -> None:
-    """Break off a run."""
-    await asyncio.sleep(0)  # what has just been launched takes its first step
+    """Stop a running crawl."""
+    await asyncio.sleep(0)  # tasks that have just been launched take their first step
     await running.aclose()  # type: ignore[attr-defined]
 
 
 def scores_of(frontier: Frontier, rows: NDArray[np.intp]) -> list[bytes]:
-    """What rows are worth, to every arm if there are several; those of a linear estimator are multiplied out."""
+    """Return the priorities of rows, for each arm of a bandit; those of a linear estimator are multiplied out."""
     if isinstance(frontier, Frontiers):
         return [scores for arm in frontier.arms for scores in scores_of(arm, rows)]
     if not isinstance(frontier, ScanFrontier) or not frontier.linear:
         return [frontier.priority[rows].tobytes()]
     found = []
     for row in rows.tolist():
-        known = frontier._where[row] and frontier.priority[row] < np.inf  # a seed's is infinite, in flight or not
+        # seeds have infinite priority, in flight or not
+        known = frontier._where[row] and frontier.priority[row] < np.inf
         found.append(frontier._exact(np.array([row], np.int32))[0] if known else frontier.priority[row])
     return [np.array(found, np.float64).tobytes()]
 
 
 def state_of(engine: Engine) -> dict[str, Any]:
-    """All that an engine has learned, to the last bit; what is merely in flight is left out."""
+    """Return everything an engine has learned, bit by bit, without visits in flight."""
     table, n = engine.table, len(engine.table)
     words = engine.reader
     assert isinstance(words, Vocabulary)
@@ -202,11 +202,10 @@ def state_of(engine: Engine) -> dict[str, Any]:
     }
 
 
-# -- what is learned before a crawl -------------------------------------------------------------------------
 
 
 def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-    """The pages of a web in memory, for whoever trains on them; partial(looked_up, web) is a Look."""
+    """Yield the pages of an in-memory web for training; `partial(looked_up, web)` is a Look."""
     for url in urls:
         reply = web.response(url, headers={}, version=0)
         if reply.status == 200 and dict(reply.headers).get("Content-Type", "").startswith("text/html"):
@@ -214,14 +213,14 @@ def looked_up(web: AnyWeb, urls: Sequence[str], account: Account, progress: Prog
 
 
 def table_of(web: Web, place: Path, every: int = 2) -> Path:
-    """A table of addresses and topics: every second page that has a topic, say."""
+    """Write a table of URLs and topics with every `every`-th page that has a topic."""
     known = [(url, topic) for url in web.urls() if (topic := web.topic(url))]
     place.write_text("url\tclass\n" + "".join(f"{url}\t{topic}\n" for url, topic in known[::every]))
     return place
 
 
 def taught(web: Web, place: Path) -> tuple[Path, Path]:
-    """A model of the topics of a web and rules between them, as files in a directory."""
+    """Train a model of a web's topics and rules between them; return their files."""
     look = partial(looked_up, Remembered(web))
     table = table_of(web, place / "pages.tsv")
     model = train([str(table)], place / "topics.model", look, held_out=0.0).model
@@ -230,7 +229,7 @@ def taught(web: Web, place: Path) -> tuple[Path, Path]:
 
 
 def browsed(web: Web, topic: str, place: Path) -> Path:
-    """What someone's browsing of a web teaches, as a file in a directory."""
+    """Train a browsing model on a simulated session; return its file."""
     record = place / "record.jsonl"
     record.write_text("\n".join(browse(web, topic)))
     train_browse(record, place / "browsing.model", partial(looked_up, Remembered(web)))
@@ -245,10 +244,9 @@ atoll	is-a	reef
 reef	related	lagoon
 coral	synonym	coral animal
 """
-"""What words mean, as a table of relations: a little of what WordNet has."""
+"""Word relations as a table: a small excerpt in the style of WordNet."""
 
 
-# -- crawls in processes of their own ----------------------------------------------------------------------
 
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload(["saboteur", "pytest"])
@@ -256,14 +254,14 @@ _FORKING.set_forkserver_preload(["saboteur", "pytest"])
 
 @cache
 def _load_once() -> None:
-    """Start the process that all commands are forked from, with all modules loaded that they need."""
-    with pytest.MonkeyPatch.context() as patch:  # it does not hear of our path otherwise, before Python 3.13
+    """Start the fork server with all modules that commands need."""
+    with pytest.MonkeyPatch.context() as patch:  # before Python 3.13 the fork server ignores sys.path
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         forkserver.ensure_running()
 
 
 def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
-    """The command line of a fast crawl over the embedded web."""
+    """Return the command line of a fast crawl over the embedded web."""
     seeds = [part for url in server.web.seeds(topic, 3) for part in ("--seed", url)]
     fast = ["--delay", "0", "--per-host", "4", "--concurrency", "16", "--allow-network", "127.0.0.0/8"]
     cheap = ["--judge", "vector", "--strategy", "best-first"]
@@ -271,7 +269,7 @@ def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
 
 
 class Process:
-    """A command in a process of its own, with a fault built in or without."""
+    """A command in its own process, optionally with a fault injected."""
 
     def __init__(self, args: Sequence[str], sabotage: str) -> None:
         _load_once()
@@ -285,16 +283,14 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it is."""
         return self._process.is_alive()
 
     def send_signal(self, number: int) -> None:
-        """As a shell would."""
         assert self.pid
         os.kill(self.pid, number)
 
     def wait(self, seconds: float = 240.0) -> Ended:
-        """Let it end; one that hangs is killed and fails the test."""
+        """Wait for the process; kill it and fail the test after `seconds`."""
         self._process.join(seconds)
         hangs = self.running
         if hangs:
@@ -315,7 +311,7 @@ def lycosa(*args: str, sabotage: str = "") -> Process:
 
 @dataclass
 class Ended:
-    """How a command ended."""
+    """Exit code and output of a process."""
 
     code: int
     out: str
@@ -323,7 +319,7 @@ class Ended:
 
     @property
     def complaint(self) -> str:
-        """The error message, which has to be one line and no traceback."""
+        """Return the error message, which must be one line without a traceback."""
         lines = self.err.strip().splitlines()
         assert self.code != 0
         assert len(lines) == 1, self.err
@@ -337,20 +333,19 @@ def run(*args: str, sabotage: str = "") -> Ended:
 
 
 def until(condition: Callable[[], object], what: str, seconds: float = 120.0) -> None:
-    """Poll for a condition that another thread or process will bring about."""
+    """Poll for a condition that another thread or process brings about."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
         time.sleep(0.005)
 
 
-# -- what a crawl leaves behind ----------------------------------------------------------------------------
 
 
 def events_of(directory: Path, scratch: Path) -> list[Event]:
-    """The events of a log as a reader would find them, without touching the log: a copy is read.
+    """Return the events of a log, read from a copy.
 
-    Opening the log itself would tidy up after a killed process, which is for the resumed crawl to do.
+    Opening the log itself would clean up after a killed process, which is left to the resumed crawl.
     """
     scratch.mkdir(exist_ok=True)
     copy = scratch / "log.sqlite"
@@ -377,12 +372,13 @@ def _has_events(path: Path) -> bool:
 
 
 def visits_of(events: Sequence[Event]) -> Iterator[Visit]:
-    """The visits among some events."""
+    """Return the visits among some events."""
     return (event for event in events if isinstance(event, Visit))
 
 
 def check_kept(directory: Path, events: Sequence[Event]) -> int:
-    """Every archived visit has its record where the log says, with its URL and bytes; returns how many."""
+    """Check that every archived visit has its record at the logged place, with its URL and bytes; return their number.
+    """
     found = 0
     for visit in visits_of(events):
         if visit.kind == "page" and visit.outcome == "ok":
@@ -421,13 +417,13 @@ class _Options:
 
 
 def check_warcs(directory: Path, known: Container[tuple[str, int]] = ()) -> int:
-    """All WARC files pass `warcio check`; returns how many. Of those in `known` (name, size) that is known."""
+    """Check all WARC files with `warcio check`, except those in `known` (name, size); return their number."""
     found = sorted((directory / "archive").glob("*.warc.gz"))
     files = [str(path) for path in found if (path.name, path.stat().st_size) not in known]
     checker = Checker(_Options(files))
     checker.process_all()
     assert checker.exit_value == 0
-    for name in files:  # warcio lets a torn last member pass in silence
+    for name in files:  # warcio ignores a truncated last member
         with open(name, "rb") as file:
             records = ArchiveIterator(file)
             for record in records:
@@ -438,5 +434,5 @@ def check_warcs(directory: Path, known: Container[tuple[str, int]] = ()) -> int:
 
 
 def world(pages: int = 1500, traps: Sequence[str] = ("redirects", "dead", "duplicates")) -> Web:
-    """A web with redirects, dead links and copies."""
+    """Return a web with redirects, dead links and copies."""
     return Web(pages=pages, hosts=40, traps=traps)

@@ -1,4 +1,4 @@
-"""A site with one person, an interest of theirs, and a crawl to be filled by hand."""
+"""A site with one person, one interest, and a crawl that the test fills by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = {"words": "coral", "seeds": ["http://reef.test/"], "budget": 50}
 
 @dataclass
 class CrawlOnSite:
-    """`get("pages", order="date")` asks for something of the crawl."""
+    """A crawl on a test site; `get("pages", order="date")` queries its API."""
 
     site: SiteUnderTest
     client: Any
@@ -27,16 +27,16 @@ class CrawlOnSite:
 
     @property
     def directory(self) -> Path:
-        """Where the crawl lies."""
+        """Return the crawl's directory."""
         return self.site.settings.crawl_directory(self.crawl)
 
     def record(self) -> Revisited:
-        """Begin to record; close it."""
+        """Start recording a crawl; the caller closes it."""
         self.directory.parent.mkdir(parents=True, exist_ok=True)
         return Revisited(self.directory)
 
     def record_again(self) -> Revisited:
-        """Go on with what was recorded before."""
+        """Continue an earlier recording."""
         again = Revisited.__new__(Revisited)
         again.path = self.directory
         again._directory = Directory.open(self.directory)
@@ -50,27 +50,26 @@ class CrawlOnSite:
         return again
 
     def get(self, what: str, **given: Any) -> Any:
-        """An answer's JSON."""
+        """Return the JSON of an API response."""
         answer = self.client.get(f"{API}/crawls/{self.crawl}/{what}", params=given)
         assert 200 == answer.status_code, answer.text
         return answer.json()
 
     def status(self, what: str, **given: Any) -> int:
-        """An answer's status."""
+        """Return the status of an API response."""
         return int(self.client.get(f"{API}/crawls/{self.crawl}/{what}", params=given).status_code)
 
     def label(self, url: str, relevant: bool) -> None:
-        """Say yes or no to a page."""
+        """Store a label for a page."""
         row = {"interest": self.interest, "url": url, "relevant": int(relevant), "at": EPOCH}
         self.site.database.insert("feedback", row)
 
     def set(self, **columns: Any) -> None:
-        """Change the crawl's row."""
         self.site.database.update("crawl", self.crawl, columns)
 
 
 def crawl_on_site(site: SiteUnderTest) -> CrawlOnSite:
-    """A member's crawl that runs and has no directory yet."""
+    """Return a running crawl of a member, without a directory yet."""
     site.clock.now = EPOCH
     client = site.sign_up("Ada")
     made = client.post(f"{API}/interests", json={"name": "Reefs", "settings": SETTINGS, "look_again": ""})

@@ -30,7 +30,7 @@ HASH = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
 
 
 class Endless:
-    """A web whose every page links to three more, on the same host; all of them are about coral."""
+    """A web whose every page links to three more on the same host; all are about coral."""
 
     port = 0
 
@@ -40,11 +40,10 @@ class Endless:
         self.heard: list[dict[str, str]] = []
 
     def counts(self, url: str) -> bool:
-        """No page changes by being fetched."""
         return False
 
     def response(self, url: str, headers: Any = None, version: int = 0) -> ServedResponse:
-        """A page, or no rules."""
+        """Return a page; robots.txt is empty."""
         self.heard.append(dict(headers or {}))
         found = re.search(r"/coral-(\d+)$", url)
         if found is None:
@@ -56,7 +55,7 @@ class Endless:
 
 
 class Bench:
-    """A server's data with people in it, a web, and a crawl process that can be started again."""
+    """Server data with users, a web, and a crawl process that can be restarted."""
 
     def __init__(self, path: Path, address: str, server: Server, web: Endless, **given: Any) -> None:
         told: dict[str, Any] = {"delay": DELAY, "allow_network": ("127.0.0.0/8",), **given}
@@ -68,7 +67,7 @@ class Bench:
         self._task: asyncio.Task[None] | None = None
 
     def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **settings: Any) -> str:
-        """An interest of a person, who is made if need be."""
+        """Create an interest; create its owner if necessary."""
         if self.database.row("SELECT id FROM person WHERE id = :person", person=person) is None:
             row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
             self.database.insert("person", row)
@@ -80,16 +79,16 @@ class Bench:
         return key
 
     def crawl(self, person: str, name: str = "reefs", budget: int = 10_000, **given: Any) -> str:
-        """A queued crawl of a new interest."""
+        """Queue a crawl of a new interest; return its id."""
         interest = self.interest(person, name, **given)
         return str(crawls.create(self.database, time.time(), interest, budget)["id"])
 
     def row(self, crawl: str) -> Row:
-        """How it is, by the database."""
+        """Return a crawl's row."""
         return crawls.get(self.database, crawl)
 
     def collected(self, crawl: str) -> list[str]:
-        """The pages that its log has."""
+        """Return the pages in a crawl's log."""
         log = SqliteLog(self.settings.crawl_directory(crawl) / NAME, readonly=True)
         try:
             return [node for (node,) in log.rows("node", PAGES)]
@@ -97,19 +96,18 @@ class Bench:
             log.close()
 
     def start(self, clock: Callable[[], float] | None = None) -> None:
-        """Start a crawl process."""
         self.process = CrawlProcess(self.settings, self.database, clock)
         self._task = asyncio.create_task(self.process.run())
 
     async def stop(self) -> None:
-        """End it gently."""
+        """Stop the crawl process gracefully."""
         if self.process is not None and self._task is not None:
             self.process.stop()
             await self._task
             self.process = None
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait for something; a crawl process that fails is heard of."""
+        """Wait for a condition; raise if the crawl process fails."""
         for _ in range(6000):
             assert self._task is not None
             if self._task.done():
@@ -120,14 +118,14 @@ class Bench:
         raise AssertionError("it did not happen within two minutes")
 
     async def until_state(self, crawl: str, state: str) -> Row:
-        """Wait until a crawl is so."""
+        """Wait until a crawl is in a state."""
         await self.until(lambda: self.row(crawl)["state"] == state)
         return self.row(crawl)
 
 
 @asynccontextmanager
 async def bench_at(path: Path, address: str = "", **given: Any) -> AsyncIterator[Bench]:
-    """A bench, and its end."""
+    """Open a bench and close it again."""
     web = Endless()
     async with Server(web) as server:  # type: ignore[arg-type]
         bench = Bench(path, address or str(path / "lycosa.sqlite"), server, web, **given)
@@ -139,7 +137,7 @@ async def bench_at(path: Path, address: str = "", **given: Any) -> AsyncIterator
 
 
 def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], address: str = "", **given: Any) -> None:
-    """Do something on a bench."""
+    """Run a coroutine on a bench."""
 
     async def doing() -> None:
         async with bench_at(path, address, **given) as bench:
@@ -150,7 +148,7 @@ def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], add
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look often, say little."""
+    """Poll often and log little."""
     monkeypatch.setattr("lycosa_server.crawler.process.TICK", 0.02)
     monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 0.02)
     monkeypatch.setattr("lycosa_server.crawler.process.BEAT", 0.02)
@@ -159,7 +157,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def change_settings(bench: Bench, interest: str, **settings: Any) -> None:
-    """Change what an interest settings."""
+    """Change settings of an interest."""
     row = bench.database.row("SELECT settings FROM interest WHERE id = :interest", interest=interest)
     assert row is not None
     told = json.dumps({**json.loads(row["settings"]), **settings})
@@ -167,7 +165,7 @@ def change_settings(bench: Bench, interest: str, **settings: Any) -> None:
 
 
 def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:
-    """Some events of its log."""
+    """Return events of a crawl's log that match an SQL condition."""
     log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
     try:
         return list(log.events(where))

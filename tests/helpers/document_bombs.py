@@ -1,4 +1,4 @@
-"""Documents that are made to hurt whoever reads them: a name with the ending of the file, and its bytes."""
+"""Documents built to exhaust their reader, as pairs of file name and bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from document_writers import WORD, packed, write
 from lycosa.testweb.documents import Paper
 
 Bomb = Callable[[int], bytes]
-"""From a number, of about how many things there are in it, to the file."""
+"""Makes a file from the approximate number of items in it."""
 
 PAPER = Paper("Coral reefs", "Ann", "2024-05-03", [[("Corals live in warm seas.", "")]])
 MILLION = 1_000_000
-"""Things of which a file is a bomb."""
+"""Number of items that makes a file a bomb."""
 
 _W = f'xmlns:w="{WORD}/wordprocessingml/2006/main" xmlns:r="{WORD}/officeDocument/2006/relationships"'
 _ODT = (
@@ -48,7 +48,7 @@ def _epub(opf: str, members: Sequence[tuple[str, str]] = ()) -> bytes:
 
 
 def _written(text: bytes, method: int, sizes: int = 0) -> bytes:
-    """A DOCX file packed by some method, that tells of another size."""
+    """Return a DOCX file, compressed by a method, that declares a wrong size."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as file:
         file.writestr("word/document.xml", text)
@@ -57,13 +57,13 @@ def _written(text: bytes, method: int, sizes: int = 0) -> bytes:
 
 
 def pdf(*objects: bytes, trailer: bytes = b"") -> bytes:
-    """Objects by their numbers, from 1, without a table of where they are: a reader has to look for them."""
+    """Return a PDF of these objects, numbered from 1, without a cross-reference table."""
     told = b"".join(b"%d 0 obj\n%s\nendobj\n" % (number, data) for number, data in enumerate(objects, 1))
     return b"%PDF-1.7\n" + told + b"trailer <</Root 1 0 R " + trailer + b">>\n%%EOF\n"
 
 
 def stream(data: bytes, more: bytes = b"/Filter/FlateDecode", times: int = 1) -> bytes:
-    """A stream, compressed so many times."""
+    """Return a stream, compressed `times` times."""
     for _ in range(times):
         data = zlib.compress(data, 9)
     return b"<</Length %d%s>>\nstream\n%s\nendstream" % (len(data), more, data)
@@ -76,7 +76,7 @@ PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resource
 
 
 def _forms() -> bytes:
-    """Drawings that are made of ten others each, nine times over."""
+    """Return forms that draw ten others each, nested nine deep."""
     forms = [
         stream(
             b"/X Do " * 10,
@@ -96,7 +96,6 @@ def _text(times: int) -> bytes:
 
 
 BOMBS: dict[str, Bomb] = {
-    # ZIP
     "deflated.docx": lambda n: _docx("<w:p><w:r><w:t>" + " ha" * (25 * n) + "</w:t></w:r></w:p>"),
     "deflated.odt": lambda n: _odt("<text:p>" + " ha" * (25 * n) + "</text:p>"),
     "deflated.epub": lambda n: _epub(
@@ -120,7 +119,6 @@ BOMBS: dict[str, Bomb] = {
         '<package><manifest><item id="a" href="a.html"/></manifest><spine><itemref idref="a"/></spine></package>',
         [("a.html", "<div><b a=1 c=2>" * (n // 10))],
     ),
-    # XML
     "laughs.docx": lambda n: _docx("<w:p><w:r><w:t>&j;</w:t></w:r></w:p>", LAUGHS + "]>"),
     "laughs.odt": lambda n: packed([("mimetype", "x"), ("content.xml", LAUGHS + "]><x>&j;</x>")]),
     "laughs.epub": lambda n: _epub(LAUGHS + "]><package>&j;</package>"),
@@ -142,7 +140,6 @@ BOMBS: dict[str, Bomb] = {
     ),
     "spaces.odt": lambda n: _odt("<text:p>" + '<text:s text:c="2147483647"/>' * (n // 20) + "</text:p>"),
     "long-attribute.docx": lambda n: _docx(f'<w:p a="{"a" * (20 * n)}"/>'),
-    # PDF
     "loop-of-pages.pdf": lambda n: pdf(CATALOG, b"<</Type/Pages/Count 9/Kids[2 0 R 2 0 R 2 0 R]>>"),
     "milliard-pages.pdf": lambda n: pdf(CATALOG, b"<</Type/Pages/Count 1000000000/Kids[3 0 R]>>", PAGE, stream(b"")),
     "endless-pages.pdf": lambda n: pdf(
@@ -181,12 +178,10 @@ BOMBS: dict[str, Bomb] = {
             b"/ColorSpace/DeviceRGB",
         ),
     ),
-    # RTF
     "deep.rtf": lambda n: b"{\\rtf1" + b"{" * (3 * n),
     "binary.rtf": lambda n: b"{\\rtf1 \\bin2147483647 " + b"a" * 1000,
     "unicode.rtf": lambda n: b"{\\rtf1\\uc0 " + b"\\u9731" * (n * 2 // 5),
     "paragraphs.rtf": lambda n: b"{\\rtf1 " + b"a\\par " * (n // 2),
-    # Markdown
     "brackets.md": lambda n: b"[" * (n // 10),
     "quotes.md": lambda n: b"> " * (n // 20),
     "stars.md": lambda n: b"**a *" * (n // 20),
@@ -196,7 +191,7 @@ BOMBS: dict[str, Bomb] = {
 
 
 def damaged() -> dict[str, bytes]:
-    """Files cut short, with bytes turned, or that are something else; by name."""
+    """Return truncated, corrupted and mislabelled files by name."""
     found: dict[str, bytes] = {}
     for kind in ("pdf", "docx", "odt", "epub", "rtf"):
         body, _ = write(kind, PAPER)

@@ -1,4 +1,4 @@
-"""Documents of all kinds with what they say: made by us, by libraries, and by hand."""
+"""Documents of all kinds with their expected text: made by our writers, by libraries and by hand."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ TONGUES = {
     "japanese": "珊瑚礁は海の生物の四分の一の住みかであり、暖かい海でゆっくり育つ。",
 }
 
-FONT = next(Path("/usr/share/fonts").rglob("DejaVuSans.ttf"), None)  # Debian's fonts-dejavu-core: it has their letters
+# Debian package fonts-dejavu-core; covers all alphabets used here
+FONT = next(Path("/usr/share/fonts").rglob("DejaVuSans.ttf"), None)
 
 
 @dataclass
 class File:
-    """A document, and what is to be read of it."""
+    """A document and the content expected from it."""
 
     body: bytes
     kind: str
-    """The ending of its address."""
+    """File extension."""
     words: str = ""
     type: str = ""
     title: str | None = None
     author: str | None = None
     date: str | None = None
-    """How its date begins."""
+    """Expected prefix of its date."""
     pages: str | None = None
     links: list[tuple[str, str]] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -57,7 +58,7 @@ class File:
 
 
 def files() -> Iterator[tuple[str, File]]:
-    """All of them, by name."""
+    """Yield all documents by name."""
     yield from _ours()
     yield from _by_reportlab()
     yield from _by_hand()
@@ -68,7 +69,7 @@ def _ours() -> Iterator[tuple[str, File]]:
     latin = ("english", "german", "french")
     for kind, (_, type_) in KINDS.items():
         for tongue, text in TONGUES.items():
-            if kind == "pdf" and tongue not in latin:  # its letters are those of Courier
+            if kind == "pdf" and tongue not in latin:  # Courier has no such letters
                 continue
             links = [("http://b.test/survey?a=1&b=2", "the survey"), ("https://c.test/d", "https://c.test/d")]
             told: list[list[tuple[str, str]]] = [
@@ -146,7 +147,7 @@ def _by_reportlab() -> Iterator[tuple[str, File]]:
     )  # fmt: skip
     for tongue in ("greek", "russian", "hebrew") if FONT else ():
         text = TONGUES[tongue]
-        seen = text[::-1] if tongue == "hebrew" else text  # as it is seen, from the left
+        seen = text[::-1] if tongue == "hebrew" else text  # visual order, from the left
 
         def draw(canvas: Canvas, seen: str = seen) -> None:
             _font(canvas)

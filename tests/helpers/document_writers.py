@@ -1,4 +1,4 @@
-"""Pages as documents: PDF, DOCX, ODT, EPUB, RTF, Markdown and text, written by hand, the same each time."""
+"""Writers of PDF, DOCX, ODT, EPUB, RTF, Markdown and text; their output is deterministic."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ WORD = "http://schemas.openxmlformats.org"
 
 
 def write(kind: str, paper: Paper) -> tuple[bytes, str]:
-    """A document of a kind, and its content type."""
+    """Return a document of a kind and its content type."""
     make, type_ = KINDS[kind]
     return make(paper), type_
 
 
-# -- files of XML --------------------------------------------------------------------------------------------------
 
 
 def packed(members: Sequence[tuple[str, str]]) -> bytes:
-    """A ZIP file. The first member is stored as it is, as EPUB and ODT want their type to be."""
+    """Return a ZIP file; the first member is stored uncompressed, as EPUB and ODT require of their type."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         for number, (name, text) in enumerate(members):
@@ -134,7 +133,6 @@ def _markup(paragraph: Sequence[Run]) -> str:
     return "".join(f'<a href="{escape(href)}">{escape(text)}</a>' if href else escape(text) for text, href in paragraph)
 
 
-# -- text ----------------------------------------------------------------------------------------------------------
 
 
 def rtf(paper: Paper) -> bytes:
@@ -178,14 +176,14 @@ def markdown(paper: Paper) -> bytes:
 
 
 def text(paper: Paper) -> bytes:
-    """A text file; addresses stand behind the words that link to them."""
+    """Return a text file; URLs follow the words that link to them."""
     blocks = [paper.title, f"{paper.author}, {paper.date}"]
     for paragraph in paper.paragraphs:
         blocks.append("".join(f"{words} <{href}>" if href else words for words, href in paragraph))
     return ("\n\n".join("\n".join(wrap(block, 78, break_long_words=False)) for block in blocks) + "\n").encode()
 
 
-# by file ending
+# by file extension
 KINDS: dict[str, tuple[Callable[[Paper], bytes], str]] = {
     "pdf": (pdf, "application/pdf"),
     "docx": (docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),

@@ -1,4 +1,4 @@
-"""A server that answers byte by byte, as a test says."""
+"""A server that answers byte by byte under a test's control."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -22,20 +22,20 @@ Handler = Callable[["Peer"], Awaitable[None]]
 
 
 class Peer:
-    """One connection, seen from the server."""
+    """One connection, from the server's side."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
     async def request(self) -> bytes:
-        """Read the head of a request; empty when the client has gone."""
+        """Read the head of a request; empty when the client has disconnected."""
         try:
             return await self.reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, ConnectionError):
             return b""
 
     async def send(self, *pieces: bytes) -> None:
-        """Write pieces, each as a packet of its own."""
+        """Write pieces, each as a separate packet."""
         for piece in pieces:
             self.writer.write(piece)
             await self.writer.drain()
@@ -48,7 +48,7 @@ class Peer:
 
 
 class Server:
-    """A raw server on loopback: says what its handler says, and remembers the requests."""
+    """A raw server on loopback that runs a handler and records requests."""
 
     def __init__(self, handler: Handler) -> None:
         self.handler = handler
@@ -77,7 +77,7 @@ class Server:
 
 
 def says(*pieces: bytes, stay: bool = False) -> Handler:
-    """A handler that reads a request, sends pieces, and closes, or stays silent until the client goes."""
+    """Return a handler that reads a request and sends pieces, then closes or, with `stay`, waits for the client."""
 
     async def handle(peer: Peer) -> None:
         await peer.request()
@@ -96,7 +96,7 @@ def serve(
     allow: tuple[str, ...] = ("127.0.0.0/8",),
     clock: Callable[[], float] | None = None,
 ) -> Any:
-    """Run something with a transport and a server."""
+    """Run a function with a transport and a server."""
 
     async def main() -> Any:
         server = Server(handler)

@@ -1,4 +1,4 @@
-"""Small webs written by hand, crawled by the real thing in virtual time; and visits added to what that leaves."""
+"""Small handwritten webs, crawled in virtual time, and visits appended to the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRONT = "http://a.localhost/"
 
 
 class Pages:
-    """A web of given pages, each as its HTML or as a whole document; everything else is not found."""
+    """A web of given pages, as HTML or as documents; everything else is 404."""
 
     def __init__(self, pages: Mapping[str, str | ServedDocument]) -> None:
         self.pages = pages
@@ -33,13 +33,13 @@ class Pages:
 
 
 def html(title: str, text: str, *links: tuple[str, str], language: str = "en") -> str:
-    """A page with a title, a text, and links below it in a sentence."""
+    """Return a page with a title, a text, and a sentence of links."""
     told = " ".join(f'see <a href="{url}">{anchor}</a>' for url, anchor in links)
     return f'<!DOCTYPE html><html lang="{language}"><title>{title}</title><body><p>{text}</p><p>Also {told}.</p>'
 
 
 def redirect(url: str) -> ServedDocument:
-    """A page that moved."""
+    """Return a redirect."""
     return ServedDocument(b"", status=302, headers=(("Location", url),))
 
 
@@ -51,7 +51,7 @@ def crawl(
     each: Callable[[int], None] = lambda number: None,
     **options: Any,
 ) -> None:
-    """Crawl such a web from its front page to its end; or go on with it. `each` hears of every page, from 0."""
+    """Crawl a web from its front page to its end, or resume; `each` is called with every page's number, from 0."""
 
     async def run() -> None:
         politeness = Politeness(clock, delay=0.1, free=lambda address: True)
@@ -73,12 +73,12 @@ def crawl(
 
 
 def star(pages: Mapping[str, str], front: str = "Front") -> dict[str, str | ServedDocument]:
-    """A front page with a link to each of some pages."""
+    """Return a web whose front page links to each of some pages."""
     return {FRONT: html(front, "Where it begins.", *((url, "there") for url in pages)), **pages}
 
 
 def visit_again(path: Path, url: str, page: str, *, kind: str = "page", days: float = 1.0, **more: Any) -> None:
-    """Add a later visit of a URL to a crawl, as a crawl records it."""
+    """Append a later visit of a URL to a crawl."""
     opened = Directory.open(path)
     log = opened.log()
     archive = opened.archive(log, "test", 10**9)

@@ -1,4 +1,4 @@
-"""A port that is nobody else's: for what has to listen at an address that is known before, or where nobody listens."""
+"""Reserved ports, for servers whose address must be known in advance and for ports without a server."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def held_port() -> Iterator[int]:
-    """A port of this machine that nobody listens at. As long as the block lasts, the system gives it to no other
-    process that asks for any port; who names it, and allows to use addresses again, may listen there."""
+    """Reserve a port without listening on it.
+
+    The system gives it to no other process that asks for any free port; a process that binds it by number with
+    SO_REUSEADDR may listen there.
+    """
     with socket.socket() as held:
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind(("127.0.0.1", 0))

@@ -12,7 +12,7 @@ from lycosa_cluster.running import ClusterCrawl
 
 
 class HostsHere:
-    """They run already, and nothing is left of them."""
+    """Hosts that already run and need no cleanup."""
 
     def __init__(self, shards: int, most: int | None = None) -> None:
         self.count = shards
@@ -23,7 +23,7 @@ class HostsHere:
         pass
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have a host do something."""
+        """Call a method of a host."""
         return await getattr(self.places[number], method)(*given)
 
     def crawl(self, request: CrawlRequest) -> ClusterCrawl:

@@ -1,4 +1,4 @@
-"""A judge that learns, as simple as can be: it stands in for any other in tests of what goes on around it."""
+"""A minimal judge that learns, as a stand-in for others in tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +10,13 @@ from lycosa.core.types import Judgement, Label, ModelUpdate, Page, Seed, Visit
 from lycosa.text.tokens import stems
 
 FIRST = 4
-"""Pages after which it learns for the first time; then after twice as many, and so on."""
+"""Pages before the first model update; later ones follow after twice as many, and so on."""
 
 
 class Learning:
-    """The share of the topic's words that a page has; and words of pages that people said yes or no to.
+    """Share of the query's words on a page, plus words of labelled pages.
 
-    A lesson also says which of the topic's words every page has: those tell nothing, and are left out.
+    A model update also lists query words that occur on every page; they are ignored.
     """
 
     def __init__(self, words: str = "", threshold: float = 0.5) -> None:
@@ -33,23 +33,21 @@ class Learning:
 
     @property
     def fingerprint(self) -> object:
-        """What tells it from others."""
         return self.words
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Beta by what it knows; links are all the same."""
+        """Judge a page by the current model; all links get the same relevance."""
         found = frozenset(reading.vocabulary.terms[number] for number in reading.terms.ids.tolist())
         return Judgement(self._score(found), np.full(len(page.links), 0.5, np.float32))
 
     def learn(self, visit: Visit) -> None:
-        """Keep the words of each version."""
         self.terms += [term for term in visit.terms.new if term not in self.terms]
         if visit.is_version:
             self.nodes.append(visit.node)
             self.bags.append(frozenset(self.terms[number] for number in visit.terms.ids.tolist()))
 
     def next_update(self, now: float, force: bool = False) -> ModelUpdate | None:
-        """Common words, and words that tell yes from no."""
+        """Return common words and words that separate positive from negative labels."""
         if not self.bags or (len(self.bags) < self.next and not force):
             return None
         everywhere = frozenset.intersection(*self.bags) if len(self.bags) > 1 else frozenset()
@@ -67,21 +65,19 @@ class Learning:
         return set().union(*bags)
 
     def adopt(self, update: ModelUpdate) -> None:
-        """Go by it."""
         self.common, self.telling = set(update.data["common"]), dict(update.data["telling"])
         self.next = update.data["next"]
 
     def start(self, seed: Seed) -> None:
-        """Where it starts says nothing."""
+        """Ignore seeds."""
 
     def add_label(self, label: Label) -> None:
-        """Keep it in mind."""
         self.labels.pop(label.node, None)
         if label.relevant is not None:
             self.labels[label.node] = label.relevant
 
     def relevances_now(self) -> NDArray[np.float32]:
-        """All pages by what it knows now; those that somebody has labelled are what they were said to be."""
+        """Return the relevance of all pages by the current model; labels override it."""
         known = zip(self.nodes, self.bags, strict=True)
         relevances_now = [float(self.labels[node]) if node in self.labels else self._score(bag) for node, bag in known]
         return np.array(relevances_now, np.float32)

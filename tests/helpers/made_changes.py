@@ -1,4 +1,4 @@
-"""Logs with changes in them, for the tests of those who list and tell them."""
+"""Logs with changes, for tests of change lists and notifications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REEF = "http://www.reef.example/coral"
 
 
 def make_log(directory: Path, *events: Event) -> SqliteLog:
-    """A log that begins with a seed, as all do."""
+    """Return a log that begins with a seed."""
     log = SqliteLog(directory / NAME)
     log.append(Seed(REEF, START))
     for event in events:
@@ -27,7 +27,7 @@ def make_log(directory: Path, *events: Event) -> SqliteLog:
 
 
 def page(url: str = REEF, at: float = START, title: str = "Coral reefs", relevance: float = 0.5, **more: Any) -> Visit:
-    """A page of the crawl."""
+    """Return a first visit of a page."""
     return Visit(url, "page", "ok", 1, started=at, ended=at + 1, title=title, relevance=relevance, **more)
 
 
@@ -43,7 +43,7 @@ def look(
     kind: Kind = "revisit",
     origin: str = "",
 ) -> Visit:
-    """A look at a page; without a change it found nothing new."""
+    """Return a revisit; without a change the page was unchanged."""
     data: dict[str, Any] = {"follows": follows} | ({"change": change.as_data()} if change else {})
     found = outcome or ("ok" if change else "unchanged")
     return Visit(
@@ -52,7 +52,7 @@ def look(
 
 
 def text(magnitude: float = 0.25) -> Change:
-    """Other words."""
+    """Return a change of the text."""
     return Change("changed", "text", magnitude, ["main-text"], ["12 of 48 words are others"])
 
 

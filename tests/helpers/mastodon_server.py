@@ -1,4 +1,4 @@
-"""A server that speaks Mastodon's API over HTTP on loopback, and networks of people for it to tell of."""
+"""A server for Mastodon's API on loopback, with generated networks of accounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUERY = "jazz saxophone trumpet improvisation"
 
 @dataclass
 class Account:
-    """Someone; `more` goes into the account as the API tells of it, `refuses` is the status that asking gives."""
+    """An account; `more` extends its JSON, `refuses` is the status code that requests for it get."""
 
     id: str
     acct: str
@@ -43,7 +43,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked, when (monotonic), and with which credentials."""
+    """Path, time (monotonic) and credentials of a request."""
 
     path: str
     started: float
@@ -53,20 +53,20 @@ class Request:
 
 
 class Network:
-    """People by id."""
+    """Accounts by id."""
 
     def __init__(self) -> None:
         self.accounts: dict[str, Account] = {}
         self._written = 1000
 
     def join(self, name: str, topic: str = "", refuses: int = 0, **more: Any) -> Account:
-        """A new account."""
+        """Create an account."""
         account = Account(str(len(self.accounts) + 1), name, topic, more, refuses=refuses)
         self.accounts[account.id] = account
         return account
 
     def write(self, author: Account, content: str, *mentions: Account, **more: Any) -> dict[str, Any]:
-        """A new status, the newest first."""
+        """Create a status; the newest is first."""
         self._written += 1
         status = {
             "id": str(self._written),
@@ -86,7 +86,7 @@ class Network:
         return status
 
     def describe(self, account: Account) -> dict[str, Any]:
-        """An account as the API tells of it."""
+        """Return an account as JSON of the API."""
         return {
             "id": account.id,
             "username": account.acct.partition("@")[0],
@@ -103,7 +103,7 @@ class Network:
         }
 
     def whole(self, status: dict[str, Any]) -> dict[str, Any]:
-        """A status as the API tells of it, with its author, and that of what it passes on."""
+        """Return a status as JSON of the API, including its author and the status it boosts."""
         told = {**status, "account": self.describe(self.accounts[status["account"]])}
         if isinstance(status.get("reblog"), dict):
             told["reblog"] = self.whole(status["reblog"])
@@ -111,7 +111,7 @@ class Network:
 
 
 def generated(seed: int, people: int = 300, statuses: int = 12) -> Network:
-    """People who write mostly on one subject of six, and mostly mention those who write on the same."""
+    """Return accounts that write mostly about one of six subjects and mostly mention others of the same subject."""
     chance, network = random.Random(seed), Network()
     names = list(TOPICS)
     for number in range(people):
@@ -133,7 +133,7 @@ def generated(seed: int, people: int = 300, statuses: int = 12) -> Network:
 
 
 class MastodonServer:
-    """Answers from a network. `answers` replaces what is said at a path; `left` are requests until the limit."""
+    """Server for a network. `answers` overrides the response of a path; `left` counts requests until the limit."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -141,7 +141,7 @@ class MastodonServer:
         self.answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
         self.robots = "User-agent: *\nDisallow: /media_proxy/\n"
         self.token = ""
-        """Without this one nothing is shown, if it is set."""
+        """Access token that requests must carry, if set."""
         self.left = -1
         self.window = 300.0
         self.port = 0
@@ -153,12 +153,12 @@ class MastodonServer:
         return f"http://127.0.0.1:{self.port}"
 
     def limit(self, requests: int, window: float) -> None:
-        """Answer so many requests, then 429 for so many seconds; and so on."""
+        """Answer so many requests per window of seconds, then 429."""
         self._budget = self.left = requests
         self.window = window
 
     def asked(self, part: str = "/api/") -> list[str]:
-        """What was asked for, in order."""
+        """Return the requested paths in order."""
         return [request.path for request in self.requests if part in request.path]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -239,7 +239,7 @@ class MastodonServer:
 
 @contextmanager
 def serving(network: Network) -> Iterator[MastodonServer]:
-    """A server in a thread of its own, as long as the block lasts."""
+    """Run a server in a thread until the block ends."""
     server, ready, loop = MastodonServer(network), threading.Event(), asyncio.new_event_loop()
     ended = asyncio.Event()
 

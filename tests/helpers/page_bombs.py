@@ -1,4 +1,4 @@
-"""Pages that are made to hurt whoever reads them: a name, and from a size in bytes to a body."""
+"""Pages built to exhaust their parser: a name and a function from a size in bytes to a body."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ def _times(unit: bytes, size: int) -> bytes:
 
 
 def _all(unit: str | bytes, before: bytes = b"", after: bytes = b"") -> Bomb:
-    """One thing again and again."""
+    """Repeat a unit."""
     data = unit.encode() if isinstance(unit, str) else unit
     return lambda size: before + _times(data, size - len(before) - len(after)) + after
 
 
 def _halves(first: bytes, second: bytes, before: bytes = b"") -> Bomb:
-    """One thing again and again, then another."""
+    """Repeat one unit, then another."""
     return lambda size: before + _times(first, size // 2) + _times(second, size // 2)
 
 
 def _each(pattern: bytes, before: bytes = b"", after: bytes = b"") -> Bomb:
-    """One thing again and again with another number each time."""
+    """Repeat a pattern with an increasing number."""
     return lambda size: before + b"".join(pattern % n for n in range(max(1, size // (len(pattern) + 3)))) + after
 
 
 def _attributes(count: int) -> bytes:
-    """As many names in as few letters as there can be."""
+    """Return `count` distinct attribute names, as short as possible."""
     letters = ("".join(name) for size in (1, 2, 3, 4) for name in product(ascii_lowercase, repeat=size))
     return " ".join(islice(letters, count)).encode()
 
 
 def _copied(tag: bytes, blocks: bytes) -> Bomb:
-    """An element with many attributes, left open, and many blocks in which it is opened again."""
+    """Return an unclosed element with many attributes and many blocks that reopen it."""
     return lambda size: b"<p><%s %s>" % (tag, _attributes(size // 10)) + _times(blocks, size // 2)
 
 
@@ -55,7 +55,7 @@ BOMBS: dict[str, Bomb] = {
     **{f"nested {tag}": _all(f"<{tag}>") for tag in NESTED},
     **{f"nested {tag} with words": _all(f"<{tag}>x ") for tag in NESTED},
     **{f"many {tag}": _all(f"<{tag}>x</{tag}>") for tag in NESTED if tag not in ("html", "body")},
-    # tables and lists, which a renderer lays out
+    # tables and lists
     "table with a wide cell": lambda n: (
         b"<table><tr><td>" + b"w " * (n // 4) + b"<td>q</tr>" + _times(b"<tr><td>y<td>z</tr>", n // 2)
     ),
@@ -83,7 +83,6 @@ BOMBS: dict[str, Bomb] = {
     "large numbers": _all("<li>", b"<ol start=9223372036854775000>"),
     "lists and lines": _halves(b"<ul><li>", b"x<br>"),
     "definitions and lines": _halves(b"<dl><dd>", b"x<br>"),
-    # attributes
     "an attribute again and again": _all(" a", b"<p", b">x"),
     "attributes": lambda n: b"<p " + _attributes(n // 5) + b">x",
     "attributes of a body": lambda n: b"<body " + _attributes(n // 5) + b">x",
@@ -95,7 +94,7 @@ BOMBS: dict[str, Bomb] = {
     "classes": _each(b"<i class='a%d b c'>x</i>"),
     "a long style": _all("display:", b"<div style='", b"'>x"),
     "a long quotation": _all("<p>", b"<p title='"),
-    # formatting elements, which a parser opens again in every block
+    # formatting elements, which parsers reopen in every block
     "formatting, one a paragraph": _each(b"<p><b a=%d>x"),
     "formatting before paragraphs": lambda n: _each(b"<b a=%d>", b"<p>")(n // 2) + _times(b"<p>x", n // 2),
     "formatting closed in a comment": lambda n: (
@@ -111,7 +110,7 @@ BOMBS: dict[str, Bomb] = {
     "misnested links": _halves(b"<a><div>", b"</a>"),
     "misnested with attributes": lambda n: b"<b><i " + _attributes(n // 10) + b">" + _times(b"<b><p></b>", n // 2),
     "no breaks": _all("<nobr><p>"),
-    # deep, and then something that looks upwards
+    # deep nesting, then elements that search their ancestors
     **{
         f"deep, then {end.decode()}": _halves(b"<span>", end)
         for end in b"<p></p> </x> <li></li> <dd></dd> </h1> <button></button> <table></table> <rt> <svg></svg>".split()
@@ -119,7 +118,6 @@ BOMBS: dict[str, Bomb] = {
     "deep in a drawing": _halves(b"<g>", b"</x>", b"<svg>"),
     "titles in a drawing": _halves(b"<g>", b"<title>x</title>", b"<svg>"),
     "deep templates": _halves(b"<template>", b"<tr>"),
-    # links
     "links": _all("<a href=1>x</a>"),
     "links of long words": _each(b"<a href=%d>wwwwwwwwww</a> "),
     "links without blanks": _each(b"<a href=%d>w</a>"),
@@ -135,7 +133,7 @@ BOMBS: dict[str, Bomb] = {
     "options": _all("<option>x", b"<select>"),
     "pictures": _all("<img alt=x>"),
     "a picture that says much": _all("w ", b"<img alt='", b"'>"),
-    # what stands in the head
+    # elements of the head
     "metas": _all("<meta name=robots content=a,b,c>"),
     "a long refresh": _all("0", b"<meta http-equiv=refresh content='", b"'>"),
     "refreshes": _all("<meta http-equiv=refresh content='0;url=/x'>"),
@@ -144,7 +142,6 @@ BOMBS: dict[str, Bomb] = {
     "data again and again": _all("<script type=application/ld+json>[[[]]]</script>"),
     "charsets": _all("<meta charset=x>"),
     "charsets without an end": _all("<meta charset x "),
-    # characters
     "entities": _all("&nvlt;&NotEqualTilde;&fjlig;"),
     "numbers of characters": _all("&#x1F600;"),
     "no entities": _all("&aaaaaaaa"),
@@ -162,7 +159,6 @@ BOMBS: dict[str, Bomb] = {
     "every byte": _all(bytes(range(256))),
     "lines": _all("\n", b"<pre>"),
     "tabs": _all("\t", b"<pre>"),
-    # encodings
     "utf-7": _encoded("utf-7", b"+AGEAYgBj-"),
     "utf-16": _all("<p>w\u00f6rd ".encode("utf-16-le"), b"\xff\xfe"),
     "utf-16 in name only": _encoded("utf-16", b"w "),
@@ -176,7 +172,7 @@ BOMBS: dict[str, Bomb] = {
     "no utf-8": _encoded("utf-8", b"\xff"),
     "some utf-8": _encoded("utf-8", b"\xc3\xbc\xff"),
     "no charset": _all(b"\xe4\xe5 "),
-    # the main part
+    # main part
     "articles in articles": _all("<article>x "),
     "bodies in bodies": _all("<div class=entry-content>x "),
     "bodies": _all(b"<div class=entry-content>" + b"prose " * 8 + b"</div>"),

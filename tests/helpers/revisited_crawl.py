@@ -1,4 +1,4 @@
-"""A crawl's directory made by hand whose pages are looked at again: changed, unchanged, vanished, moved."""
+"""A handmade crawl whose pages are revisited: changed, unchanged, gone, moved."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ THRESHOLD = 0.2
 
 
 def html(title: str, text: str) -> str:
-    """A plain page."""
     return f'<!DOCTYPE html><html lang="en"><title>{title}</title><body><h1>{title}</h1><p>{text}</p>'
 
 
 class Revisited:
-    """Filled visit by visit; each happens at a day, counted from 2026-01-01."""
+    """Crawl directory that is filled visit by visit; days are counted from 2026-01-01."""
 
     def __init__(self, path: Path, *, archive: bool = True, rotate: int = 10**9, topic: str = "coral") -> None:
         self.path = path
@@ -44,12 +43,11 @@ class Revisited:
         self.log.append(Setting("threshold", THRESHOLD, EPOCH))
 
     def seed(self, *nodes: str) -> None:
-        """Where it begins."""
         for node in nodes:
             self.log.append(Seed(node, EPOCH))
 
     def page(self, node: str, body: str, day: float = 0.0, *, links: Sequence[str] = (), **more: Any) -> Visit:
-        """A page, fetched for the first time."""
+        """Record the first visit of a page."""
         return self._content(Visit(node, "page", "ok", 1, status=200, relevance=0.5), body, day, links, more)
 
     def changed(
@@ -64,24 +62,24 @@ class Revisited:
         links: Sequence[str] = (),
         **more: Any,
     ) -> Visit:
-        """Another version."""
+        """Record a changed version."""
         change = Change(what, kind, magnitude, ["words"], ["half of the words are others"])
         visit = Visit(node, "revisit", "ok", 1, status=200, relevance=0.5)
         visit.data = {"follows": self._follows[node], "change": change.as_data()}
         return self._content(visit, body, day, links, more)
 
     def same(self, node: str, body: str, day: float) -> Visit:
-        """Asked again, and the very same came."""
+        """Record a revisit with an identical response."""
         visit = Visit(node, "revisit", "unchanged", 1, status=200, data={"follows": self._follows[node]})
         return self._record(visit, body.encode(), day, [(b"Content-Type", b"text/html; charset=utf-8")])
 
     def unmodified(self, node: str, day: float) -> Visit:
-        """Asked whether there is anything new, and there is not: 304."""
+        """Record a revisit answered by 304."""
         visit = Visit(node, "revisit", "unchanged", 1, status=304, data={"follows": self._follows[node]})
         return self._record(visit, b"", day, [(b"ETag", b'"1"')])
 
     def gone(self, node: str, day: float) -> Visit:
-        """Not there any more: 404."""
+        """Record a revisit answered by 404."""
         visit = Visit(node, "revisit", "gone", 1, status=404, data={"follows": self._follows[node]})
         if node not in self._gone:
             visit.data["change"] = Change("vanished", magnitude=1.0, says=["status 404"]).as_data()
@@ -89,14 +87,14 @@ class Revisited:
         return self._record(visit, b"nothing here", day, [(b"Content-Type", b"text/html")])
 
     def moved(self, node: str, target: str, day: float) -> Visit:
-        """A redirect where a page was."""
+        """Record a revisit answered by a redirect."""
         visit = Visit(node, "revisit", "redirect", 1, status=301, data={"follows": self._follows[node]})
         visit.links = Links.to(target)
         visit.data["change"] = Change("moved", magnitude=1.0, says=[f"for good, to {target}"], target=target).as_data()
         return self._record(visit, b"", day, [(b"Location", target.encode())])
 
     def failed(self, node: str, day: float) -> Visit:
-        """No answer in time."""
+        """Record a timeout."""
         visit = Visit(node, "revisit", "timeout", 1, note="no answer", data={"follows": self._follows[node]})
         visit.started = visit.ended = EPOCH + day * DAY
         self.log.append(visit)
@@ -131,7 +129,7 @@ class Revisited:
         return visit
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Close archive, log and directory."""
         for part in (self._archive, self.log, self._directory):
             if part is not None:
                 part.close()
@@ -139,7 +137,7 @@ class Revisited:
 
 @contextmanager
 def revisited(path: Path, **options: Any) -> Iterator[Revisited]:
-    """A crawl to fill; closed when the block is left."""
+    """Open a crawl to fill; close it when the block ends."""
     crawl = Revisited(path, **options)
     try:
         yield crawl

@@ -1,9 +1,9 @@
-"""Runs the command line in a process of its own, with one fault built in where one is asked for: POINT:N.
+"""Run the command line in its own process, optionally with a fault POINT:N injected.
 
-At the N-th time that POINT is reached the process is killed as by `kill -9`, in the middle of what it does;
-the points named `full-...` and `limit` stand for a disk without room, which is no death but an error.
+The N-th time POINT is reached the process is killed as by `kill -9`. The points named `full-...` and `limit` simulate a
+full disk, which raises an error instead.
 
-Whoever imports this has imported all that a crawl needs: processes that are forked from there start at once.
+Importing this module imports everything a crawl needs, so forked processes start at once.
 """
 
 import errno
@@ -25,12 +25,12 @@ from lycosa.store import directory, log, warc
 
 
 def die() -> None:
-    """End at once, without any cleaning up."""
+    """Kill this process without cleanup."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def before_the(number: int, owner: Any, name: str, act: Callable[..., None]) -> None:
-    """At the N-th call of a function do something else first, with its arguments."""
+    """Call `act` with the arguments of the N-th call of a function, before the call."""
     original, calls = getattr(owner, name), 0
 
     def replaced(*args: Any, **options: Any) -> Any:
@@ -44,7 +44,7 @@ def before_the(number: int, owner: Any, name: str, act: Callable[..., None]) -> 
 
 
 def after_the(number: int, owner: Any, name: str) -> None:
-    """Die when the N-th call of a function has done its work, before its caller knows."""
+    """Die after the N-th call of a function, before it returns to its caller."""
     original, calls = getattr(owner, name), 0
 
     def replaced(*args: Any, **options: Any) -> Any:
@@ -59,19 +59,19 @@ def after_the(number: int, owner: Any, name: str) -> None:
 
 
 def half_written(archive: Any, data: bytes) -> None:
-    """Half of the bytes reach the file, then the end."""
+    """Write half of the bytes to the file, then die."""
     os.write(archive._file, data[: len(data) // 2])
     die()
 
 
 def half_a_line(log: Any, *_: Any) -> None:
-    """Half of a line reaches the file, then the end."""
+    """Write half a line to the file, then die."""
     os.write(log._file, b"2026-11-17T15:13:36.005Z   200       1234 http://a.te")
     die()
 
 
 def uncommitted(log: Any, row: Any) -> None:
-    """The row is written in a transaction that is never committed."""
+    """Write the row in a transaction that is never committed, then die."""
     if not log._db.in_transaction:
         log._db.execute("BEGIN")
     type(log)._insert(log, row)
@@ -79,12 +79,12 @@ def uncommitted(log: Any, row: Any) -> None:
 
 
 def sabotage(point: str, number: int) -> None:
-    """Build the fault in."""
+    """Inject the fault."""
     archive = warc.WarcArchive
     match point:
-        case "config":  # crawl.toml is about to be written
+        case "config":  # before crawl.toml is written
             before_the(number, directory.Directory, "save", lambda _: die())
-        case "first-commit":  # the log is there, its first events are not
+        case "first-commit":  # the log exists without events
             before_the(number, log.SqliteLog, "append", lambda *_: die())
         case "write":
             before_the(number, archive, "_write", half_written)
@@ -94,30 +94,30 @@ def sabotage(point: str, number: int) -> None:
             before_the(number, log.SqliteLog, "_insert", uncommitted)
         case "committed":
             after_the(number, engine.Engine, "_keep")
-        case "created":  # a new archive file, still empty
+        case "created":  # a new, empty archive file
             before_the(number, archive, "_next_file", lambda self: after_the(1, self, "_open"))
-        case "warcinfo":  # a new archive file, half of its first record written
+        case "warcinfo":  # a new archive file with half of its first record
             before_the(number, archive, "_next_file", lambda self: before_the(1, archive, "_write", half_written))
-        case "rotated":  # a new archive file with nothing but its first record
+        case "rotated":  # a new archive file with only its first record
             after_the(number, archive, "_next_file")
         case "log-line":  # half a line of crawl.log
             before_the(number, crawl_log.CrawlLog, "_write", half_a_line)
-        case "aside":  # the tail has been copied, the file not yet cut
+        case "aside":  # the tail is copied, the file is not yet truncated
             before_the(number, warc.os, "truncate", lambda *_: die())
         case "full-archive":
             _fill(warc, number)
         case "full-log":
             _fill_log(log, number)
-        case "limit":  # files may not grow beyond so many bytes
+        case "limit":  # maximum file size in bytes
             resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
-        case "impatient":  # wait so many milliseconds for a locked log
+        case "impatient":  # milliseconds to wait for a locked log
             log.SqliteLog.__init__.__kwdefaults__["busy_seconds"] = number / 1000
         case _:
             raise ValueError(f"no such point: {point}")
 
 
 def _fill(warc: Any, room: int) -> None:
-    """The disk has room for so many bytes of archive; the last write is cut short, as it is on a real one."""
+    """Limit the bytes left for the archive; the last write is cut short, as on a real full disk."""
     original, left = os.write, room
 
     def write(file: int, data: bytes) -> int:
@@ -129,7 +129,7 @@ def _fill(warc: Any, room: int) -> None:
         return written
 
     class Disk:
-        """The os module, on a small disk."""
+        """The os module on a small disk."""
 
         def __getattr__(self, name: str) -> Any:
             return write if name == "write" else getattr(os, name)
@@ -138,7 +138,7 @@ def _fill(warc: Any, room: int) -> None:
 
 
 def _fill_log(log: Any, pages: int) -> None:
-    """The log may have so many pages of 4 kB: SQLite then says that its disk is full."""
+    """Limit the log to `pages` pages of 4 kB; SQLite then reports a full disk."""
     original = log.SqliteLog.__init__
 
     def opened(self: Any, *args: Any, **options: Any) -> None:
@@ -149,13 +149,13 @@ def _fill_log(log: Any, pages: int) -> None:
 
 
 def run(args: list[str], fault: str, environment: dict[str, str], out: str, err: str) -> None:
-    """A command as a shell would run it; what it prints goes into files."""
+    """Run a command as a shell would, with output redirected to files."""
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_WRONLY), number)
     os.environ.update(environment)
     if fault:
         where, _, times = fault.partition(":")
         sabotage(where, int(times or 1))
-    # The command line sees only its own arguments, and itself as the program.
+    # Commands see only their own arguments and program name.
     sys.argv = [str(Path(sys.executable).parent / "lycosa"), *args]
     main()

@@ -1,4 +1,4 @@
-"""A web of a few pages whose every answer is written down: what is said at each moment; crawled and refreshed."""
+"""A web of a few pages whose every response is scripted by moment, crawled and refreshed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lycosa.web.politeness import Politeness
 
 ADDRESS = "192.0.2.7"
 PAGE = "http://reef.test/coral-26"
-"""Of its first eight looks the last is the one that sends no conditions (asking.proves)."""
+"""The last of its first eight revisits is the unconditional one (asking.proves)."""
 OTHER = "http://reef.test/atoll"
 DAY = 86_400.0
 
@@ -37,7 +37,7 @@ BLEACHED = (
 def html(
     text: str = REEF, *, title: str = "Coral reefs", head: str = "", foot: str = "", links: Sequence[str] = ()
 ) -> str:
-    """A page about coral."""
+    """Return a page about coral."""
     told = "".join(f'<p>See <a href="{url}">coral there</a>.</p>' for url in links)
     return (
         f'<!DOCTYPE html><html lang="en"><head><title>{title}</title>{head}</head>'
@@ -47,7 +47,7 @@ def html(
 
 @dataclass(frozen=True)
 class Says:
-    """An answer; to a conditional request it may be 304."""
+    """A response; conditional requests may get 304."""
 
     body: str | bytes = field(default_factory=html)
     status: int = 200
@@ -56,15 +56,15 @@ class Says:
     modified: str = ""
     more: Mapping[str, str] = field(default_factory=dict)
     honours: bool = True
-    """Whether it answers 304 where the request names its validators."""
+    """Answer 304 to requests that name its validators."""
     insists: bool = False
-    """Whether it answers 304 to whatever conditions."""
+    """Answer 304 to any conditional request."""
     cut: int | None = None
     fails: str = ""
-    """An outcome in place of an answer."""
+    """Outcome of a failed request."""
 
     def answer(self, asked: Mapping[str, str], wanted: frozenset[str]) -> Response:
-        """As it is received."""
+        """Return the response as received."""
         if self.fails:
             raise FetchError(self.fails, "so the script says", again=self.fails in ("timeout", "unreachable"))  # type: ignore[arg-type]
         given = {"ETag": self.etag, "Last-Modified": self.modified, **self.more}
@@ -103,63 +103,62 @@ ROBOTS = Says("User-agent: *\nAllow: /\n", type="text/plain")
 
 
 class Script:
-    """Answers by address: at moment n the n-th of each, the last for ever after; also the transport."""
+    """Transport with a list of responses by URL: moment n gets the n-th, later moments the last."""
 
     def __init__(self, pages: Mapping[str, Sequence[Says] | Callable[[int], Says]], missing: Says = GONE) -> None:
         self.pages = dict(pages)
         self.missing = missing
         self.moment = 0
         self.requests: list[tuple[float, str, dict[str, str]]] = []
-        """When, what, and with which header fields."""
+        """Time, URL and headers of each request."""
 
     async def address(self, url: str) -> str:
-        """Where all of it is."""
+        """Return the one address of all hosts."""
         said = self._said(url)
         if said.fails == "unknown-host":
             raise FetchError("unknown-host", "no such host")
         return ADDRESS
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
-        """What the script says now."""
+        """Return the scripted response of this moment."""
         said = self._said(url)
         self.requests.append((clock(), url, headers))
         await asyncio.sleep(0.01)
         return said.answer(headers, wanted)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        pass
 
     def _said(self, url: str) -> Says:
         said = self.pages.get(url, [ROBOTS] if url.endswith("/robots.txt") else [self.missing])
         return said(self.moment) if callable(said) else said[min(self.moment, len(said) - 1)]
 
     def asked(self, url: str) -> list[dict[str, str]]:
-        """The conditions of all requests for a page, in their order."""
+        """Return the conditional headers of all requests for a page, in order."""
         wanted = ("If-None-Match", "If-Modified-Since", "Cache-Control")
         return [
             {name: headers[name] for name in wanted if name in headers} for _, to, headers in self.requests if to == url
         ]
 
     def space(self, **options: Any) -> WebSpace:
-        """The web, as this script has it."""
+        """Return a web space over this script."""
         return WebSpace(self, Politeness(clock, delay=0.1, free=lambda address: True), clock, **options)
 
 
 @dataclass
 class Told:
-    """A run: its visits, and the crawl that made them."""
+    """The visits of a run and its crawl."""
 
     visits: list[Visit]
     crawl: Crawl
     ended: float
 
     def of(self, url: str) -> list[Visit]:
-        """The visits of a page."""
         return [visit for visit in self.visits if visit.node == url]
 
 
 def run(crawl: Callable[[], Crawl], start: float = 0.0) -> Told:
-    """Run what is made inside the virtual loop, from so many seconds on."""
+    """Run a crawl, created inside the virtual loop, from `start` seconds on."""
 
     async def go() -> Told:
         made = crawl()
@@ -177,7 +176,7 @@ def crawl(
     space: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Told:
-    """Crawl it from its seeds to its end, at moment 0."""
+    """Crawl the script from its seeds to its end, at moment 0."""
     given: dict[str, Any] = {"strategy": "breadth-first", "judge": "vector", "clock": clock, "budget": 500, **options}
     return run(lambda: lycosa.crawl("coral reef", seeds, out=path, space=script.space(**(space or {})), **given))
 
@@ -191,7 +190,7 @@ def refresh(
     days: float = 2.0,
     **options: Any,
 ) -> Told:
-    """Look at all again, `days` days after the moment before."""
+    """Refresh all pages `days` days after the previous moment."""
     script.moment = moment
     given: dict[str, Any] = {"everything": True, "clock": clock, **options}
     return run(lambda: lycosa.refresh(path, space=script.space(**(space or {})), **given), start=moment * days * DAY)

@@ -20,7 +20,7 @@ API = "/api/v1"
 
 
 class Served:
-    """A server on a free port. Use it with `with`: it is ended however the test ends."""
+    """A server on a free port; the context manager ends it in any case."""
 
     def __init__(self, data: Path, database: str = "", *options: str, port: int = 0) -> None:
         self.data = data
@@ -46,7 +46,7 @@ class Served:
         stream.close()
 
     def __enter__(self) -> Served:
-        """Wait until it answers."""
+        """Wait until the server responds."""
         wait(lambda: self.match(r"at (http://\S+?)/? ") or self.process.poll() is not None, f"no start: {self.logged}")
         assert self.process.poll() is None, self.logged
         return self
@@ -63,7 +63,7 @@ class Served:
             reader.join(15)
 
     def match(self, pattern: str) -> str:
-        """What it has printed, as far as a pattern takes it."""
+        """Return the first match of a pattern in its output."""
         found = re.search(pattern, "\n".join(self.told) + "\n")
         return found[1] if found else ""
 
@@ -72,7 +72,7 @@ class Served:
         return self.match(r"at (http://\S+?)/? ")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask the API; an answer that is no success raises."""
+        """Call the API; raise for an error status."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **self.headers}
         request = urllib.request.Request(f"{self.url}{API}{path}", data, headers, method=method)
@@ -84,7 +84,7 @@ class Served:
             return json.loads(text) if text else None
 
     def become_admin(self) -> None:
-        """Take the one-time link, then go on with a token."""
+        """Sign up with the one-time link, then use a token."""
         wait(lambda: self.match(r"join#(\S+)\n"), "no link for the admin")
         given = {"code": self.match(r"join#(\S+)\n"), "name": "root", "password": "correct horse battery"}
         self.headers = {"X-CSRF-Token": self.ask("POST", "/invitations/accept", given)["csrf"], **self.headers}
@@ -94,7 +94,7 @@ class Served:
         self.headers = {"Authorization": f"Bearer {made['token']}"}
 
     def child(self, name: str) -> int:
-        """The process of one of its children; 0 if it has none now."""
+        """Return the process id of a child, or 0."""
         listed = subprocess.run(
             ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
         ).stdout
@@ -105,7 +105,7 @@ class Served:
         return 0
 
     def kill(self, name: str) -> int:
-        """kill -9 of a child; its number was this."""
+        """Kill a child with SIGKILL; return its process id."""
         pid = self.child(name)
         assert pid, f"no {name} runs: {self.logged}"
         os.kill(pid, signal.SIGKILL)
@@ -113,7 +113,7 @@ class Served:
 
 
 def wait(until: Callable[[], Any], why: str, seconds: float = 120.0) -> Any:
-    """Look again and again until something is so."""
+    """Poll until a condition holds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -127,7 +127,7 @@ def wait(until: Callable[[], Any], why: str, seconds: float = 120.0) -> Any:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is alive: one that has ended and was not waited for is not."""
+    """Return whether a process is alive; zombies are not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):

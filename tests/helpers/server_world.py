@@ -1,4 +1,4 @@
-"""One of everything that the API knows, all of it Alice's: what others must not get at."""
+"""One of everything in the API, all owned by Alice, for tests of access control."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ SETTINGS = {"words": "coral secretwords", "seeds": ["http://reefs.example/"], "b
 
 @dataclass
 class World:
-    """The site, its people (as clients), and the ids that stand in paths."""
+    """The site, its users as clients, and the ids for paths."""
 
     site: SiteUnderTest
     alice: Any
     mallory: Any
-    """Another member, with whom nothing is shared."""
+    """A member who has access to nothing of Alice's."""
     rita: Any
-    """A reader, with whom nothing is shared."""
+    """A reader who has access to nothing of Alice's."""
     guest: Any
-    """A reader with whom Alice shared her interest to read."""
+    """A reader with whom Alice shared her interest, read-only."""
     colleague: Any
-    """A member with whom she shared it to read."""
+    """A member with whom Alice shared her interest, read-only."""
     admin: Any
     other_admin: Any
     nobody: Any
     revoked: Any
     """Alice's own token, revoked."""
     ids: dict[str, str] = field(default_factory=dict)
-    """What stands for {interest}, {crawl}, ... in a path: Alice's."""
+    """Values of {interest}, {crawl}, ... in paths: Alice's."""
 
     def secrets(self) -> list[str]:
-        """Words that must not stand in an answer to anyone else."""
+        """Return words that must not occur in responses to other users."""
         return [
             "secretwords",
             "alices-page",
@@ -49,7 +49,7 @@ class World:
 
 
 def make_world(database_address: str, path: Path) -> World:
-    """Everything that a route may ask for, there and Alice's."""
+    """Create everything that a route may ask for, owned by Alice."""
     site = make_site(database_address, path)
     admin, other = site.sign_up("root", "admin"), site.sign_up("chief", "admin")
     alice, mallory = site.sign_up("Alice"), site.sign_up("Mallory")
@@ -92,7 +92,7 @@ def make_world(database_address: str, path: Path) -> World:
 
 
 def record_crawl(site: SiteUnderTest, interest: str) -> str:
-    """A finished crawl of the interest: its row, and its directory with two pages, one of them changed since."""
+    """Create a finished crawl of the interest with two pages, one of them changed."""
     crawl = new_id()
     site.database.insert(
         "crawl",

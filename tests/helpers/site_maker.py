@@ -1,4 +1,4 @@
-"""A whole site for tests: an application on a database, a clock that stands until it is told, and people signed in."""
+"""A complete site for tests: an application with a database, a manual clock, and signed-in users."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ API = "/api/v1"
 
 @dataclass
 class Clock:
-    """Time as the test says: `clock.now += 60`."""
+    """A manual clock: `clock.now += 60`."""
 
     now: float = 1_700_000_000.0
 
     def __call__(self) -> float:
-        """The time."""
         return self.now
 
 
 @dataclass
 class SiteUnderTest:
-    """A site; `sign_up` makes people, `client` is nobody."""
+    """A site; `sign_up` creates users, `client` is anonymous."""
 
     app: FastAPI
     database: Database
@@ -45,13 +44,13 @@ class SiteUnderTest:
     clients: list[TestClient] = field(default_factory=list)
 
     def client(self, **given: Any) -> TestClient:
-        """A browser that is not signed in."""
+        """Return an anonymous client."""
         made = TestClient(self.app, base_url=self.settings.base, **given)
         self.clients.append(made)
         return made
 
     def sign_up(self, name: str, role: str = "member", password: str = PASSWORD) -> TestClient:
-        """A new person, signed in; the client sends the CSRF token with everything."""
+        """Create a user; return a signed-in client that sends the CSRF token."""
         _, code = accounts.invite(self.database, self.clock(), role)
         client = self.client()
         answer = client.post(f"{API}/invitations/accept", json={"code": code, "name": name, "password": password})
@@ -60,7 +59,7 @@ class SiteUnderTest:
         return client
 
     def sign_in(self, name: str, password: str = PASSWORD) -> TestClient:
-        """The same person in one more browser."""
+        """Return another signed-in client of a user."""
         client = self.client()
         answer = client.post(f"{API}/session", json={"name": name, "password": password})
         assert 200 == answer.status_code, answer.text
@@ -68,7 +67,7 @@ class SiteUnderTest:
         return client
 
     def token(self, client: TestClient, scopes: list[str], days: int | None = None) -> TestClient:
-        """A program that acts for who is signed in in `client`."""
+        """Return a client that uses an API token of the user of `client`."""
         answer = client.post(f"{API}/me/tokens", json={"name": "for a test", "scopes": scopes, "days": days})
         assert 201 == answer.status_code, answer.text
         made = self.client()
@@ -76,18 +75,17 @@ class SiteUnderTest:
         return made
 
     def id_of(self, client: TestClient) -> str:
-        """The id of who is signed in in `client`."""
+        """Return the user id of `client`."""
         return str(client.get(f"{API}/me").json()["id"])
 
     def close(self) -> None:
-        """Let go of the database."""
         for client in self.clients:
             client.close()
         self.database.close()
 
 
 def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> SiteUnderTest:
-    """A site on a database; `settings` are those of `Settings`."""
+    """Create a site on a database; `settings` are fields of `Settings`."""
     address = str(database_address)
     chosen = Settings(tmp_path, database=address if "://" in address else "", **settings)
     if "://" not in address and not Path(address).exists():
@@ -99,7 +97,7 @@ def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> 
 
 @cache
 def fresh_database() -> bytes:
-    """An SQLite file of the newest schema, with the catalogue of the first start: made once, copied for each site."""
+    """Return an SQLite file of the current schema, created once and copied for each site."""
     with TemporaryDirectory() as place:
         database = Database(f"{place}/lycosa.sqlite")
         migrate(database)

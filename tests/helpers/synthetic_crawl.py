@@ -1,4 +1,4 @@
-"""Crawls to export: one over HTTP, and some made by hand, written straight into a log and an archive."""
+"""Crawls to export: one over HTTP, others written directly into a log and an archive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOPIC = "marine biology/coral reefs"
 
 
 def real(path: Path) -> Path:
-    """A crawl of the embedded web, with redirects, dead links and copies on its way."""
+    """Crawl the embedded web, with redirects, dead links and copies."""
     with serve(Web(pages=500, traps=("redirects", "dead", "duplicates")), record=False) as server:
         web = server.web
         options = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
@@ -34,7 +34,7 @@ def real(path: Path) -> Path:
 
 
 class SyntheticCrawl:
-    """A crawl's directory, filled visit by visit."""
+    """A crawl directory that is filled visit by visit."""
 
     def __init__(self, path: Path, *, archive: bool = True, rotate: int = 1_000_000_000) -> None:
         self.path = path
@@ -59,7 +59,8 @@ class SyntheticCrawl:
         headers: Sequence[tuple[bytes, bytes]] = ((b"Content-Type", b"text/html; charset=utf-8"),),
         **more: object,
     ) -> Visit:
-        """A page with content, its text and simhash taken from its body; links as (target, anchor, alpha)."""
+        """Record a page whose text and simhash are computed from its body; links are (target, anchor, link_relevance).
+        """
         raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
         named = {key.lower(): value.decode() for key, value in headers}
         inflated, _ = inflate(raw, named.get(b"content-encoding", ""), 10_000_000)
@@ -77,7 +78,7 @@ class SyntheticCrawl:
         return self.record(visit, b"", [(b"Location", target.encode())])
 
     def other(self, node: str, kind: str, outcome: Outcome = "ok", body: bytes = b"") -> Visit:
-        """Something that is no page: robots.txt, a failure."""
+        """Record a visit that is not a page, such as robots.txt or a failure."""
         return self.record(Visit(node, kind, outcome, 1, status=200), body, [])  # type: ignore[arg-type]
 
     def record(self, visit: Visit, body: bytes, headers: Sequence[tuple[bytes, bytes]]) -> Visit:
@@ -100,7 +101,7 @@ class SyntheticCrawl:
 
 @contextmanager
 def crawled(path: Path, *, archive: bool = True, rotate: int = 1_000_000_000) -> Iterator[SyntheticCrawl]:
-    """A crawl to fill; closed when the block is left."""
+    """Open a crawl to fill; close it when the block ends."""
     crawl = SyntheticCrawl(path, archive=archive, rotate=rotate)
     try:
         yield crawl
@@ -109,17 +110,16 @@ def crawled(path: Path, *, archive: bool = True, rotate: int = 1_000_000_000) ->
 
 
 def prose(number: int, words: int = 120) -> str:
-    """Text that shares few runs of words with that of any other number."""
+    """Return a text that shares few word sequences with those of other numbers."""
     return " ".join(f"word{n}" for n in Random(number).choices(range(5_000), k=words))
 
 
 def html(title: str, text: str, menu: str = "") -> str:
-    """A plain page."""
     return f"<!DOCTYPE html><title>{title}</title><body>{menu}<h1>{title}</h1><p>{text}</p>"
 
 
 def many(path: Path, pages: int, words: int = 120) -> Path:
-    """A crawl of so many pages that link to each other, with redirects, over several archive files."""
+    """Write a crawl of `pages` pages that link to each other, with redirects, over several archive files."""
     with crawled(path, rotate=200_000) as crawl, crawl.log.batch():
         crawl.seed("http://a.test/0")
         for i in range(pages):

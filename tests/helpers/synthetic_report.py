@@ -1,8 +1,8 @@
-"""Logs made up for the report's tests, and what a report of a large one costs:
+"""Synthetic logs for tests of the report, and the cost of a large report:
 
     python tests/helpers/synthetic_report.py 100000
 
-prints seconds, peak memory and the size of the page, each measured in a process of its own.
+prints seconds, peak memory and file size, each measured in a separate process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lycosa.store.log import NAME, SqliteLog
 
 
 def write(path: Path, events: Iterable[Event], **options: object) -> Path:
-    """A crawl's directory with these events in its log."""
+    """Write a crawl directory with these events."""
     chosen = Options.from_mapping({"topic": "coral reef", "seeds": ["http://a.test/"], **options}, "test")
     Directory.create(path, chosen).close()
     log = SqliteLog(path / NAME)
@@ -39,19 +39,19 @@ def write(path: Path, events: Iterable[Event], **options: object) -> Path:
 
 
 def page(node: str, relevance: float = 0.0, to: Iterable[str] = (), **more: object) -> Visit:
-    """A page with links; each link's words are `to` and its target."""
+    """Return a page with links; the anchors are `to` and the target."""
     links = Links.to(*to, anchors=[f"to {url}" for url in to])
     fields: dict[str, object] = {"title": f"Page {node}", "links": links, "score": 0.5, **more}
     return Visit(node, "page", "ok", 0, relevance=relevance, **fields)  # type: ignore[arg-type]
 
 
 def redirect(node: str, target: str) -> Visit:
-    """A redirect."""
     return Visit(node, "redirect", "redirect", 0, links=Links.to(target))
 
 
 def large(pages: int, hosts: int = 2000, links: int = 40) -> Iterable[Event]:
-    """A crawl of many pages: 40 links each, three quarters of them to pages fetched, a fifth of the pages relevant."""
+    """Yield a crawl with 40 links per page, three quarters of them to fetched pages, and a fifth of the pages relevant.
+    """
     dice = random.Random(7)
     at = 1_700_000_000.0
 

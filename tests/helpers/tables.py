@@ -1,4 +1,4 @@
-"""Tables of cases in one test: for cases that need no fixture, so that a row costs what it does and nothing more."""
+"""Table-driven tests for cases that need no fixture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def each(rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Make a test of a function: it is called with each row, and a failure names the row."""
+    """Make a function a test that is called with each row; a failure names the row."""
 
     def decorate(check: Callable[..., None]) -> Callable[[], None]:
         def test() -> None:

@@ -1,4 +1,4 @@
-"""Crawls of a small written-down web in the directories of a site: for feedback and suggestions."""
+"""Crawls of a small scripted web in a site's directories, for tests of feedback and suggestions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FILLER = "weather harbour market street garden window letter bridge"
 
 
 class Written(Space):
-    """Pages by address: text and links."""
+    """Pages by URL, as text and links."""
 
     def __init__(self, pages: dict[str, tuple[str, list[str]]]) -> None:
         self.pages = pages
 
     async def visit(self, task: Task) -> Page:
-        """What is written down; its title is the end of its address."""
+        """Return the scripted page; its title is the end of its URL."""
         if task.node not in self.pages:
             return Page("gone", status=404)
         text, links = self.pages[task.node]
@@ -32,7 +32,7 @@ class Written(Space):
 
 
 def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
-    """Four pages of reefs on one host, four of trains on another, a hub for each, and eight pages of this and that."""
+    """Return four pages about reefs, four about trains, a hub for each, and eight unrelated pages."""
     words = FILLER.split()
     reefs = [f"http://reefs.example/reef{n}" for n in range(4)]
     trains = [f"http://rails.example/train{n}" for n in range(4)]
@@ -52,7 +52,7 @@ def reefs_and_trains() -> dict[str, tuple[str, list[str]]]:
 
 
 def make_interest(client: Any, name: str = "Reefs", words: str = "coral", **settings: Any) -> str:
-    """The id of a new interest."""
+    """Create an interest; return its id."""
     wished = {"words": words, "seeds": ["http://start.example/"], "budget": 100, **settings}
     made = client.post(f"{API}/interests", json={"name": name, "settings": wished, "look_again": ""})
     assert 201 == made.status_code, made.text
@@ -69,7 +69,7 @@ def crawled(
     number: int = 1,
     judge: str = "",
 ) -> Path:
-    """The directory of a finished crawl of an interest."""
+    """Run a crawl of an interest; return its directory."""
     crawl = new_id()
     now = site.clock()
     site.database.insert(

@@ -1,4 +1,4 @@
-"""Visits played by hand: an estimator and a table see one after the other."""
+"""Visits fed by hand to an estimator and a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.spaces.graph import GraphSpace
 
 
 def seeded(*nodes: str) -> Table:
-    """A table with seeds."""
+    """Return a table with seeds."""
     table = Table()
     for node in nodes:
         table.add_seed(node)
@@ -23,7 +23,7 @@ def seeded(*nodes: str) -> Table:
 
 
 def see(estimator: Any, table: Table, visit: Visit) -> list[str]:
-    """Let it see a visit; the nodes whose score may have changed."""
+    """Feed a visit; return the nodes whose priority may have changed."""
     step = table.absorb(visit)
     assert step is not None
     return [table.nodes[row] for row in estimator.learn(step, table).tolist()]
@@ -32,7 +32,7 @@ def see(estimator: Any, table: Table, visit: Visit) -> list[str]:
 def teach(
     estimator: Any, table: Table, node: str, relevance: float = 0.0, *links: str, **link_relevances: float
 ) -> list[str]:
-    """Let it see a page, which is a seed, with links or with links and their alphas."""
+    """Feed a page, added as a seed, with links and their link relevances."""
     table.add_seed(node)
     column = Links.to(*links, *link_relevances)
     column.link_relevances[len(links) :] = list(link_relevances.values())
@@ -40,17 +40,17 @@ def teach(
 
 
 def redirect(estimator: Any, table: Table, node: str, *target: str) -> list[str]:
-    """Let it see that a node has moved."""
+    """Feed a redirect."""
     return see(estimator, table, Visit(node, "redirect", "redirect", 1, links=Links.to(*target)))
 
 
 def score(estimator: Any, table: Table, *nodes: str) -> list[float]:
-    """The scores of some nodes."""
+    """Return the priorities of some nodes."""
     return list(estimator.priority(np.array([table.row_of[node] for node in nodes], np.int32), table).tolist())
 
 
 def order(strategy: str, links: Mapping[str, str], relevant: str = "", seeds: str = "a", **scores: Any) -> str:
-    """The order in which a graph is crawled, one page at a time."""
+    """Return the order in which a graph is crawled, one page at a time."""
     space = GraphSpace(links, **{"beta": dict.fromkeys(relevant, 1.0), **scores})
     return "".join(
         visit.node for visit in crawl(SpaceJudge(), list(seeds), space=space, strategy=strategy, concurrency=1)

@@ -1,6 +1,6 @@
-"""Commands in terminals of several kinds: `python terminals.py TASK.json ANSWER.json`, a process of its own.
+"""Run commands in several kinds of terminals: `python terminals.py TASK.json ANSWER.json`.
 
-It loads everything once and forks for each kind, so that each has a process and a terminal, and none pays for imports.
+One process imports everything once and forks for each terminal.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from typing import IO, Any
 MARK = "\x1d"
 LOADED = ("lycosa.cli.", "lycosa_lab.", "lycosa.training.", "lycosa.collection.", "lycosa_server.backup")
 HEAVY = ("pyarrow.parquet", "scipy.sparse")
-"""What they load when it is needed, and would load anew in each process."""
+"""Modules imported lazily by commands; preloaded here once for all forks."""
 
 
 @dataclass
 class Terminal:
-    """Where commands are run."""
+    """A terminal, or a file."""
 
     columns: int = 0
-    """0: no terminal, but a file."""
+    """0: a file instead of a terminal."""
     term: str = "xterm-256color"
     extra: dict[str, str] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What commands there are told by the shell."""
+        """Return the environment of commands in this terminal."""
         fresh = {key: value for key, value in os.environ.items() if not key.endswith("COLOR") and key != "COLUMNS"}
         return {**fresh, "TERM": self.term, "PYTHONUTF8": "1", "SHELL": "/bin/bash", **self.extra}
 
 
 @dataclass
 class Task:
-    """Commands by name, for each kind of terminal; and those whose output nobody reads."""
+    """Commands by name for each terminal, and commands whose output is discarded."""
 
     terminals: dict[str, Terminal]
     commands: dict[str, dict[str, list[str]]]
@@ -53,7 +53,8 @@ class Task:
 
 
 def run_all(task: Task, place: Path) -> tuple[dict[str, dict[str, str]], dict[str, tuple[int, str]]]:
-    """What each command wrote, by kind and name; and code and complaints of those that nobody reads."""
+    """Run all commands; return outputs by terminal and name, and exit codes and errors of those with discarded output.
+    """
     (place / "task.json").write_text(json.dumps(asdict(task)))
     command = [sys.executable, __file__, str(place / "task.json"), str(place / "answer.json")]
     subprocess.run(command, check=True, env=Terminal().environment, stdin=subprocess.DEVNULL, timeout=500)
@@ -74,7 +75,7 @@ def _lycosa(words: list[str]) -> int:
 
 
 def _forked(action: Callable[[], int]) -> int:
-    """Do it in a process of its own; its exit code."""
+    """Run an action in a forked process; return its exit code."""
     process = os.fork()
     if process == 0:
         code = 70
@@ -87,13 +88,13 @@ def _forked(action: Callable[[], int]) -> int:
 
 
 def _new_streams() -> None:
-    """Python's streams for what output and errors lead to now."""
+    """Replace Python's streams after redirecting file descriptors."""
     buffering = 1 if os.isatty(1) else -1
     sys.stdout, sys.stderr = (open(number, "w", buffering, "utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
 
 
 def _run(commands: dict[str, list[str]], environment: dict[str, str]) -> int:
-    """All commands, one after the other, with a mark after each in both streams."""
+    """Run all commands in turn, with a mark after each in both streams."""
     os.environ.clear()
     os.environ.update(environment)
     _new_streams()
@@ -114,7 +115,7 @@ def _in_terminal(commands: dict[str, list[str]], terminal: Terminal) -> list[str
     try:
         while piece := os.read(ours, 65536):
             pieces.append(piece)
-    except OSError:  # how Linux says that the other end is closed
+    except OSError:  # Linux reports a closed terminal in this way
         pass
     os.waitpid(process, 0)
     os.close(ours)
@@ -139,7 +140,7 @@ def _whole(file: IO[bytes]) -> str:
 
 
 def _unread(words: list[str]) -> tuple[int, str]:
-    """A command that writes into a pipe whose reader has gone: its code, and what it complains of."""
+    """Run a command whose output pipe is closed; return its exit code and errors."""
     with tempfile.TemporaryFile() as err:
 
         def action() -> int:
@@ -154,10 +155,10 @@ def _unread(words: list[str]) -> tuple[int, str]:
 
 
 def _split(kind: str, texts: list[str], commands: dict[str, list[str]]) -> dict[str, str]:
-    """What each command wrote, stdout and stderr together. All have to succeed."""
+    """Split the output into commands, stdout and stderr together. All commands must succeed."""
     told = dict.fromkeys(commands, "")
     for text in texts:
-        # name, code and text come in turns; in a terminal each mark comes twice, the second time after nothing
+        # name, exit code and text alternate; in a terminal each mark occurs twice, the second time after an empty text
         parts = text.split(MARK)
         for said, name, code in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
             if code != "0":
@@ -179,7 +180,7 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
     from lycosa.cli import progress_bar as progress
     from lycosa.cli.search_command import IndexingProgress
 
-    # All is over here before it would be time to tell how far it is.
+    # Commands here end before the first progress message would be due.
     hunting.EVERY = live.EVERY = live.PLAIN_EVERY = 0.01
     IndexingProgress.PATIENCE = progress.LIVE_EVERY = 0.0
     told = {}

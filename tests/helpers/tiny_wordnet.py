@@ -1,4 +1,4 @@
-"""A WordNet of a dozen synsets, written in the format of the real one."""
+"""A WordNet of a dozen synsets in the original file format."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SYNSETS: dict[str, list[tuple[str, str]]] = {
     "adj": [("big large", "!adj.small"), ("small", "!adj.big"), ("galore(ip)", "&adj.big")],
     "adv": [("well", "")],
 }
-"""Of each part of speech: the words of each synset, and its pointers, as a symbol and the first word of a synset."""
+"""Words of each synset by part of speech, with pointers as a symbol and the first word of the target."""
 
 EXCEPTIONS = {"noun": "mice mouse\nattorneys_general attorney_general\n", "verb": "", "adj": "", "adv": "best well\n"}
 

@@ -1,8 +1,8 @@
-"""A plain Scrapy project, for tests: a spider that follows every link, made focused by five lines of settings.
+"""A plain Scrapy project: a spider that follows every link, turned into a focused crawler by five settings.
 
     python walker.py SETTINGS URL ...
 
-SETTINGS is JSON. What was fetched is written to standard output as it comes, a line each, and at the end the stats.
+SETTINGS is JSON. Fetched URLs are printed as they come, one per line, followed by the stats.
 """
 
 import json
@@ -18,7 +18,7 @@ from twisted.internet import defer
 
 
 class Loopback(CachingThreadedResolver):
-    """Names below localhost are this machine, as RFC 6761 has it; not every system's resolver knows."""
+    """Resolver of names below localhost (RFC 6761), which some systems lack."""
 
     def getHostByName(self, name: str, timeout: Any = None) -> Any:
         if name.endswith(".localhost"):
@@ -27,8 +27,6 @@ class Loopback(CachingThreadedResolver):
 
 
 class Walker(scrapy.Spider):
-    """Follows all links."""
-
     name = "walker"
 
     def parse(self, response: Response) -> Iterator[Any]:
@@ -38,7 +36,7 @@ class Walker(scrapy.Spider):
 
 
 class Odd(scrapy.Spider):
-    """Makes requests of every kind, and says what it gets back."""
+    """Spider that makes requests of every kind and prints the responses."""
 
     name = "odd"
 
@@ -56,7 +54,7 @@ class Odd(scrapy.Spider):
         yield scrapy.http.JsonRequest(f"{base}/echo?json", self.echo, data={"a": [1]}, cb_kwargs={"more": "json"})
         yield scrapy.Request(f"{base}/again", self.again, dont_filter=True)
         yield scrapy.Request(f"{base}/again", self.again, dont_filter=True)
-        yield scrapy.Request(f"{base}/again", self.again)  # filtered
+        yield scrapy.Request(f"{base}/again", self.again)  # filtered as a duplicate
         yield scrapy.Request(f"{base}/moved", self.again, meta={"of": "moved"})
         yield scrapy.Request(f"{base}/dead", self.again, errback=self.failed)
         yield scrapy.Request(f"{base}/flaky", self.again)
@@ -67,7 +65,7 @@ class Odd(scrapy.Spider):
             self.crawler.signals.connect(self.die, scrapy.signals.request_left_downloader)
 
     def die(self, request: scrapy.Request) -> None:
-        """As kill -9 would, once the first page is recorded and the next is being fetched."""
+        """Kill this process once the first page is recorded and the next is being fetched."""
         import os
         import signal
 
@@ -86,7 +84,7 @@ class Odd(scrapy.Spider):
 
 
 class Told(scrapy.Spider):
-    """Says itself what pages are worth, and what links promise."""
+    """Spider that sets relevance and link relevance itself."""
 
     name = "told"
 

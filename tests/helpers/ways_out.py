@@ -1,4 +1,4 @@
-"""Ways in which a page may try to get past its proxy: to this machine, to the network it stands in, to files."""
+"""Ways in which a page may try to bypass the proxy: to this machine, its network, and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SPELLINGS = (
     "http://[::ffff:127.0.0.1]:{port}/", "http://rebound.example:{port}/", "http://169.254.169.254/latest/meta-data/",
     "http://127.0.0.1:{gate}/", "https://127.0.0.1:{port}/", "http://printer.local:{port}/",
 )  # fmt: skip
-"""Of addresses that must not be dialled."""
+"""URLs that must never be dialled."""
 
 HERE = "http://127.0.0.1:{port}/?"
 THERE = "http://169.254.169.254/?"
@@ -104,7 +104,7 @@ BY_SCRIPT = {
     "payment handler": "new PaymentRequest([{supportedMethods: HERE + 'pay'}], {total: {label: 'x', amount: "
     "{currency: 'EUR', value: '1'}}}).canMakePayment()",
 }  # fmt: skip
-"""By name, with HERE for an address of this machine, PORT for its port; `add` puts an element into the page."""
+"""Scripts by name, with HERE for a local URL and PORT for its port; `add` appends an element to the page."""
 
 HEADERS = [
     (b"Content-Type", b"text/html; charset=utf-8"),
@@ -114,11 +114,11 @@ HEADERS = [
     (b"NEL", b'{"report_to":"default","max_age":1000,"success_fraction":1}'),
     (b"Accept-CH", b"Sec-CH-UA-Full"),
 ]
-"""Of the page itself, which have the browser send something, too."""
+"""Response headers that cause further requests."""
 
 
 def page(port: int, gate: int) -> bytes:
-    """A page that tries them all."""
+    """Return a page that tries all of them."""
     tries = [f"fetch('{url.format(port=port, gate=gate)}', {{mode: 'no-cors'}})" for url in SPELLINGS]
     tries += [code.replace("PORT", str(port)) for code in BY_SCRIPT.values()]
     script = "\n".join(f"attempt(() => {{ {code} }});" for code in tries)
@@ -140,5 +140,4 @@ def page(port: int, gate: int) -> bytes:
 
 
 def headers(port: int) -> list[tuple[bytes, bytes]]:
-    """Those of that page."""
     return [(name, value.replace(b"PORT", str(port).encode())) for name, value in HEADERS]

@@ -1,4 +1,4 @@
-"""How much work something is, counted and not timed: the same on a busy machine as on an idle one."""
+"""Counters of work, independent of the load of the machine."""
 
 import sys
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def calls(function: Callable[[], object]) -> int:
-    """How many functions are called, Python's and those in C; what one call in C costs, it does not see."""
+    """Count calls of Python and C functions."""
     count = 0
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
@@ -24,7 +24,7 @@ def calls(function: Callable[[], object]) -> int:
 
 
 def lines(function: Callable[[], object]) -> int:
-    """How many lines of Python are run: loops count, too. Some ten times slower than what it measures."""
+    """Count executed lines of Python; about ten times slower than the function itself."""
     count = 0
 
     def note(frame: FrameType, event: str, argument: Any) -> Any:

@@ -14,14 +14,14 @@ COMMON = "people world year report name number water place story picture"
 
 
 def text(label: str, number: int, words: int = 60) -> str:
-    """A page of a class: half its own words, half everyone's, always the same for a number."""
+    """Return a deterministic page of a class: half its own words, half common words."""
     chance = random.Random(f"{label} {number}")
     own, all_ = WORDS[label].split(), COMMON.split()
     return " ".join(chance.choice(own if chance.random() < 0.5 else all_) for _ in range(words)) + f" page{number}x"
 
 
 def write(root: Path, counts: dict[str, int]) -> Path:
-    """A directory of directories of HTML pages, so many of each class."""
+    """Write HTML pages into one directory per class."""
     for label, count in counts.items():
         (root / label).mkdir(parents=True, exist_ok=True)
         for number in range(count):
