@@ -1,1 +1,1 @@
-"""What a crawl has gathered, for reading: pages and their text, search, export, report."""
+"""Reading of finished and running crawls: pages and their text, search, export, report."""

@@ -1,7 +1,7 @@
-"""The best pages of a crawl, and those to ask a person about: of each content one, and not all of one host.
+"""Selection of diverse pages: the best of a crawl, and the best to ask a user about.
 
-A page that repeats another is left out by what was recorded of it, or if its fingerprint and its words are nearly those
-of a better one. Of ten pages in a row a host has three at most, as long as others have some that are nearly as good.
+A page is skipped if it was recorded as a copy, or if its fingerprint and words nearly match those of a better page. At
+most three of ten pages in a row are of the same host, as long as other hosts have pages that are nearly as good.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
 from lycosa.store.log import current_labels
 
-OF_ONE_HOST = 3  # pages of one host in a row of ten
+OF_ONE_HOST = 3  # pages of one host among ten in a row
 
 
 def best_of(
     collection: CrawlDirectory, most: int, *, at_least: float = 0.0, first_versions: bool = False
 ) -> list[tuple[int, Visit]]:
-    """The best pages and the numbers of their events: as they are now, or as they first were."""
+    """Return the best pages with their sequence numbers: current versions, or the first ones."""
     view = collection.view()
     if first_versions:
         numbers, relevances_now, pages = view.column("first"), view.column("first_relevance"), view.firsts()[1]
@@ -42,8 +42,8 @@ def best_of(
 
 
 def alike(page: Visit, other: Visit) -> bool:
-    """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
-    # bits of 64 of the fingerprints
+    """Return whether two pages are near-duplicates by fingerprint and by words."""
+    # at most 3 of 64 bits differ
     if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
         return False
     shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
@@ -51,7 +51,7 @@ def alike(page: Visit, other: Visit) -> bool:
 
 
 def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:
-    """The first of some pages, which are in order; in each row of ten no host has more than its share if it can be.
+    """Return the first pages of a ranking, diversified by host in each row of ten.
 
     >>> pages = [(n, Visit(f"http://{host}.test/{n}", "page", "ok", n, relevance=.9)) for n, host in enumerate("aaaab")]
     >>> [seq for seq, _ in spread(pages, 5)]
@@ -79,25 +79,24 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
 
 
 def side_of(visit: Visit) -> str:
-    """A page's host; names of other spaces than the web have none, so each stands for itself."""
+    """Return the host of a page; nodes of spaces other than the web count as their own host."""
     return host_of(visit.node) or visit.node
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page to say yes or no to."""
+    """A page that the user is asked to label."""
 
     url: str
     title: str
     relevance_now: float
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
 def questions(collection: CrawlDirectory, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
-    """The pages of which a person's word would help most, the most helpful first; none that somebody has labelled.
+    """Return unlabelled pages whose labels would help the judge most, most helpful first.
 
     `labelled`: pages with labels that are not in the log yet.
     """

@@ -1,4 +1,4 @@
-"""Failures and remarks in words: what happened, and what a person can do about it."""
+"""User-facing names of failures and flags, with advice."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ ROBOTS = (
     "Until it can be read, nothing is fetched from the host. Lycosa tries again after a while: resume later.",
 )
 
-FINE = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are never failures
-# nor are these: a host without rules or without the page, a page that has vanished
+FINE = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are not failures
+# Expected as well: a host without robots.txt or without the probed page, a page that has vanished.
 EXPECTED = frozenset({("robots", "gone"), ("probe", "gone"), ("revisit", "gone")})
 
 KINDS = {
@@ -128,7 +128,7 @@ FLAGS = {
 
 
 def explain(kind: str, outcome: str) -> tuple[str, str]:
-    """A failure's name, and what to do about it."""
+    """Return the name of a failure and advice on it."""
     if kind in KINDS and kind not in ("page", "redirect") and outcome != "denied":
         if kind == "robots":
             return ROBOTS

@@ -1,7 +1,7 @@
-"""`lycosa check`: verify a crawl's log and archive, and rebuild what is derived from them.
+"""`lycosa check`: verify a crawl's log and archive, and rebuild the indexes derived from them.
 
-A damaged log is copied without what cannot be read, and kept. Words are numbered in the order in which they came, so
-visits behind a lost one lose theirs. A visit whose records cannot be read is no longer said to be archived.
+A damaged log is replaced by a copy of its readable events and kept under another name. Words are numbered in the order
+of the log, so visits after a lost one lose theirs. A visit whose records cannot be read is marked as not archived.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from lycosa.store.snapshots import Snapshots
 
 @dataclass(slots=True)
 class Checked:
-    """The findings of a check, one line each, and the bytes of each part of the directory."""
+    """Result of a check: findings, one line each, and the size in bytes of each part of the directory."""
 
     events: int = 0
     wrong: list[str] = field(default_factory=list)
-    rebuilt: list[str] = field(default_factory=list)  # indexes: nothing was lost, as after `kill -9`
+    rebuilt: list[str] = field(default_factory=list)  # indexes; nothing was lost, as after `kill -9`
     sizes: dict[str, int] = field(default_factory=dict)
 
 
 def check(directory: Path, progress: ProgressCallback = no_progress) -> Checked:
-    """Check a crawl that is not running, or one shard of it. LockedError while it runs."""
+    """Check a crawl, or one shard of it. Raise LockedError while it is running."""
     done, path = Checked(), directory / NAME
     with closing(Directory.open(directory, shard=True)):
         if not path.exists():
@@ -52,7 +52,7 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> Checked:
                 raise LockedError(f"{path} is held by another program: close that one first") from error
             raise DamagedError(f"{path} cannot be read at all ({error}): restore it from a backup") from error
         _check_archive(directory, done, progress)
-        if done.wrong:  # both are bound to the log as it was
+        if done.wrong:  # both belong to the old log
             Snapshots(directory).remove()
             shelf.remove(directory)
         _index_archive(directory, done)
@@ -69,11 +69,11 @@ def check(directory: Path, progress: ProgressCallback = no_progress) -> Checked:
 
 
 def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
-    """Put a copy of what can be read in the place of a damaged log."""
+    """Replace a damaged log by a copy of its readable events."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         harden(db)
         try:
-            db.execute("PRAGMA journal_mode=DELETE")  # nothing of the old log may lie beside a new one
+            db.execute("PRAGMA journal_mode=DELETE")  # a leftover WAL of the old log must not be applied to the new one
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
                 raise
@@ -93,14 +93,14 @@ def _check_log(path: Path, done: Checked, progress: ProgressCallback) -> None:
 
 
 def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> Iterator[str]:
-    """Copy all events that can be read; yield what is wrong with the others."""
+    """Copy all readable events; yield a description of each fault."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.batch():
         harden(db)
-        db.execute("PRAGMA writable_schema=ON")  # else SQLite reads nothing of a file that was cut off
+        db.execute("PRAGMA writable_schema=ON")  # otherwise SQLite reads nothing from a truncated file
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         relevances_now: dict[int, float] = {}
-        with suppress(sqlite3.DatabaseError):  # `lycosa judge` makes them again
+        with suppress(sqlite3.DatabaseError):  # `lycosa judge` can rebuild them
             relevances_now = dict(
                 db.execute("SELECT seq, relevance_now FROM relevance_now WHERE typeof(relevance_now) = 'real'")
             )
@@ -136,7 +136,7 @@ def _copy(path: Path, new: Path, done: Checked, progress: ProgressCallback) -> I
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[int, Any]]:
-    """Yield the events one by one, with () for one that cannot be read, and None for all from one on."""
+    """Yield the events by number: () for an unreadable one, None if all from there on are unreadable."""
     end, faults = 0, list[int]()
     with suppress(sqlite3.DatabaseError):
         end = int(db.execute("SELECT MAX(seq) FROM event").fetchone()[0] or 0)
@@ -152,12 +152,12 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[int, Any]]:
             yield seq, row
     if end:
         yield from ((fault, ()) for fault in faults)
-    elif faults:  # the file no longer says how many there were
+    elif faults:  # the file no longer records the number of events
         yield faults[0], None
 
 
 def _decoded(row: tuple[Any, ...]) -> Event | None:
-    """Decode an event. One whose kind is damaged may be a visit, which says itself of what kind it is."""
+    """Decode an event. If its kind is damaged, try it as a visit, whose body contains the kind."""
     _, kind, _, _, _, _, file, start, length, body = row
     try:
         if kind in NON_VISIT_KINDS:
@@ -170,7 +170,7 @@ def _decoded(row: tuple[Any, ...]) -> Event | None:
 
 
 def _is_damaged(path: Path) -> bool:
-    """Return whether a database exists and SQLite finds a fault in it."""
+    """Return whether a database exists and SQLite's integrity check fails."""
     if not path.exists():
         return False
     try:
@@ -182,7 +182,7 @@ def _is_damaged(path: Path) -> bool:
 
 
 def _check_archive(directory: Path, done: Checked, progress: ProgressCallback) -> None:
-    """Unpack the records of all visits."""
+    """Decompress the records of all visits; report damaged and missing files."""
     archive = directory / "archive"
     bad: dict[str, list[int]] = {}
     with closing(SqliteLog(directory / NAME)) as log:
@@ -197,7 +197,7 @@ def _check_archive(directory: Path, done: Checked, progress: ProgressCallback) -
 
 
 def _is_whole(path: Path, start: int, length: int) -> bool:
-    """Return whether the records at a place can be unpacked. Each is a gzip member, which has a checksum."""
+    """Return whether the gzip members at this place decompress without an error."""
     try:
         with open(path, "rb") as file:
             file.seek(start)
@@ -211,12 +211,12 @@ def _is_whole(path: Path, start: int, length: int) -> bool:
 
 
 def _index_archive(directory: Path, done: Checked) -> None:
-    """Rebuild the indexes of WARC files that are missing or torn."""
+    """Rebuild missing or incomplete indexes of WARC files."""
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         archived = log.archived()
     for name, end in archived.items():
         path, index = directory / "archive" / name, cdxj.index_path(directory / "archive" / name)
         if path.exists() and end and not cdxj.indexed_end(index, end):
-            with suppress(StoreError):  # the file itself is damaged, which has been said
+            with suppress(StoreError):  # the file itself is damaged and has been reported
                 cdxj.update_index(path, end)
                 done.rebuilt.append(f"archive/{index.name}: incomplete; rebuilt")

@@ -1,6 +1,6 @@
-"""A crawl's directory, opened for reading: its pages in order, and what the archive holds of each.
+"""Read access to a crawl's directory: pages in log order, and their archived content.
 
-Works beside a running crawl, and streams: the view of the crawl (view.py) is in memory, and one page at a time.
+Works while the crawl is running. Pages are streamed; only the `CrawlView` is held in memory.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.parse_process import read_again
 from lycosa.web.urls import canonical
 
-INFLATED = 10_000_000  # bytes of a body that are read, as while crawling
-SLICE = 500  # visits that are read before the log is let go of for a moment
+INFLATED = 10_000_000  # bytes of a decompressed body that are read, as during a crawl
+SLICE = 500  # visits read per query, so that a running crawl can write in between
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
-    """Whether a page can be worth so much."""
+    """Raise InputError unless the threshold is finite and in the judge's range."""
     if not math.isfinite(threshold) or threshold < 0.0 or (probability and threshold > 1.0):
         upto = "from 0 to 1" if probability else "0 or more"
         raise InputError(f"the threshold is {threshold:g}: it must be {upto}")
@@ -41,9 +41,9 @@ def check_threshold(threshold: float, probability: bool) -> None:
 class CrawlDirectory:
     """Pages of a crawl, with their text.
 
-    A page is a visit that brought content; of a page that was looked at again, the last that brought other content.
-    One that repeats another's (`visit.same_as`) is left out unless `copies` are asked for. What counts is what a page
-    is worth now (`visit.relevance_now`), not what was said of it when it was fetched. `view`: one that somebody keeps.
+    A page is represented by its current version: the last visit that brought new content. Copies of other pages
+    (`visit.same_as`) are skipped unless `copies` is set. Thresholds apply to `visit.relevance_now`. A `view` that the
+    caller keeps up to date can be passed in.
     """
 
     def __init__(
@@ -52,14 +52,13 @@ class CrawlDirectory:
         self.path = path
         self._view = view
         self.options = Directory.read_options(path)
-        self.whole_text = whole_text or self.options.whole_text  # read pages as a whole, rather than their main part
+        self.whole_text = whole_text or self.options.whole_text  # extract all text instead of the main part
         if not (path / NAME).exists():
             raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
         self.versions = Versions(self.log, path / "archive")
-        # the crawl's own, unless another one was given
         self.threshold = float(self.log.setting("threshold", 0.0)) if threshold is None else threshold
-        self.probability = bool(self.log.setting("probability", False))  # relevance is a probability
+        self.probability = bool(self.log.setting("probability", False))
         if threshold is not None:
             try:
                 check_threshold(threshold, self.probability)
@@ -74,20 +73,19 @@ class CrawlDirectory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the log."""
         self.log.close()
 
     def pages(self, *, at_least: float = 0.0, copies: bool = False) -> Iterator[tuple[int, Visit]]:
-        """Pages that are worth so much and their numbers in the log, in its order.
+        """Yield sequence number and visit of each page with at least this relevance, in log order.
 
-        Both are of the version that stands now, so a page that changes moves towards the end.
+        Both are those of the current version, so a page that changes moves towards the end.
         """
         view = self.view()
         chosen = view.current(copies=copies) & (view.column("relevance_now") >= at_least)
         return self.visits(np.sort(view.column("seq")[chosen]).tolist())
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
-        """Visits by their numbers in the log, in its order, a slice at a time: a crawl may write it meanwhile."""
+        """Yield visits by sequence number in log order, in slices, so that a running crawl can write in between."""
         for start in range(0, len(numbers), SLICE):
             wanted = json.dumps(list(numbers[start : start + SLICE]))
             for seq, visit in self.log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
@@ -95,32 +93,32 @@ class CrawlDirectory:
                 yield seq, visit
 
     def relevant(self) -> Iterator[Visit]:
-        """The relevant pages, each content once: what the harvest counts."""
+        """Yield the relevant pages without copies."""
         return (visit for _, visit in self.pages(at_least=self.threshold))
 
     def history(self, url: str) -> list[Visit]:
-        """Every visit of a URL, in order."""
+        """Return all visits of a URL, in order."""
         return list(self.log.visits("node = ?", given=(canonical(url) or url,)))
 
     def fate(self, url: str) -> PageFate | None:
-        """What has become of a page: whether it stands, has vanished or moved, and since when; None for no page."""
+        """Return the current state of a page; None if the URL was never fetched as a page."""
         return PageFate.of(self.history(url))
 
     def view(self) -> CrawlView:
-        """The crawl as a whole, as it is now: read when it is first asked for, which takes a while."""
+        """Return the view of the whole crawl, brought up to date. The first call reads the log."""
         if self._view is None:
             self._view = CrawlView(self.path, content=False)
         self._view.catch_up()
         return self._view
 
     def exchange(self, visit: Visit) -> Exchange | None:
-        """The answer as it was received, None where nothing is archived; the body of a revisit is its original's."""
+        """Return the archived response, or None. The body of a revisit record is that of its original."""
         return self.versions.exchange(visit)
 
     def document(self, visit: Visit, exchange: Exchange | None = None) -> ParsedPage:
-        """Title, text and links of an archived page; an empty document where nothing readable is archived.
+        """Parse an archived page; return an empty document if nothing readable is archived.
 
-        `exchange`, if it was read already, spares reading it again.
+        Pass `exchange` if it was read already.
         """
         exchange = exchange or self.exchange(visit)
         if exchange is None:

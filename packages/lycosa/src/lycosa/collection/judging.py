@@ -1,9 +1,8 @@
-"""Judge a crawl anew without fetching anything: by other words, other examples, another line, or what people have said.
+"""`lycosa judge`: judge a crawl's pages again without fetching, after a change of topic, examples, threshold or labels.
 
-What a judge that learns needs of a page is in the log: its words and where they stand; and what the crawl's own judge
-has learned from most of them is in the snapshot. One that does not learn has to read the pages again, from the archive.
-Nothing is changed before it is asked to be kept; what was logged stays, and what pages are worth now stands beside it,
-with the lesson that says why.
+A judge that learns needs only the words of each page, which are in the log; the state of the crawl's own judge is
+restored from the snapshot. Other judges read the pages from the archive. Nothing is written unless `keep` is set.
+Logged relevances are never overwritten: new ones are stored beside them, with the ModelUpdate that produced them.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.web.html import read_example_page
 from lycosa.web.inflate import source_of
 
-SHOWN = 10  # pages in each list
+SHOWN = 10  # pages per list
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A page, and what it is worth before and after."""
+    """A page with its relevance before and after."""
 
     url: str
     title: str
@@ -57,23 +56,22 @@ class Moved:
 
 @dataclass(slots=True)
 class Judged:
-    """What came of it, or would."""
+    """Result of judging a crawl again."""
 
     judge: str
     before: Estimate
     after: Estimate
     threshold_before: float
     threshold: float
-    coming: int = 0  # pages that become relevant; the best of them
+    coming: int = 0  # pages that become relevant; `comes` has the best of them
     comes: list[Moved] = field(default_factory=list)
-    going: int = 0  # pages that stop being relevant; the best of them
+    going: int = 0  # pages that stop being relevant; `goes` has the best of them
     goes: list[Moved] = field(default_factory=list)
     near: list[Moved] = field(default_factory=list)  # pages nearest to the threshold
     kept: bool = False
-    of: int = 0  # all pages, where only a sample of them was judged; else 0
+    of: int = 0  # number of all pages if only a sample was judged, else 0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "judge": self.judge,
             "pages": self.after.pages,
@@ -103,13 +101,13 @@ def judge(
     now: float | None = None,
     sample: int = 0,
 ) -> Judged:
-    """Judge the crawl in a directory anew: by other words, example pages (of the crawl, or files), another threshold.
+    """Judge a crawl again by other words, other example pages (of the crawl, or files), or another threshold.
 
-    Without any of them it is judged by the same topic, with all that there is to learn from. `judge` names how, as for
-    a crawl; `model` is a classifier's file, and `targets` its classes that are wanted; `topic` is an object of your
-    own. With `keep` it stays so: for everyone who looks at the crawl, and when it goes on. With a `sample`, other words
-    and examples are tried on about so many pages of a crawl that has more than twice as many, evenly spread over it;
-    what is kept is of all.
+    Without any of them the crawl's own judge is trained again from all that is recorded. `judge` names a judge as for
+    `lycosa crawl`; `model` is a classifier's file and `targets` its wanted classes; `topic` is a Judge object. With
+    `keep` the result is stored and used when the crawl continues. With `sample`, other words and examples are tried on
+    about that many pages, evenly spread over the crawl, if it has more than twice as many; `keep` always judges all
+    pages.
     """
     path, now = Path(directory), time.time() if now is None else now
     options = _changed(Directory.read_options(path), words, list(examples), threshold, judge)
@@ -131,7 +129,7 @@ def judge(
 
 
 def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
-    """Have the crawl's own judge learn all that there is, labels above all. For whoever holds the directory."""
+    """Train the crawl's own judge with everything recorded, including labels. The caller holds the directory's lock."""
     with CrawlDirectory(opened.path) as collection:
         done = _Anew(collection, log, collection.options, None, now)
         done.keep(opened)
@@ -139,7 +137,7 @@ def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
 
 
 def _changed(options: Options, words: str, examples: list[str], threshold: float | None, judge: str) -> Options:
-    """The crawl's options with another topic, and what goes with that."""
+    """Return the crawl's options with the new topic, and a judge and threshold that fit it."""
     changed = replace(options)
     if words or examples:
         changed = replace(options, terms="", regex="", model="", targets=[], background="")
@@ -153,7 +151,7 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
     elif (implied or unfit) and (changed.topic or changed.examples) and judge_of(changed) != DEFAULT:
         changed.judge = DEFAULT
     if judge_of(changed) != before:
-        changed.threshold = 0.0  # another judge, another scale
+        changed.threshold = 0.0  # thresholds of different judges are not comparable
     if threshold is not None:
         check_threshold(threshold, judge_of(changed) == DEFAULT)
         changed.threshold = threshold
@@ -161,7 +159,7 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
 
 
 def _check_guide(options: Options) -> None:
-    """Whether the crawl could go on by its strategy with this topic."""
+    """Raise InputError if the crawl's strategy could not continue with this topic."""
     entry = STRATEGIES.get(parse(options.strategy)[0])
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
@@ -173,7 +171,7 @@ def _check_guide(options: Options) -> None:
 
 
 class _Anew:
-    """One judging, from the log to what is kept."""
+    """One pass of judging, from reading the log to storing the result."""
 
     def __init__(
         self,
@@ -189,7 +187,7 @@ class _Anew:
         rows = list(log.rows(f"seq, node, relevance, {RELEVANCE_NOW}, kind = 'page' AND same = ''", VERSIONS))
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
-        self.of = 0  # all pages, if these are a sample of them
+        self.of = 0  # number of all pages if only a sample is judged, else 0
         if sample and other and topic is None and len(rows) > 2 * sample:
             self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
@@ -197,23 +195,23 @@ class _Anew:
         self.relevances, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
         self.counts = np.array([row[4] for row in rows], np.bool_)
         self.probability = collection.probability
-        reset = bool(was.threshold) and not options.threshold  # to what the judge itself says
+        reset = bool(was.threshold) and not options.threshold  # back to the judge's own threshold
         if topic is not None or other or reset or (self._learns() and options.threshold == was.threshold):
             self.threshold, self.relevances_now = self._anew(topic, other or topic is not None)
-        else:  # the same judge: no need to make it
+        else:  # same judge: its relevances are known
             self.threshold = options.threshold or collection.threshold
             self.relevances_now = self._settled()
         self.judged = self._compared()
 
     def _learns(self) -> bool:
-        """Whether the crawl's judge is one that learns; one with objects of the user's own is not known."""
+        """Return whether the crawl's judge learns; False if it is an object that the user passed in."""
         try:
             return hasattr(TOPICS.maker(judge_of(self.options)), "update")
         except InputError:
             return False
 
     def _settled(self) -> NDArray[np.float64]:
-        """What pages are worth by the judge as it is, and by people."""
+        """Return the relevances by the current judge and the labels."""
         if self._learns():
             return self.before
         relevances_now = self.relevances.copy()
@@ -228,7 +226,7 @@ class _Anew:
         return relevances_now
 
     def _anew(self, topic: Judge | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
-        """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
+        """Train the judge from the log; for the crawl's own, only with events that the snapshot does not contain."""
         path, options = self.collection.path, self.options
         make = partial(make_judge, with_resolved_files(options, path))
         learned = self._learned() if topic is None else {}
@@ -245,7 +243,7 @@ class _Anew:
         self._fold(learner, name, reader, known)
         if isinstance(heard, LabelledJudge) and other:
             update: ModelUpdate | None = heard.said_anew(self.now)
-        else:  # one that has met nothing to learn from waits for it, unless it has to say what it makes of the pages
+        else:  # A judge without training data waits for it, unless it must rate the pages now.
             update = learner.next_update(self.now, other or not waits(learner))
         if update is not None:
             update.judge = name
@@ -254,14 +252,15 @@ class _Anew:
         return learner.threshold, learner.relevances_now()
 
     def _heeding(self, topic: Judge) -> tuple[Learner, Learner]:
-        """The judge as one that hears labels, and the same as one that looks at the language if that matters."""
+        """Wrap the judge so that it takes labels and, if the crawl is limited to languages, checks the language."""
         heard = heeding(topic)
         return heard, LanguageJudge(heard) if self.options.languages else heard
 
     def _take_up(self, learner: Learner, name: str) -> int:
-        """Restore the judge from the crawl's snapshot, and return the number of the last event it knows.
+        """Restore the judge from the crawl's snapshot; return the sequence number of the last event it has learned
+        from.
 
-        Raise Untold if the snapshot does not fit: the judge is then of no use.
+        Raise StateMismatch if the snapshot does not fit; the judge must not be used then.
         """
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
@@ -271,7 +270,7 @@ class _Anew:
 
         try:
             check(learner)
-        except StateMismatch:  # it has to be folded
+        except StateMismatch:  # it has no restorable state and learns from the whole log
             return 0
         snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "judge"))
         if snapshot is None:
@@ -281,13 +280,13 @@ class _Anew:
         return int(snapshot[0]["seq"])
 
     def _fold(self, learner: Learner, name: str, reader: _ArchiveJudge | None, after: int) -> None:
-        """Have the judge learn from the events after that one."""
+        """Train the judge with the events after the given one."""
         update: ModelUpdate | None = None
         for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
             if isinstance(event, ModelUpdate):
                 update = event if event.judge == name else update
             elif isinstance(event, Visit):
-                if update is not None:  # of several without a page between them only the last counts
+                if update is not None:  # of several updates without a page in between only the last counts
                     learner.adopt(update)
                     update = None
                 learner.learn(event if reader is None else reader.read(event))
@@ -299,7 +298,7 @@ class _Anew:
             learner.adopt(update)
 
     def _sampled(self) -> Iterator[Event]:
-        """What there is to learn from a sample: all words by their numbers, what people said, and some visits."""
+        """Yield the events to learn from a sample: all words by number, seeds and labels, and the sampled visits."""
         view = CrawlView(self.collection.path)
         view.catch_up()
         yield Visit("", "probe", "ok", 0, terms=Terms(new=view.words))
@@ -309,7 +308,7 @@ class _Anew:
             yield visit
 
     def _learned(self) -> dict[str, Any]:
-        """What example pages, or a file of terms, have taught; new ones are read."""
+        """Return the terms learned from example pages or read from a file; read new examples."""
         options, was = self.options, self.collection.options
         before: dict[str, Any] = self.log.setting("learned", {})
         same = (options.examples, options.terms, judge_of(options)) == (was.examples, was.terms, judge_of(was))
@@ -320,7 +319,7 @@ class _Anew:
         return learned
 
     def _example(self, name: str) -> Page:
-        """A page of the crawl, or one in a file."""
+        """Return an example page, from the crawl or from a file."""
         for node in spellings(name):
             visit = self.collection.versions.last(node)
             if visit is not None:
@@ -333,7 +332,7 @@ class _Anew:
         return read_example_page(name)
 
     def _compared(self) -> Judged:
-        """What is another now."""
+        """Compare the relevances before and after."""
         counts, line, was = self.counts, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(counts):
             raise InputError(f"the judge rated {len(self.relevances_now)} pages, the crawl has {len(counts)}")
@@ -365,8 +364,9 @@ class _Anew:
         ]
 
     def keep(self, opened: Directory) -> None:
-        """From now on the crawl is judged so."""
-        if not self.news or self.log.setting("threshold", None) != self.threshold:  # those who look must notice
+        """Store the result in the log and the crawl's options."""
+        # readers notice new relevances by this event
+        if not self.news or self.log.setting("threshold", None) != self.threshold:
             self.news.append(Setting("threshold", self.threshold, self.now))
         if self.log.setting("probability", False) != self.probability:
             self.news.append(Setting("probability", self.probability, self.now))
@@ -381,7 +381,7 @@ class _Anew:
 
 
 class _ArchiveJudge:
-    """Has pages judged again by a judge that must see them: as they come out of the archive."""
+    """Judges archived pages with a judge that needs their content."""
 
     def __init__(self, collection: CrawlDirectory, judge: Judge) -> None:
         self.collection, self.judge = collection, judge
@@ -389,7 +389,7 @@ class _ArchiveJudge:
         self.words = Vocabulary(languages[0] if languages else "en")
 
     def read(self, visit: Visit) -> Visit:
-        """The visit as it would have been recorded."""
+        """Return the visit as this judge would have recorded it."""
         if not visit.is_version:
             return visit
         page = page_of(self.collection, visit)
@@ -401,7 +401,7 @@ class _ArchiveJudge:
 
 
 def page_of(collection: CrawlDirectory, visit: Visit) -> Page:
-    """A page as its archived bytes tell it."""
+    """Return a page parsed from its archived bytes."""
     if not visit.place.file:
         raise InputError(
             f"nothing of {visit.node} is archived (--no-archive), and this judge has to read the page again: "

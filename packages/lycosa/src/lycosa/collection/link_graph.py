@@ -1,8 +1,8 @@
-"""The graph of a crawl: every address that it has seen, what first led there, and the links of what was fetched.
+"""Link graph of a crawl: all URLs seen, the first link to each, and the links of fetched pages.
 
-An address is a number, by its hash; its text is not kept. A vertex is a page, a redirect or a list of addresses that
-was fetched; vertices are numbered in the order of the log. Links to what nobody has fetched are kept, too: it may be
-fetched yet. An address takes about 33 bytes, a link 4. (A crawl of ten thousand pages sees a million addresses.)
+URLs are stored as numbers by their hash, not as text. A vertex is a fetched page, redirect or sitemap; vertices are
+numbered in log order. Links to URLs that were not fetched are kept, as they may be fetched later. A URL takes about 33
+bytes, a link 4. (A crawl of ten thousand pages sees a million URLs.)
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from lycosa.core.state import State, StateMismatch
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
-PAGE, REDIRECT, SITEMAP = 0, 1, 2  # kinds of vertices; only pages count
-AT_ONCE = 20_000  # vertices whose links are looked at together: more would only take memory
-FAR = np.iinfo(np.int32).max  # depth of vertices that are not known to be reached from a seed
-OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of an address, by number; 0: not visited
+PAGE, REDIRECT, SITEMAP = 0, 1, 2  # kinds of vertices
+AT_ONCE = 20_000  # vertices processed together, to bound memory
+FAR = np.iinfo(np.int32).max  # depth of vertices without a known path from a seed
+OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of a URL, by number; 0: not visited
 _COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
 
 
 class Addresses:
-    """Numbers from 0, as addresses come; two of a million share one with a chance of one to forty million.
+    """Numbers for URLs, from 0 in first-seen order, by 64-bit hash; a million URLs collide with a probability of 1 in
+    40 million.
 
-    Hashes in order, each with its number, and those that are not sorted in yet in a dict. A dict of all addresses would
-    take 100 MB a million, this takes 12, and a few more while they are sorted in.
+    Sorted hashes with their numbers, and a dict of those not sorted in yet. A dict of all URLs would take 100 MB per
+    million; this takes 12, plus a few while sorting.
 
     >>> seen = Addresses()
     >>> one, other, again = seen.numbers(["a", "b", "a"]).tolist()
@@ -50,11 +51,11 @@ class Addresses:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Approximate memory in bytes."""
         return self._hashes.nbytes + self._numbers.nbytes + 100 * len(self._unsorted)
 
     def number(self, node: str) -> int:
-        """The number of an address; -1 for one that was never seen."""
+        """Return the number of a URL, or -1 if it is unknown."""
         wanted = _hash(node)
         at = int(self._hashes.searchsorted(np.uint64(wanted)))
         if at < len(self._hashes) and self._hashes.item(at) == wanted:
@@ -62,7 +63,7 @@ class Addresses:
         return self._unsorted.get(wanted, -1)
 
     def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
-        """The number of each, new ones for those that were not seen before."""
+        """Return the number of each URL; unknown ones get new numbers."""
         hashes, which = np.unique(np.fromiter(map(_hash, nodes), np.uint64, len(nodes)), return_inverse=True)
         numbers = self._sorted(hashes)
         for at in np.flatnonzero(numbers < 0).tolist():
@@ -72,7 +73,7 @@ class Addresses:
         return numbers[which]
 
     def _sorted(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The numbers of hashes that are sorted in; -1 for others."""
+        """Return the numbers of hashes among the sorted ones; -1 for others."""
         if not len(self._hashes):
             return np.full(len(hashes), -1, np.int32)
         at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
@@ -98,14 +99,14 @@ class Addresses:
 
 
 class CrawlGraph:
-    """Fed with what a crawl has visited, in the order of the log.
+    """Link graph, built from the visits of a crawl in log order.
 
-    What first led to an address never changes: the first link to it that was recorded, whoever fetched what later.
+    The first link to a URL is the first one recorded and never changes.
     """
 
     def __init__(self) -> None:
         self.addresses = Addresses()
-        self.seeds: dict[int, None] = {}  # numbers of addresses, in order
+        self.seeds: dict[int, None] = {}  # numbers of seed URLs, in order
         self._vertex = np.zeros(0, np.int32)
         self._parent = np.zeros(0, np.int32)
         self._via = np.zeros(0, np.int64)
@@ -141,15 +142,13 @@ class CrawlGraph:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Approximate memory in bytes."""
         columns = (self._vertex, self._parent, self._via, self._depth, self._outcome)
         kept = sum(column.nbytes for column in columns)
         return self.addresses.size + kept + 4 * len(self._edges) + 8 * len(self._starts)
 
-    # -- taking in ---------------------------------------------------------------------------------------------
-
     def numbers(self, nodes: Sequence[str]) -> NDArray[np.int32]:
-        """The numbers of addresses, new ones for those that are new. Many at once cost little more than one."""
+        """Return the numbers of URLs; unknown ones get new numbers. Pass many at once: a call costs more than a URL."""
         numbers = self.addresses.numbers(nodes)
         count = len(self.addresses)
         self._vertex = fit(self._vertex, count, -1)
@@ -160,29 +159,29 @@ class CrawlGraph:
         return numbers
 
     def seed(self, node: str) -> None:
-        """Where the crawl begins."""
+        """Record a seed."""
         number = int(self.numbers([node])[0])
         self.seeds[number] = None
         self._depth[number] = 0
 
     def ended(self, number: int, outcome: str) -> None:
-        """How a visit of an address ended."""
+        """Record the outcome of a visit."""
         self._outcome[number] = OUTCOMES.index(outcome)
 
     def add(self, kind: int, vertex: int, seq: int, numbers: NDArray[np.int32]) -> None:
-        """A new vertex (they come in order): its own number, and those of its links, each once."""
+        """Add a vertex; `numbers` are its own number and those of its distinct links."""
         if kind == SITEMAP and self._depth[numbers[0]] == FAR:
-            self._depth[numbers[0]] = 0  # a list of addresses to start from
+            self._depth[numbers[0]] = 0  # sitemaps are starting points
         children = self.extend(vertex, seq, numbers, redirect=kind == REDIRECT)
-        if self._vertex[numbers[0]] < 0 or kind == PAGE:  # what was a redirect may have become a page
+        if self._vertex[numbers[0]] < 0 or kind == PAGE:  # a redirect may have become a page
             self._vertex[numbers[0]] = vertex
         self._edges.frombytes(children.tobytes())
         self._starts.append(len(self._edges))
 
     def extend(self, vertex: int, seq: int, numbers: NDArray[np.int32], *, redirect: bool = False) -> NDArray[np.int32]:
-        """Links of a version of a page: what was first seen there is known to come from it.
+        """Record links of another version of a page; it becomes the parent of the URLs first seen there.
 
-        A redirect leads one place, and no further from the seeds than it is itself.
+        The target of a redirect has the depth of the redirect itself.
         """
         children: NDArray[np.int32] = numbers[1:][numbers[1:] != numbers[0]]
         new = children[self._parent[children] < 0]
@@ -194,40 +193,36 @@ class CrawlGraph:
             self._depth[children] = np.minimum(self._depth[children], depth + (not redirect))
         return children
 
-    # -- what is known of an address ---------------------------------------------------------------------------
-
     def is_seed(self, node: str) -> bool:
-        """Whether the crawl began there."""
+        """Return whether a URL is a seed."""
         return self.addresses.number(node) in self.seeds
 
     def vertex(self, node: str) -> int:
-        """The vertex of an address; -1 if it was not fetched."""
+        """Return the vertex of a URL, or -1 if it was not fetched."""
         number = self.addresses.number(node)
         return int(self._vertex[number]) if number >= 0 else -1
 
     def leading(self, node: str) -> tuple[int, int]:
-        """The vertex that first linked to an address, and the event in which it did; -1 for nothing."""
+        """Return the vertex and the event with the first link to a URL, or -1 for both."""
         number = self.addresses.number(node)
         return (int(self._parent[number]), int(self._via[number])) if number >= 0 else (-1, -1)
 
     def depth(self, node: str) -> int | None:
-        """The fewest links by which the crawl knew it to be reached from a seed; None if it did not."""
+        """Return the smallest known number of links from a seed to a URL, or None."""
         number = self.addresses.number(node)
         return None if number < 0 or self._depth[number] == FAR else int(self._depth[number])
 
     def outcome(self, node: str) -> str:
-        """How its last visit ended that was no look again; empty if there was none."""
+        """Return the outcome of the last visit of a URL, revisits excepted; empty if there was none."""
         number = self.addresses.number(node)
         return OUTCOMES[self._outcome[number]] if number >= 0 else ""
 
-    # -- all of it ---------------------------------------------------------------------------------------------
-
     def seed_vertices(self) -> list[int]:
-        """The seeds that were fetched."""
+        """Return the vertices of seeds that were fetched."""
         return [int(vertex) for vertex in self._vertex[list(self.seeds)] if vertex >= 0]
 
     def breadth(self, kinds: NDArray[np.uint8]) -> Breadth:
-        """The graph of what has been fetched, for breadth-first order."""
+        """Return the graph of fetched vertices, for breadth-first order."""
         targets = self._vertex[np.frombuffer(self._edges, np.int32)] if self._edges else np.zeros(0, np.int32)
         fetched = targets >= 0
         before = np.concatenate([[0], np.cumsum(fetched)])
@@ -237,9 +232,9 @@ class CrawlGraph:
 
 @dataclass(slots=True)
 class Breadth:
-    """What breadth-first order would have made of the same pages.
+    """Graph of fetched vertices, to compare the crawl with breadth-first order.
 
-    Vertices are in the order of the log; the links of vertex v are `edges[starts[v]:starts[v + 1]]`, in page order.
+    Vertices are in log order; the links of vertex v are `edges[starts[v]:starts[v + 1]]`, in page order.
     """
 
     kind: NDArray[np.uint8]
@@ -248,21 +243,21 @@ class Breadth:
     starts: NDArray[np.int64]
 
     def landing(self) -> NDArray[np.int64]:
-        """For each vertex where one ends up who follows its redirects: itself for a page, -1 if that leads nowhere."""
+        """Return the target of each vertex after following redirects: itself for a page, -1 if there is none."""
         target = np.arange(len(self.kind))
         redirect, starts = self.kind == REDIRECT, self.starts[:-1]
         leads = redirect & (self.starts[1:] > starts)
         target[redirect] = -1
         target[leads] = self.edges[starts[leads]]
         target = _followed(target)
-        target[(target >= 0) & redirect[target]] = -1  # a loop
+        target[(target >= 0) & redirect[target]] = -1  # redirect loop
         return target
 
     def first(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The pages in breadth-first order from the seeds, and every vertex's distance from them (-1: unreachable).
+        """Return the pages in breadth-first order from the seeds, and the distance of each vertex (-1: unreachable).
 
-        Links are taken in page order, redirects stand for their targets, sitemaps are where one can also begin. What
-        can't be reached over recorded links comes last, in the order of the log.
+        Links are followed in page order, redirects are replaced by their targets, sitemaps count as seeds. Pages that
+        recorded links do not reach come last, in log order.
         """
         landing, is_page = self.landing(), self.kind == PAGE
         depth = np.full(len(self.kind), -1, np.int32)
@@ -293,14 +288,14 @@ class Breadth:
 
 
 def _followed(target: NDArray[Any]) -> NDArray[Any]:
-    """Where each leads in the end, given where it leads next."""
-    for _ in range(MAX_HOPS.bit_length()):  # each round doubles the way
+    """Follow a chain of targets to its end."""
+    for _ in range(MAX_HOPS.bit_length()):  # each round doubles the distance
         target = np.where(target >= 0, target[target], -1)
     return target
 
 
 def _distinct(vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each vertex once, where it came first; without those that are none."""
+    """Return unique vertices in first-seen order, without -1."""
     vertices = vertices[vertices >= 0]
     return vertices[np.sort(np.unique(vertices, return_index=True)[1])]
 

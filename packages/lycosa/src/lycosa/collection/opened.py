@@ -1,6 +1,6 @@
-"""A crawl's pages for programs: `lycosa.open("reefs")`.
+"""Python API to the pages of a crawl: `lycosa.open("reefs")`.
 
-Nothing stays open between two calls, so a collection may be kept, passed to threads and forgotten.
+A `Collection` keeps no file open between calls, so it can be shared between threads and needs no closing.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CollectedPage:
-    """A page of a collection: the columns of an export."""
+    """A page of a collection. The attributes are the columns of an export."""
 
     url: str
     title: str
-    text: str  # the main part, without menus, footers and comments
-    relevance: float  # relevance by the judge's current score
-    relevant: bool  # the score reaches the threshold
+    text: str  # main text, without menus, footers and comments
+    relevance: float  # by the current judge
+    relevant: bool  # relevance is at or above the threshold
     language: str
-    fetched: datetime | None  # None where a space of your own does not say when
+    fetched: datetime | None  # UTC; None if a custom space does not report it
     status: int
     content_type: str
-    size: int  # bytes as received
+    size: int  # bytes received
     digest: str
     simhash: str
-    canonical: str  # where the page says it really lives
-    same_as: str  # the page whose content it repeats
-    depth: int  # links from a seed
-    parent: str  # the page that first led here
-    anchor: str  # words of the link that did
+    canonical: str  # canonical URL that the page declares
+    same_as: str  # URL of the page that it is a copy of
+    depth: int  # links from the nearest seed
+    parent: str  # page that linked here first
+    anchor: str  # anchor text of that link
     opt_outs: str  # uses that the page or its site objects to, such as training
     outlinks: int
     warc_file: str
@@ -54,15 +54,15 @@ class CollectedPage:
     warc_length: int | None
     version: int
     versions: int
-    changed: datetime | None  # when it last changed in what a reader comes for
-    standing: str  # "stands", "vanished" or "moved"
-    author: str  # as the page or the document declares it, like the dates
+    changed: datetime | None  # when its main text last changed
+    standing: str
+    author: str  # as declared by the page or document, like the dates
     published: str
     modified: str
-    pages: int | None  # pages of a document
+    pages: int | None  # number of pages of a document
 
     def as_dict(self) -> dict[str, Any]:
-        """By the names of the columns."""
+        """Return the page as a dict of its columns."""
         return asdict(self)
 
 
@@ -70,9 +70,9 @@ _NAMES = {item.name for item in fields(CollectedPage)} & set(COLUMNS)
 
 
 class Collection:
-    """The pages of a crawl. Iterate over it for the relevant ones; `len()` says how many they are.
+    """The pages of a crawl. Iterating yields the relevant ones, `len()` counts them.
 
-    `everything`: all pages, not only the relevant ones. `copies`: also those that repeat another page's content.
+    In all methods, `everything` includes pages that are not relevant and `copies` includes copies of other pages.
     """
 
     def __init__(self, path: Path, *, threshold: float | None = None, whole_text: bool = False) -> None:
@@ -80,7 +80,7 @@ class Collection:
         self._threshold, self._whole_text = threshold, whole_text
         with self._opened() as collection:
             self.threshold = collection.threshold
-            """What a page has to be worth to be relevant."""
+            """Relevance from which a page is relevant."""
 
     def _opened(self) -> crawl_directory.CrawlDirectory:
         return crawl_directory.CrawlDirectory(self.path, self._threshold, whole_text=self._whole_text)
@@ -97,11 +97,11 @@ class Collection:
 
     @property
     def options(self) -> Options:
-        """What the crawl goes by."""
+        """Options of the crawl."""
         return Directory.read_options(self.path)
 
     def count(self, *, everything: bool = False, copies: bool = False) -> int:
-        """How many pages `pages` gives."""
+        """Return the number of pages that `pages` yields."""
         with self._opened() as collection:
             return Selection(collection, everything=everything, copies=copies).total
 
@@ -114,10 +114,11 @@ class Collection:
         text: bool = True,
         part: tuple[int, int] = (0, 1),
     ) -> Iterator[CollectedPage]:
-        """The pages in the order of the crawl, one at a time; with `versions` also what they were before they changed.
+        """Yield the pages in log order; with `versions`, earlier versions of changed pages as well.
 
-        Without `text` the archive is not read, which is quicker: `text`, `content_type`, and what a page declares of
-        itself are empty then. `part`: (2, 8) are the pages of the third of eight parts, for those who share the work.
+        With `text=False` the archive is not read, which is faster: `text`, `content_type` and the declared author,
+        dates and page count are empty. `part=(2, 8)` yields the third of eight parts, to divide the work between
+        processes.
         """
         with self._opened() as collection:
             chosen = Selection(collection, everything=everything, copies=copies, versions=versions)
@@ -126,7 +127,7 @@ class Collection:
                 yield CollectedPage(**{name: row[name] for name in _NAMES})
 
     def page(self, url: str) -> CollectedPage:
-        """One page by its address, in its current version."""
+        """Return the current version of a page by its URL."""
         with self._opened() as collection:
             visit = content_of(known(collection, url))
             if visit is None:
@@ -135,7 +136,7 @@ class Collection:
             return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
 
     def read(self, url: str) -> str:
-        """The main part of a page as Markdown, with its title, address and headings."""
+        """Return a page's main text as Markdown, with title, URL and headings."""
         with self._opened() as collection:
             visit = content_of(known(collection, url))
             if visit is None:
@@ -157,10 +158,10 @@ class Collection:
         copies: bool = False,
         width: int = 240,
     ) -> Results:
-        """The best pages for the words, each with a passage of about `width` characters.
+        """Return the pages that match the query best, with snippets of about `width` characters.
 
-        Iterate over the answer for its hits: `url`, `title`, `snippet`, `score` and more. The first search builds an
-        index, later ones bring it up to date.
+        Iterate over the result for hits with `url`, `title`, `snippet`, `match_score` and more. The first search builds
+        the index; later ones update it.
         """
         with self._opened() as collection, Search(collection) as index:
             return index.find(
@@ -179,7 +180,7 @@ class Collection:
     def to_pandas(
         self, *, everything: bool = False, copies: bool = False, versions: bool = False, text: bool = True
     ) -> pandas.DataFrame:
-        """The pages as a DataFrame, a row each; the columns are those of a `CollectedPage`."""
+        """Return the pages as a DataFrame; its columns are the attributes of `CollectedPage`."""
         try:
             import pandas
         except ImportError as error:
@@ -187,7 +188,7 @@ class Collection:
         found = self.pages(everything=everything, copies=copies, versions=versions, text=text)
         names = [item.name for item in fields(CollectedPage)]
         frame = pandas.DataFrame((page.as_dict() for page in found), columns=names)
-        for name in ("fetched", "changed"):  # also where there is none
+        for name in ("fetched", "changed"):  # columns without any time have type object otherwise
             frame[name] = pandas.to_datetime(frame[name], utc=True)
         return frame
 
@@ -201,9 +202,9 @@ class Collection:
         versions: str = "",
         excel: bool = False,
     ) -> Exported:
-        """Write the pages to a file for other tools: jsonl, csv, parquet, warc, wacz, text, markdown ...
+        """Export the pages to a file: jsonl, csv, parquet, warc, wacz, text, markdown ...
 
-        The format follows the file's name, or `form`. Of pages that changed, `versions` are "current" or "all".
+        The format follows from the file name unless `form` is given. `versions` is "current" or "all".
         """
         return export(
             self.path,

@@ -1,6 +1,6 @@
-"""What people type into a search, as clauses: `coral reef*`, `"sea level"`, `-aquarium`.
+"""Search query syntax: `coral reef*`, `"sea level"`, `-aquarium`.
 
-Whatever is typed means something or nothing, but is never a syntax error.
+Any input parses; unknown characters are ignored rather than reported as syntax errors.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from lycosa.core.errors import InputError
 from lycosa.store.search import SearchIndex
 from lycosa.web.urls import canonical, host, host_key
 
-SHORTEST_PREFIX = 3  # letters before a star: a shorter prefix begins a good part of the dictionary
-MOST_CLAUSES = 50  # each costs a look into the index
+SHORTEST_PREFIX = 3  # letters before a star; shorter prefixes match too much of the vocabulary
+MOST_CLAUSES = 50  # each clause costs an index lookup
 _PIECE = re.compile(r"""(?P<minus>-?)(?:["“”„«»](?P<quoted>[^"“”„«»]*)(?:["“”„«»]|$)|(?P<plain>[^\s"“”„«»]+))""")
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One thing to look for: a word in all its forms, exactly, or by its beginning; or words side by side."""
+    """One search term: a word in all its forms, an exact word, a prefix, or a phrase."""
 
     words: tuple[str, ...]
     prefix: bool = False
@@ -44,14 +44,14 @@ class Clause:
 
 @dataclass(slots=True)
 class Query:
-    """What a page must have, and what it must not."""
+    """Clauses that a page must match, and clauses that it must not match."""
 
     wanted: list[Clause] = field(default_factory=list)
     unwanted: list[Clause] = field(default_factory=list)
 
 
 def parse(typed: str) -> Query:
-    """Read a query.
+    """Parse a query.
 
     >>> query = parse('coral "sea level" -aquarium reef*')
     >>> [str(clause) for clause in query.wanted], [str(clause) for clause in query.unwanted]
@@ -64,7 +64,7 @@ def parse(typed: str) -> Query:
         words = tuple(cut(text))
         if not words:
             continue
-        # A character that is a word by itself begins every word that it is in.
+        # A character of a script without blanks is a word by itself, so a prefix search for it is not needed.
         prefix = not quoted and text.endswith("*") and spaced(words[-1]) == words[-1]
         if prefix and len(words) == 1 and len(words[0]) < SHORTEST_PREFIX:
             raise InputError(f"{words[0]}* could be nearly any word: give it {SHORTEST_PREFIX} letters or more")
@@ -84,7 +84,7 @@ def parse(typed: str) -> Query:
 
 
 def joined(arguments: Sequence[str]) -> str:
-    """Words of a command line as one query. A shell takes the quotes off `coral "sea level"`: they are put back.
+    """Join command line arguments to one query. Restore the quotes that the shell has removed from phrases.
 
     >>> joined(["coral", "sea level"]), joined(["coral reef"])
     ('coral "sea level"', 'coral reef')
@@ -95,7 +95,7 @@ def joined(arguments: Sequence[str]) -> str:
 
 
 def beginning(word: str) -> str:
-    """What the other English forms of a word begin with; empty for a word that has none.
+    """Return a common prefix of the English forms of a word, or an empty string if it has none.
 
     >>> beginning("studies"), beginning("reefs"), beginning("récif")
     ('stud', 'ree', '')
@@ -107,7 +107,7 @@ def beginning(word: str) -> str:
 
 
 def forms(word: str, words: Sequence[str]) -> list[str]:
-    """Those of the known words that have the word's English stem.
+    """Return the words that have the same English stem as `word`.
 
     >>> forms("reefs", ["reed", "reef", "reefed", "reefs"])
     ['reef', 'reefed', 'reefs']
@@ -116,22 +116,18 @@ def forms(word: str, words: Sequence[str]) -> list[str]:
     return [other for other, own in zip(words, _ENGLISH.stemWords(list(words)), strict=True) if own == stem]
 
 
-# -- filters -----------------------------------------------------------------------------------------------
-
-# Which pages somebody asks for: of some hosts, in some languages, from some days, that have changed.
-
 Test = Callable[[str], bool]
 
 
 @dataclass(slots=True)
 class Filters:
-    """What a page has to be. Made and checked before anything is read."""
+    """Search filters: hosts, languages, days, changes."""
 
     hosts: list[Test]
     languages: list[Test]
     start: float
     end: float
-    changed: float | None = None  # pages that have changed since then, in seconds since the epoch; 0: ever
+    changed: float | None = None  # seconds since the epoch: only pages changed since then; 0: changed at all
 
     @classmethod
     def of(
@@ -142,7 +138,7 @@ class Filters:
         until: str | date = "",
         changed: float | None = None,
     ) -> Filters:
-        """Read what a person gave."""
+        """Parse the values that a user gave; raise InputError for invalid ones."""
         first, last = _day(since, "since"), _day(until, "until")
         if first and last and first > last:
             raise InputError(f"no day is both since {first} and until {last}: swap them?")
@@ -155,7 +151,7 @@ class Filters:
         )
 
     def where(self, index: SearchIndex) -> tuple[str, list[object]]:
-        """The pages of an index that pass: the clause for them, and its values."""
+        """Return an SQL condition for the pages of an index that pass, and its parameters."""
         clauses, values = ["fetched >= ?", "fetched < ?"], list[object]((self.start, self.end))
         if self.changed is not None:
             clauses.append("changed >= ?")
@@ -168,13 +164,13 @@ class Filters:
 
 
 def among(wanted: Sequence[object], values: list[object]) -> str:
-    """The condition that a column has one of some values, however many they are."""
+    """Return the SQL condition that a column has one of the values; works for any number of them."""
     values.append(json.dumps(wanted))
     return "IN (SELECT value FROM json_each(?))"
 
 
 def _host_test(typed: str) -> Test:
-    """A host stands for its subdomains, too; without a port it stands for all of them.
+    """Return a test for a host and its subdomains; without a port it matches all ports.
 
     >>> test = _host_test("Example.org")
     >>> test("example.org"), test("www.example.org:8080"), test("badexample.org")
@@ -197,7 +193,7 @@ def _bare(name: str) -> str:
 
 
 def _language_test(typed: str) -> Test:
-    """A language stands for its regions, too; a page may name several.
+    """Return a test for a language and its regions; a page may have several, separated by commas.
 
     >>> test = _language_test("en")
     >>> test("en-gb"), test("de, en"), test("eng"), test("")

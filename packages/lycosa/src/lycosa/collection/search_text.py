@@ -1,8 +1,8 @@
-"""Text as it is searched: what of a page is worth finding, and how it is cut into words.
+"""Text normalisation and tokenisation for search.
 
-Words are kept as they stand, without case and accents but not stemmed: a collection has many languages, and a stemmer
-knows one. (A query asks for the English forms of its words as well; see `querying`.) Where a script does without
-blanks, as Chinese, Japanese and Thai do, each character is a word, so that any piece of such a text is a phrase.
+Words are indexed without case and accents, but not stemmed, because a collection has many languages. (`querying` adds
+English word forms to a query.) In scripts without blanks, such as Chinese, Japanese and Thai, each character is a word,
+so that any piece of text can be searched as a phrase.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNSPACED = re.compile(
 
 
 class _Folding(dict[int, str]):
-    """One character for each: its letter without case and accent, or a blank. Text keeps its length."""
+    """Translation table from each character to one letter without case and accent, or to a blank."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = _folded(chr(code))
@@ -28,7 +28,7 @@ class _Folding(dict[int, str]):
 
 def _folded(character: str) -> str:
     if not character.isalnum():
-        # Vowel signs belong to the word; accents that could not be joined with their letter are gone with it.
+        # Vowel signs belong to the word; accents that could not be composed with their letter are dropped.
         is_mark = unicodedata.category(character)[0] == "M" and not "\u0300" <= character <= "\u036f"
         return character if is_mark else " "
     parts = unicodedata.normalize("NFKD", character)
@@ -42,7 +42,7 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """A text of the same length in which words are letters only, and everything else is blank.
+    """Return text of the same length, without case and accents, with blanks for everything but letters and digits.
 
     >>> fold("Récifs: L’Eau-2")
     'recifs  l eau 2'
@@ -53,12 +53,12 @@ def fold(text: str) -> str:
 def _translate(text: str, table: dict[int, str]) -> str:
     if text.isascii():
         return text.translate(table)
-    # Line by line, because those that are plain ASCII go thrice as fast.
+    # Line by line, because translating ASCII lines is three times as fast.
     return "\n".join([line.translate(table) for line in text.split("\n")])
 
 
 def spaced(folded: str) -> str:
-    """A folded text with blanks between all its words.
+    """Insert blanks between all words of folded text.
 
     >>> spaced("reef 珊瑚").split()
     ['reef', '珊', '瑚']
@@ -67,7 +67,7 @@ def spaced(folded: str) -> str:
 
 
 def cut(text: str) -> list[str]:
-    """The words of a text.
+    """Split text into normalised words.
 
     >>> cut("Bleached corals, 2024")
     ['bleached', 'corals', '2024']
@@ -76,16 +76,16 @@ def cut(text: str) -> list[str]:
 
 
 def said(document: ParsedPage) -> str:
-    """What a page says in its main part, fit for a terminal.
+    """Return the main text of a page, safe to print in a terminal.
 
-    >>> said(Document(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
+    >>> said(ParsedPage(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
     'Corals bleach.'
     """
-    return clean(document.said[:1_000_000])  # characters of a page
+    return clean(document.said[:1_000_000])  # characters
 
 
 def clean(text: str) -> str:
-    """Text in composed form, without markers and control characters: fit for a terminal.
+    """Normalise text to NFC and remove link markers and control characters.
 
     >>> clean("a\x1b[31mb\\tc")
     'a [31mb c'

@@ -1,7 +1,7 @@
-"""Search the text of a crawl's pages: words, phrases, prefixes, filters; the best first, each with a passage.
+"""Full-text search over a crawl's pages: words, phrases, prefixes and filters, ranked by BM25, with snippets.
 
-The index is brought up to date with the log before each search, under a lock: one process builds, others wait for it.
-Passages are read out of the archive, for the pages that are shown, so that no text is kept twice.
+The index is updated from the log before each search, under a lock: one process builds, others wait. Snippets are read
+from the archive for the pages shown, so no text is stored twice.
 """
 
 from __future__ import annotations
@@ -36,33 +36,32 @@ from lycosa.store.log import RELEVANCE_NOW, VERSIONS
 from lycosa.store.search import NAME, IndexDamaged, IndexedPage, SearchIndex, index_lock
 from lycosa.web.html import ParsedPage
 
-# what goes into the index at once: what a kill can cost, and what has to fit into memory
+# pages and characters per index transaction: bounds memory, and the work lost if the process is killed
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
-STRETCH = 5_000  # events that are looked through at once for what is new
-SMALL = 10_000  # events of a crawl for whose index every search waits
-LOCK_PATIENCE = 0.5  # seconds that a search waits for another process to extend the index, if it need not have all
+STRETCH = 5_000  # events scanned per query for new pages
+SMALL = 10_000  # events up to which every search waits for a complete index
+LOCK_PATIENCE = 0.5  # seconds a search waits for the lock if an incomplete index will do
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A page that was found."""
+    """A page that matches a query."""
 
     rank: int
     url: str
     title: str
     snippet: Snippet
-    relevance: float  # by the judge as it is now
-    match_score: float  # how well it matches the query: BM25
+    relevance: float  # by the current judge
+    match_score: float  # BM25
     host: str
     language: str
     fetched: datetime
     same_as: str = ""
-    changed: datetime | None = None  # when it last changed in what matters; None: never
-    standing: str = "stands"  # or "vanished" or "moved": the last version is shown
+    changed: datetime | None = None  # when its main text last changed; None: never
+    standing: str = "stands"  # or "vanished" or "moved"; the last version is shown
     since: datetime | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "rank": self.rank,
             "url": self.url,
@@ -83,14 +82,14 @@ class SearchHit:
 
 @dataclass(slots=True)
 class Results:
-    """What a search found, the best first."""
+    """Search results, best first."""
 
     hits: list[SearchHit] = field(default_factory=list)
     total: int = 0
-    loosened: bool = False  # no page has all that was asked for: these have some of it
-    pages: int = 0  # pages that passed the filters and were searched
-    unread: int = 0  # of these, those known by their titles only: nothing readable is archived
-    behind: int = 0  # about how many pages are not in the index yet
+    loosened: bool = False  # no page matches all terms: these match some
+    pages: int = 0  # pages that passed the filters
+    unread: int = 0  # pages with a title only, because nothing readable is archived
+    behind: int = 0  # approximate number of pages that are not indexed yet
 
     def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)
@@ -99,7 +98,6 @@ class Results:
         return len(self.hits)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "total": self.total,
             "counted": True,
@@ -112,20 +110,20 @@ class Results:
 
 
 class Progress:
-    """Told how the index grows; this one keeps it to itself."""
+    """Callbacks for indexing progress; the default ignores them."""
 
     def waiting(self) -> None:
-        """Another process is building."""
+        """Called when another process is building the index."""
 
     def indexed(self, pages: int, share: float) -> None:
-        """So many pages so far, and how far that is in the log."""
+        """Called with the pages indexed so far and the share of the log processed."""
 
 
 class Search:
-    """Search a collection.
+    """Search a crawl.
 
     ```python
-    with Collection(Path("reefs")) as collection, Search(collection) as search:
+    with CrawlDirectory(Path("reefs")) as collection, Search(collection) as search:
         for hit in search.find("coral bleaching", languages=["en"], since="2026-03-01"):
             print(hit.url, hit.title, hit.snippet)
     ```
@@ -136,8 +134,8 @@ class Search:
     ) -> None:
         self.collection = collection
         self.progress = progress or Progress()
-        self.patience = patience  # seconds for bringing the index up to date, about; None: no limit
-        self.behind = 0  # events of the log that the index does not have yet
+        self.patience = patience  # approximate limit in seconds for updating the index; None: no limit
+        self.behind = 0  # events of the log that are not indexed yet
         self._index: SearchIndex | None = None
 
     def __enter__(self) -> Self:
@@ -147,7 +145,6 @@ class Search:
         self.close()
 
     def close(self) -> None:
-        """Let go of the index."""
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -169,12 +166,12 @@ class Search:
         takes: Callable[[int], bool] | None = None,
         filters: Filters | None = None,
     ) -> Results:
-        """The best pages for the words, at most `limit`, with passages of about `width` characters.
+        """Return the best `limit` pages for the query, with snippets of about `width` characters.
 
-        A host stands for its subdomains, a language for its regions; the days are UTC's, and included. `changed` asks
-        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks; whoever
-        has `filters` already gives these instead. `offset` leaves out the first so many, unread. `takes` is one more
-        filter, by the number of a page's event: with it, the total is of the best 1,000 results.
+        A host includes its subdomains, a language its regions; days are UTC, inclusive. `changed` keeps pages that
+        changed since then (seconds since the epoch; 0: ever), beyond cosmetic changes; `filters` replaces all of these.
+        `offset` skips the first results. `takes` is an additional filter by sequence number; with it, `total` counts
+        among the best 1,000 results only.
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
@@ -184,7 +181,7 @@ class Search:
         filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
             answer = self._ask(self.keep_up(), query, filters, score, copies, deep)
-        except IndexDamaged:  # once is an accident, and soon mended
+        except IndexDamaged:  # rebuild once; a second failure is raised
             answer = self._ask(self.keep_up(anew=True), query, filters, score, copies, deep)
         best, total = answer.best, answer.total
         if takes is not None:
@@ -201,7 +198,7 @@ class Search:
             where, values = filters.where(index)
             if not copies:
                 where += " AND NOT copy"
-            if score > 0:  # the index knows what pages were worth when it was made
+            if score > 0:  # the index has the relevance at the time of indexing only
                 worthy = self.collection.log.rows("seq", f"{VERSIONS} AND {RELEVANCE_NOW} >= ?", given=(score,))
                 where += f" AND seq {among([seq for (seq,) in worthy], values)}"
             return IndexRanking(index, where, values).answer(query, limit)
@@ -227,7 +224,7 @@ class Search:
         )
 
     def _read(self, visit: Visit) -> tuple[ParsedPage, bool]:
-        """What the archive has of a page, and whether it has anything."""
+        """Return an archived page, and whether anything readable is archived."""
         try:
             exchange = self.collection.exchange(visit)
         except StoreError:
@@ -236,14 +233,12 @@ class Search:
             return ParsedPage(title=visit.title), False
         return self.collection.document(visit, exchange), True
 
-    # -- keeping up --------------------------------------------------------------------------------------------
-
     def keep_up(self, *, anew: bool = False) -> SearchIndex:
-        """Bring the index to where the log ends, or as far as patience goes; `anew` makes it from nothing."""
+        """Update the index to the end of the log, or as far as `patience` allows; `anew` rebuilds it."""
         path = self.collection.path / NAME
         until = None if self.patience is None else time.monotonic() + self.patience
-        # Without an index there is nothing to go on with: somebody is making it, and has a part of it soon. Of a small
-        # crawl all of it is there in a moment.
+        # Without an index there is nothing to search yet, so wait for the process that is building it. A small crawl is
+        # indexed in a moment.
         hasty = self.patience is not None and path.exists() and self.collection.log.end() > SMALL
         patience = LOCK_PATIENCE if hasty else None
         with index_lock(self.collection.path, self.progress.waiting, patience) as mine:
@@ -257,7 +252,7 @@ class Search:
         return index
 
     def _bring_up(self, index: SearchIndex, anew: bool, until: float | None) -> bool:
-        """Extend the index; whether it got to the log's end."""
+        """Extend the index; return whether it reached the end of the log."""
         if anew or not self._fits(index):
             index.clear()
         before, _ = index.last()
@@ -272,7 +267,7 @@ class Search:
         return done
 
     def _fits(self, index: SearchIndex) -> bool:
-        """Whether the index was made from this log: its last event is there, and still the same."""
+        """Return whether the index was made from this log: its last event still exists unchanged."""
         try:
             last, mark = index.last()
         except IndexDamaged:
@@ -284,9 +279,9 @@ class Search:
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
     def _extend(self, index: SearchIndex, until: float | None) -> bool:
-        """Take in what is new in the log, as far as time allows; whether that was all."""
+        """Index the new events until the deadline; return whether all were indexed."""
         start, _ = index.last()
-        # Up to here and no further: a crawl that runs beside us may be the faster one.
+        # Fixed end, because a running crawl may be faster than indexing.
         end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
         batch: list[IndexedPage] = []
         letters, all_of_it = 0, True
@@ -305,16 +300,16 @@ class Search:
         return all_of_it
 
     def _entries(self, after: int, end: int) -> Iterator[IndexedPage]:
-        """Pages behind an event, up to another, in the log's order; of each the version that stood by then."""
-        # A stretch of the log at a time: to look through all of a long one would take longer than somebody waits. Of a
-        # page that has two versions in different stretches the first goes in, too, and is replaced.
+        """Yield the pages of a range of events in log order, each in its newest version of that range."""
+        # In slices of the log: scanning all of a long one would exceed the patience. A page with versions in two slices
+        # is indexed twice; the later one replaces the earlier.
         for start in range(after, end, STRETCH):
             upto = min(end, start + STRETCH)
             versions = self.collection.log.rows(
                 "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (start, upto)
             )
             for seq, visit in self.collection.visits([seq for (seq,) in versions]):
-                if visit.status != 304:  # visited again, and nothing new
+                if visit.status != 304:  # revisited, unchanged
                     yield self._entry(seq, visit)
 
     def _entry(self, seq: int, visit: Visit) -> IndexedPage:
@@ -334,7 +329,7 @@ class Search:
         )
 
     def _changed(self, seq: int, visit: Visit) -> float:
-        """When a page last changed, by the time of that event."""
+        """Return the time of the last change of a page, as of an event."""
         if visit.kind != "revisit":
             return 0.0
         fate = PageFate.of(self.collection.log.visits("node = ? AND seq <= ?", given=(visit.node, seq)))
@@ -345,14 +340,14 @@ def _moment(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None
 
 
-K1 = 1.2  # as in FTS5, like B = .75 for the length of pages
-OTHER_FORMS = 0.5  # weight of `reefs` where `reef` was asked for
+K1 = 1.2  # as in FTS5, which also uses b = 0.75 for length normalisation
+OTHER_FORMS = 0.5  # weight of `reefs` in a query for `reef`
 Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]
 
 
 class Ranked(NamedTuple):
-    """A page that answers: its number, the number of its event in the log, and its weight."""
+    """Page number in the index, sequence number in the log, weight."""
 
     page: int
     seq: int
@@ -361,19 +356,19 @@ class Ranked(NamedTuple):
 
 @dataclass(slots=True)
 class SearchResult:
-    """The best pages, the best first."""
+    """Ranked pages of a query."""
 
     best: list[Ranked] = field(default_factory=list)
     total: int = 0
     loosened: bool = False
     searched: int = 0
     unread: int = 0
-    marks: list[Highlight] = field(default_factory=list)  # marks to point out in these pages
+    marks: list[Highlight] = field(default_factory=list)  # words to highlight in snippets
 
 
 @dataclass(slots=True)
 class QueryTerm:
-    """A word of the query and where it is."""
+    """A word of the query with its weight on each page."""
 
     words: list[str]
     prefix: bool
@@ -385,19 +380,19 @@ class QueryTerm:
         return self.weights > 0
 
     def marks(self, group: int) -> Iterator[Highlight]:
-        """How it looks in a text."""
+        """Yield the forms of the word to highlight in a text."""
         return (Highlight((word,), self.idf, self.prefix, group) for word in self.words)
 
 
 class IndexRanking:
-    """The pages of an index that pass a filter, ready to be ranked. Columns have a place for each number.
+    """Ranking of the pages that pass a filter. Arrays are indexed by page number.
 
-    BM25, as FTS5 has it for each word, added up over all pages at once with numpy. Robertson & Zaragoza 2009, "The
-    Probabilistic Relevance Framework: BM25 and Beyond", section 3. Departures: a word of the title counts as several
-    words of the text, as in BM25F but with one length for both; and a word that is on more than half of the pages still
-    counts a little (Lucene's idf), because in a focused crawl the topic's own words are. FTS5 takes those for
-    worthless. Its weight is an idf times t (K1 + 1) / (t + n), for a word that is t times on a page with the length
-    norm n; so t / n can be had from it, with which forms of a word are added up, and another idf given.
+    BM25 with the term weights of FTS5, added up for all pages at once with numpy. Robertson & Zaragoza 2009, "The
+    Probabilistic Relevance Framework: BM25 and Beyond", section 3. Departures: a title word counts as several words of
+    the text, as in BM25F but with one length for both; and a word on more than half of the pages still counts a little
+    (Lucene's idf), because in a focused crawl these are the topic's own words, which FTS5 ignores. The weight of FTS5
+    is idf * t (K1 + 1) / (t + n) for a word that occurs t times on a page with length norm n. Solving for t / n allows
+    to add up the forms of a word and to apply another idf.
     """
 
     def __init__(self, index: SearchIndex, where: str = "TRUE", values: Sequence[object] = ()) -> None:
@@ -406,7 +401,7 @@ class IndexRanking:
         self.allowed = self._holding(self.pages)
 
     def answer(self, query: Query, limit: int) -> SearchResult:
-        """The pages with all that is asked for; if there are none, those with some of it."""
+        """Return the pages that match all terms, or if there are none, those that match some."""
         answer = SearchResult(searched=len(self.pages), unread=int(np.count_nonzero(self.pages["unread"])))
         for clause in query.unwanted:
             having = self._phrase(clause) if clause.is_phrase else self._term(clause).present
@@ -443,15 +438,15 @@ class IndexRanking:
         return QueryTerm(words, clause.prefix, idf * (K1 + 1) * times / (times + 1), idf)
 
     def _times(self, words: Sequence[str], *, prefix: bool = False) -> Weights:
-        """How often a word is on each page, in parts of the page's length norm."""
+        """Return how often a word occurs on each page, divided by the page's length norm."""
         matches, times = self.index.matches(words, prefix=prefix), np.zeros(self.size + 1)
-        # FTS5's idf of a word that is on half of the pages or more
+        # the idf of FTS5 for words on half of the pages or more
         share = matches["weight"] / max(1e-6, math.log(self._odds(len(matches))))
         times[matches["id"]] = share / (K1 + 1 - share)
         return times
 
     def _odds(self, pages: int) -> float:
-        """Against a word that is on so many pages. Its logarithm is the idf, as FTS5 has it."""
+        """Return the odds against a word that is on that many pages; FTS5's idf is their logarithm."""
         return (self.size - pages + 0.5) / (pages + 0.5)
 
     def _phrase(self, clause: Clause) -> Mask:
@@ -463,28 +458,26 @@ class IndexRanking:
         return mask
 
     def _top(self, mask: Mask, weights: Weights, limit: int) -> list[Ranked]:
-        """The pages of highest weight; of equal ones those that the topic likes, then those that came first."""
+        """Return the pages of greatest weight; ties are broken by relevance, then by page number."""
         pages = self.pages[mask[self.pages["id"]]]
         those = weights[pages["id"]]
         order = np.lexsort((pages["id"], -pages["score"], -those))[:limit]
         return [Ranked(pages["id"].item(at), pages["seq"].item(at), those.item(at)) for at in order]
 
 
-# -- bringing it up to date --------------------------------------------------------------------------------
-
-# What shows and searches a crawl, brought up to where its log ends: the view (shelf.py) and the search index.
+# Indexes of a crawl, updated to the end of its log: the view (shelf.py) and the search index.
 #
-# Whoever asks brings them up by themselves. For a large crawl that takes minutes, so it is done beforehand: by a
-# process that follows the crawl while it runs (crawling/crawl_files.py), or by `lycosa check`. Both work a few seconds at
-# a time, and let go of what they hold in between.
+# Readers update them on demand. For a large crawl this takes minutes, so a process that follows the running crawl
+# (crawling/crawl_files.py) and `lycosa check` update them in advance. Both work for a few seconds at a time and release
+# their locks in between.
 
-AT_A_TIME = 4.0  # seconds of work before others get their turn
-FOLLOWER = "follower"  # lock of the process that keeps indexes up to date
-LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
+AT_A_TIME = 4.0  # seconds of indexing before the lock is released
+FOLLOWER = "follower"  # lock of the process that keeps the indexes up to date
+LOOK_AGAIN = 5.0  # seconds between two checks of a running crawl
 
 
 def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
-    """Bring the view and the search index up to date; up to which event they are."""
+    """Update the view and the search index; return the sequence number they cover."""
     view = CrawlView(directory)
     with CrawlDirectory(directory, view=view) as collection:
         end = collection.log.end()
@@ -497,7 +490,7 @@ def index(directory: Path, progress: ProgressCallback = no_progress) -> int:
 
 
 def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_progress) -> None:
-    """Bring the search index up to date."""
+    """Update the search index."""
     end = collection.log.end()
     with Search(collection, patience=AT_A_TIME) as search:
         while True:
@@ -509,20 +502,20 @@ def index_words(collection: CrawlDirectory, progress: ProgressCallback = no_prog
 
 
 def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:
-    """Keep them up to date until the crawl is over; whether nobody else is doing so already."""
+    """Keep the indexes up to date until the crawl ends; return False if another process does so already."""
     with shelf.alone(directory, FOLLOWER) as mine:
         if not mine:
             return False
         running = True
         while running:
-            running = is_running(directory)  # asked before: what it has done by then is looked at once more
+            running = is_running(directory)  # checked first, so that one more update follows the end of the crawl
             index(directory)
             if running:
                 sleep(LOOK_AGAIN)
         return True
 
 
-if __name__ == "__main__":  # crawling/crawl_files.py starts it so
+if __name__ == "__main__":  # crawling/crawl_files.py starts this module as a process
     if "--follow" in sys.argv:
         os.nice(19)
         follow(Path(sys.argv[1]))

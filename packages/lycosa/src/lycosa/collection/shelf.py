@@ -1,11 +1,8 @@
-"""A crawl's view on disk, so that looking at a large crawl does not take reading all of its log.
+"""On-disk cache of a crawl's view, so that reading a large crawl does not take reading all of its log.
 
-It lies in the directory `view`, written as snapshots are (store/snapshots.py), and is a cache: bound to the log by the
-event that it ends with and to the code that makes it, thrown away when in doubt, made again from the log. Whoever has
-read much of a log writes it down; nobody writes for a small crawl, which is read in a moment.
-
-A view without what pages say (`content=False`) takes only the rest from there. It is written whole, so such a view is
-not written.
+Stored in the directory `view` in the format of snapshots (store/snapshots.py). The cache is valid for the log whose
+last event it names and for the code that made it; otherwise it is discarded and rebuilt. Small crawls are not cached. A
+view without page contents (`content=False`) loads only part of the cache and never writes it.
 """
 
 from __future__ import annotations
@@ -30,8 +27,8 @@ if TYPE_CHECKING:
 
 NAME = "view"
 
-WORTH_IT = 5_000  # events that a view has to take in before it is written down: a second, about
-# code that makes a view
+WORTH_IT = 5_000  # events to fold in before the view is written again, about a second of work
+# Source files whose changes invalidate the cache.
 _CODE = """
     collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/words.py
     collection/causes.py core/types.py core/budget.py revisit/change.py store/codec.py web/robots.py
@@ -40,7 +37,7 @@ _CODE = """
 
 @cache
 def code() -> str:
-    """Changes with the code that makes a view."""
+    """Return a digest of the code that makes a view."""
     home = Path(__file__).parents[1]
     summed = xxhash.xxh3_128()
     for name in _CODE:
@@ -49,7 +46,7 @@ def code() -> str:
 
 
 def mark(log: SqliteLog, seq: int) -> str:
-    """What tells a log that goes as far as an event from others."""
+    """Return a digest of the first event and the given one, to recognise the log."""
     bodies = log.rows("body", "seq = ? OR seq = (SELECT MIN(seq) FROM event)", given=(seq,))
     return xxhash.xxh3_64_hexdigest(b"".join(body for (body,) in bodies))
 
@@ -59,13 +56,13 @@ def _fits(about: About, log: SqliteLog) -> bool:
 
 
 def covered(directory: Path, log: SqliteLog) -> int:
-    """The last event that the view on disk knows of; 0 if there is none, or one of another log."""
+    """Return the last event in the cached view; 0 if there is none or it belongs to another log."""
     about = Snapshots(directory, NAME).about()
     return int(about["seq"]) if about is not None and _fits(about, log) else 0
 
 
 def take_up(view: CrawlView, log: SqliteLog) -> bool:
-    """Have an empty view go on from what is on disk; whether anything that fits was there."""
+    """Load the cached view into an empty one; return whether a valid one was found."""
     kept = Snapshots(view.path, NAME)
     if not kept.path.is_dir():
         return False
@@ -76,7 +73,8 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
         return False
     try:
         view.load(found[1], lean=lean)
-    except (StateMismatch, ValueError, KeyError, TypeError, IndexError, AttributeError):  # in spite of its hashes
+    # invalid content in spite of correct hashes
+    except (StateMismatch, ValueError, KeyError, TypeError, IndexError, AttributeError):
         view.forget()
         return False
     view.kept = int(found[0]["seq"])
@@ -84,7 +82,7 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
 
 
 def write_down(view: CrawlView, log: SqliteLog) -> bool:
-    """Keep a view on disk, if nobody else is doing that; whether it was. No room, or no right to write, is no error."""
+    """Write the cache unless another process is doing so; return success. Lack of space or permission is no error."""
     kept = Snapshots(view.path, NAME)
     with suppress(OSError, LycosaError, StateMismatch, MemoryError, OverflowError), alone(view.path) as mine:
         if not mine:
@@ -94,7 +92,7 @@ def write_down(view: CrawlView, log: SqliteLog) -> bool:
         try:
             kept.write(about, state)
         except OSError:
-            kept.remove()  # what is there of it must not take the crawl's room
+            kept.remove()  # a partial file must not take up the crawl's disk space
             raise
         view.kept = view.seq
         return True
@@ -102,7 +100,7 @@ def write_down(view: CrawlView, log: SqliteLog) -> bool:
 
 
 def remove(directory: Path) -> None:
-    """Throw it away: the log is another one."""
+    """Delete the cache."""
     with suppress(OSError):
         (directory / NAME / "lock").unlink(missing_ok=True)
         Snapshots(directory, NAME).remove()
@@ -110,8 +108,8 @@ def remove(directory: Path) -> None:
 
 @contextmanager
 def alone(directory: Path, name: str = "lock") -> Iterator[bool]:
-    """Whether nobody else has the lock of that name: who wants it while the block runs has to wait for another time."""
-    if not directory.stat().st_mode & 0o222:  # a superuser could write all the same
+    """Try to take the lock of that name for the block; yield False if another process holds it."""
+    if not directory.stat().st_mode & 0o222:  # a superuser could write there all the same
         yield False
         return
     (directory / NAME).mkdir(exist_ok=True)

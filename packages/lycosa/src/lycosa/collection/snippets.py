@@ -1,4 +1,4 @@
-"""The passage of a page that shows best why it was found."""
+"""Search result snippets: the passage of a page that best matches the query."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TypeAlias
 
 from lycosa.collection.search_text import fold, spaced
 
-Match: TypeAlias = tuple[int, int, int]  # start, end and number of the mark
-MOST_MATCHES = 60  # places of a word among which a passage is chosen
+Match: TypeAlias = tuple[int, int, int]  # start, end, index of the mark
+MOST_MATCHES = 60  # matches per mark that are considered
 _SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
 _BLANK = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A passage, and where in it the words stand."""
+    """A passage and the spans of its matches."""
 
     text: str = ""
     spans: list[tuple[int, int]] = field(default_factory=list)
@@ -31,25 +31,25 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """What to look for in a text: words side by side, the last one perhaps only a beginning; and what it is worth."""
+    """Words to find in a text, adjacent to each other, and their weight. With `prefix`, the last word is a prefix."""
 
     words: tuple[str, ...]
     weight: float = 1.0
     prefix: bool = False
-    group: int = 0  # marks of one group, the forms of a word, count once in a passage
+    group: int = 0  # marks of one group (forms of a word) count once in a passage
 
 
 def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
-    """The passage of about `width` characters with the most and rarest of the marks; the beginning if there are none.
+    """Return the passage of about `width` characters with the greatest weight of marks, or the beginning of the text.
 
     >>> found = snippet("Long ago there was water. Today the coral reef is white.", [Highlight(("reef",))], 30)
     >>> found.text, [found.text[start:end] for start, end in found.spans]
     ('… Today the coral reef is white.', ['reef'])
     """
-    # a mark worth little beside the best one does not count: `the` in a query for `the reef`
+    # Marks of little weight do not count, such as `the` in a query for `the reef`.
     least = 0.05 * max((mark.weight for mark in marks), default=0.0)
     telling = [mark for mark in marks if mark.weight >= least]
-    begin, until = _best(_places(text, telling, width), telling, 3 * width // 4)  # the rest is for what stands around
+    begin, until = _best(_places(text, telling, width), telling, 3 * width // 4)  # leaves a quarter for context
     start, end = _around(text, begin, until, width)
     passage = " ".join(text[start:end].split())
     passage = ("… " if text[:start].strip() else "") + passage + (" …" if text[end:].strip() else "")
@@ -57,8 +57,8 @@ def snippet(text: str, marks: Sequence[Highlight], width: int = 240) -> Snippet:
 
 
 def _places(text: str, marks: Sequence[Highlight], width: int) -> list[Match]:
-    """Where the marks stand, in order. Of one that stands everywhere, the first places and those near the rarest."""
-    # Every word has a blank before it and one after it.
+    """Return the matches in text order; of a frequent mark, the first ones and those near the rarest mark."""
+    # Every word is surrounded by blanks.
     padded = f" {fold(text)} ".replace("\n", " ")
     patterns = [_pattern(mark) for mark in marks]
     matches = [list(_matches(padded, patterns, number)) for number in range(len(marks))]
@@ -79,9 +79,9 @@ def _matches(
 
 
 def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
-    """A pattern for padded text, and how many blanks it begins with.
+    """Return a pattern for padded text and the number of blanks that it starts with.
 
-    Literally with a blank, because then the search is a fast one. Characters that are words by themselves need none.
+    A literal leading blank makes the search fast. Characters that are words by themselves need none.
     """
     loose = [spaced(word) != word for word in mark.words]
     gaps = [" *" if left or right else " +" for left, right in pairwise(loose)]
@@ -91,7 +91,9 @@ def _pattern(mark: Highlight) -> tuple[re.Pattern[str], int]:
 
 
 def _best(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> tuple[int, int]:
-    """The stretch of matches that fits into the width and is worth most: different words first, then many."""
+    """Return the window of matches that fits into the width and has the greatest weight: distinct words first, then
+    many.
+    """
     best, chosen = 0.0, (0, 0)
     counts: Counter[int] = Counter()
     worth, first = 0.0, 0
@@ -111,7 +113,7 @@ def _best(matches: Sequence[Match], marks: Sequence[Highlight], width: int) -> t
 
 
 def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
-    """The stretch made as wide as it may be: from the start of its sentence if that is near, between words."""
+    """Widen a window to `width`: start at a sentence if one begins nearby, and do not split words."""
     room = max(0, width - (until - begin))
     start = max(0, begin - 2 * room // 3)
     before = text[start:begin]
@@ -126,7 +128,7 @@ def _around(text: str, begin: int, until: int, width: int) -> tuple[int, int]:
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans that do not overlap: of two that do, the first."""
+    """Drop spans that overlap an earlier one."""
     apart: list[tuple[int, int]] = []
     for begin, until in spans:
         if not apart or begin >= apart[-1][1]:

@@ -1,4 +1,4 @@
-"""A crawl in figures, read from its log; also while another process writes it."""
+"""Statistics of a crawl for `lycosa show`, read from its log; the crawl may be running."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from lycosa.text.tokens import stems
 
 @dataclass
 class RevisitCounts:
-    """Looks at pages that were fetched before. They are no pages of the harvest, whatever came of them."""
+    """Revisits of pages by outcome. They do not count for the harvest."""
 
     looks: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (with another version), gone, ...
+    outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (new version), gone, ...
     changes: Counter[str] = field(default_factory=Counter)  # changed, cosmetic, vanished, moved, returned
     last: float = 0.0
-    reasons: dict[str, str] = field(default_factory=dict)  # last reason of each kind of failure
+    reasons: dict[str, str] = field(default_factory=dict)  # reason of the last failure, by outcome
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "looks": self.looks,
             "last": self.last,
@@ -40,33 +39,33 @@ class RevisitCounts:
 
 @dataclass
 class Figures:
-    """What came of a crawl, wherever that is told."""
+    """Statistics shared by the summary and the report."""
 
     threshold: float = 0.0
     running: bool = False
     pages: int = 0
-    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))  # number of relevant pages
-    sites: int = 0  # hosts that have given a relevant page
-    # pages whose label would help most, where the judge says how sure it is
+    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
+    sites: int = 0  # hosts with a relevant page
+    # Pages whose labels would help the judge most, if it returns probabilities.
     unsure: list[Question] = field(default_factory=list)
-    warning: str = ""  # why the topic's words are weak to judge by, if they are
-    ended: bool = False  # the last run has ended in order, and nothing has been recorded since
-    ending: str = ""  # why it has
-    held: int = 0  # addresses held back as likely traps when the last run ended, by group
+    warning: str = ""  # why the topic's words distinguish pages badly, or empty
+    ended: bool = False  # the last run ended cleanly and nothing has been recorded since
+    ending: str = ""  # reason of the end
+    held: int = 0  # links held back as likely traps at the end of the last run; `groups` has them by group
     groups: list[Held] = field(default_factory=list)
 
     @property
     def relevant(self) -> int:
-        """Pages at or above the line, each content once."""
+        """Number of relevant pages, without copies."""
         return self.estimate.relevant
 
     @property
     def harvest(self) -> float:
-        """Share of the pages that are relevant."""
+        """Share of relevant pages among all pages."""
         return self.relevant / self.pages if self.pages else 0.0
 
     def read(self, collection: CrawlDirectory, asked: int) -> None:
-        """Take the figures from a crawl's view and log; so many pages are named to ask a person about."""
+        """Read the statistics; `asked` is the number of pages to suggest for labelling."""
         view, last, end = collection.view(), collection.log.last(), collection.log.setting("end", {})
         self.threshold, self.running = collection.threshold, is_running(collection.path)
         self.pages = int(view.column("crawled").sum())
@@ -80,34 +79,32 @@ class Figures:
 
 @dataclass
 class Summary(Figures):
-    """What `lycosa show` tells."""
+    """Data of `lycosa show`."""
 
-    spent: Counter[str] = field(default_factory=Counter)  # what requests were spent on
-    is_relevant: list[bool] = field(default_factory=list)  # of each page, in the order in which they were recorded
+    spent: Counter[str] = field(default_factory=Counter)  # requests by purpose
+    is_relevant: list[bool] = field(default_factory=list)  # for each page, in log order
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    # last reason of each failure, by kind and outcome
+    # Reason of the last failure, by kind and outcome.
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     hosts: Counter[str] = field(default_factory=Counter)
     again: RevisitCounts = field(default_factory=RevisitCounts)
 
     @property
     def requests(self) -> int:
-        """All that were sent: for robots.txt, redirects, failures and revisits, too."""
+        """Requests sent, including those for robots.txt, redirects, failures and revisits."""
         return self.spent.total()
 
     @property
     def asked(self) -> str:
-        """What a find has to score, in words."""
         return at_least(self.threshold)
 
     @property
     def site_harvest(self) -> float:
-        """Share of the pages that are the first relevant one of their host."""
+        """Share of pages that are the first relevant page of their host."""
         return self.sites / self.pages if self.pages else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "pages": self.pages,
             "requests": self.requests,
@@ -134,7 +131,7 @@ class Summary(Figures):
         }
 
     def _curve(self) -> list[dict[str, int]]:
-        """Relevant pages among the first n, at most 100 points."""
+        """Return the number of relevant pages among the first n, at 100 points or fewer."""
         step = max(1, len(self.is_relevant) // 100)
         points, relevant = [], 0
         for number, counts in enumerate(self.is_relevant, 1):
@@ -145,11 +142,11 @@ class Summary(Figures):
 
 
 def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
-    """Read the figures out of a crawl's log; by another line between what counts and what does not if it is given."""
+    """Read the summary of a crawl; `threshold` overrides the crawl's own."""
     summary = Summary()
     with CrawlDirectory(directory, threshold) as collection:
         summary.read(collection, 5)
-        if not summary.ended:  # it goes on: what was held back then says nothing of now
+        if not summary.ended:  # the held links of an earlier end are outdated
             summary.held, summary.groups = 0, []
         _count(collection, summary)
         summary.best = [
@@ -172,17 +169,13 @@ def _count(collection: CrawlDirectory, summary: Summary) -> None:
     again.looks, again.last, again.changes = tally.looks.count, tally.looks.last, tally.looks.changes
 
 
-# -- words that tell nothing -------------------------------------------------------------------------------
-
-# Whether a topic's words can tell pages apart at all: hardly any page has them, or nearly all have.
-
-ENOUGH = 3  # words of a topic that a page must have, if it has more of them
+ENOUGH = 3  # words of the topic that a page must contain, if the topic has more
 _SAID = {1: "the word", 2: "both words"}
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
 
 def weakness(collection: CrawlDirectory, pages: int) -> str:
-    """What to say of the topic's words, if they are weak; empty if they are not, or if it is no topic of words."""
+    """Return a warning if the topic's words are on almost no pages or on almost all, otherwise an empty string."""
     options = collection.options
     if not options.topic or pages < 20:
         return ""
@@ -199,13 +192,13 @@ def weakness(collection: CrawlDirectory, pages: int) -> str:
         if visit.is_page:
             looked_at += 1
             having += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
-            if looked_at == 1_000:  # the first pages: a moment's work
+            if looked_at == 1_000:  # a second's work
                 break
     return told(having, looked_at, len(wanted))
 
 
 def told(having: int, pages: int, words: int) -> str:
-    """In words.
+    """Return the warning for `having` of `pages` pages that contain enough of the topic's words, or an empty string.
 
     >>> told(3, 300, 2)
     'only 3 of 300 pages have both words: name other words, or pages as examples'

@@ -1,6 +1,6 @@
-"""Figures of a crawl that add up visit by visit: hosts, failures, languages, remarks, runs, looks again.
+"""Running totals of a crawl: hosts, failures, languages, flags, runs, revisits.
 
-What is kept grows with the number of hosts (about half a kilobyte each) and of changes, not with that of pages.
+Memory grows with the number of hosts (about half a kilobyte each) and of changes, not of pages.
 """
 
 from __future__ import annotations
@@ -19,58 +19,58 @@ from lycosa.core.types import Setting, Visit
 from lycosa.revisit.change import KINDS, change_of
 from lycosa.web.robots import RobotsRules
 
-EXAMPLES = 5  # addresses shown for each failure
-FLAGS_MOST = 50  # kinds of remarks that are counted: a space may invent its own
-SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, what matters most first
+EXAMPLES = 5  # URLs shown per failure
+FLAGS_MOST = 50  # kinds of flags that are counted: custom spaces may add their own
+SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, most important first
 
 
 @dataclass(slots=True)
 class HostTally:
-    """What one host gave, and how it wanted to be treated."""
+    """Totals of one host: pages, failures, requests, and pauses between them."""
 
     name: str
     number: int = 0
     pages: int = 0
-    relevant: int = 0  # relevant pages: set by `CrawlView.hosts`, as they depend on the threshold
+    relevant: int = 0  # set by `CrawlView.hosts`, as it depends on the threshold
     failures: int = 0
     requests: int = 0
     size: int = 0
-    seconds: float = 0.0  # spent answering, over all requests
+    seconds: float = 0.0  # total response time
     last_ended: float = 0.0
     pauses: int = 0
     paused: float = 0.0
     shortest: float = float("inf")
     crawl_delay: float = 0.0
-    rests: int = 0  # how often it could not answer and was left alone
+    rests: int = 0  # times it was overloaded and given a rest
     longest_rest: float = 0.0
 
     @property
     def answer(self) -> float:
-        """Seconds an answer took on the average."""
+        """Mean response time in seconds."""
         return self.seconds / self.requests if self.requests else 0.0
 
     @property
     def pause(self) -> float:
-        """Seconds between an answer and the next request, on the average."""
+        """Mean seconds between a response and the next request."""
         return self.paused / self.pauses if self.pauses else 0.0
 
 
 @dataclass(slots=True)
 class Cause:
-    """A way in which requests failed."""
+    """Failures of one kind and outcome."""
 
     kind: str
     outcome: str
     count: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
-    examples: list[tuple[str, str]] = field(default_factory=list)  # addresses, and what was said there
+    examples: list[tuple[str, str]] = field(default_factory=list)  # URLs and error messages
     name: str = ""
     advice: str = ""
 
 
 @dataclass(slots=True)
 class Remark:
-    """Something noted about pages."""
+    """A flag of pages, with its count."""
 
     name: str
     meaning: str
@@ -79,21 +79,21 @@ class Remark:
 
 
 class CrawlTally:
-    """Fed with the visits and settings of a log, in order."""
+    """Running totals, fed with the visits and settings of a log in order."""
 
     def __init__(self, agent: str = "lycosa") -> None:
         self.agent = agent
-        self.hosts: dict[str, HostTally] = {}  # by name, in the order in which they were met
-        self.names: list[str] = []  # the same, by number
+        self.hosts: dict[str, HostTally] = {}  # by name, in first-seen order
+        self.names: list[str] = []  # host names by number
         self.kinds: Counter[tuple[str, str]] = Counter()  # visits by kind and outcome
-        self.last_complaint: dict[tuple[str, str], str] = {}  # last reason of each failure, by kind and outcome
+        self.last_complaint: dict[tuple[str, str], str] = {}  # last error message by kind and outcome
         self.causes: dict[tuple[str, str], Cause] = {}
         self.languages: Counter[str] = Counter()
         self.flags: dict[str, Remark] = {}
         self.runs: list[list[float]] = []
         self.spent: Counter[str] = Counter()
         self.size = 0
-        self.recovered = 0  # pages that came at a later attempt
+        self.recovered = 0  # pages fetched at a later attempt
         self.looks = Looks()
         self._crawled: set[int] = set()
         self._looked: set[int] = set()
@@ -133,20 +133,21 @@ class CrawlTally:
 
     @property
     def crawls(self) -> list[list[float]]:
-        """The runs that fetched what is new; those that only looked again took their time for something else."""
+        """Runs that fetched new pages; revisit-only runs are excluded."""
         crawled = [run for number, run in enumerate(self.runs) if number in self._crawled]
-        # A refresh to which nothing was due neither fetched nor looked: such runs count only where there is no other.
+        # A refresh without due pages neither crawled nor revisited; it counts only if no other run did.
         return crawled or [run for number, run in enumerate(self.runs) if number not in self._looked]
 
     def setting(self, event: Setting) -> None:
-        """Every run begins with the threshold; a clean one ends with an end."""
+        """Record the start or end of a run: each begins with a threshold setting, and a clean one ends with an end
+        setting.
+        """
         if event.key == "threshold" and event.at:
             self.runs.append([event.at, event.at])
         elif event.key == "end" and event.at and self.runs:
             self.runs[-1][1] = max(self.runs[-1][1], event.at)
 
     def visit(self, visit: Visit) -> None:
-        """Count a visit."""
         host = self.host(visit.node)
         self.kinds[visit.kind, visit.outcome] += 1
         self.size += visit.size
@@ -154,7 +155,7 @@ class CrawlTally:
         if what := spent_on(visit):
             self.spent[what] += 1
             self._time(host, visit)
-        if rendering := visit.data.get("render"):  # what a browser asked for
+        if rendering := visit.data.get("render"):  # requests of the browser
             self.spent[RESOURCES] += rendering.get("requests", 0)
             self.size += rendering.get("bytes", 0)
         if "rest" in visit.data and isinstance(visit.data["rest"], float):
@@ -169,7 +170,7 @@ class CrawlTally:
         self.looks.visit(visit)
 
     def host(self, node: str) -> HostTally:
-        """The host of a node."""
+        """Return the totals of a node's host, created if needed."""
         name = host_of(node)
         host = self.hosts.get(name)
         if host is None:
@@ -178,7 +179,7 @@ class CrawlTally:
         return host
 
     def _time(self, host: HostTally, visit: Visit) -> None:
-        """How long it took, and how long the host was left alone before."""
+        """Add the response time, and the pause since the host's previous request."""
         host.requests += 1
         host.seconds += max(0.0, visit.ended - visit.started)
         if not visit.ended:
@@ -190,7 +191,7 @@ class CrawlTally:
             self._crawled.add(len(self.runs) - 1)
         elif visit.kind == "revisit":
             self._looked.add(len(self.runs) - 1)
-        if host.last_ended >= run[0]:  # in the same run
+        if host.last_ended >= run[0]:  # within the same run
             pause = max(0.0, visit.started - host.last_ended)
             host.pauses += 1
             host.paused += pause
@@ -207,7 +208,7 @@ class CrawlTally:
 
     def _robots(self, visit: Visit) -> None:
         delay = RobotsRules.parse(visit.data["body"], self.agent).crawl_delay
-        host = self.host(visit.origin or visit.node)  # the file may have come from elsewhere
+        host = self.host(visit.origin or visit.node)  # the file may be redirected to another host
         host.crawl_delay = max(host.crawl_delay, delay or 0.0)
 
     def _failure(self, host: HostTally, visit: Visit) -> None:
@@ -215,7 +216,7 @@ class CrawlTally:
             host.failures += 1
         self.last_complaint[visit.kind, visit.outcome] = f"{visit.complaint} {visit.node}".strip()
         kind = "page" if visit.kind == "redirect" else visit.kind
-        # What can't be read of robots.txt closes a host in the same way, whatever the reason.
+        # An unreadable robots.txt blocks the host, whatever the reason.
         key = (kind, "unread" if kind == "robots" else visit.outcome)
         cause = self.causes.get(key)
         if cause is None:
@@ -224,7 +225,7 @@ class CrawlTally:
         cause.count += 1
         if visit.status:
             cause.statuses[visit.status] = cause.statuses.get(visit.status, 0) + 1
-        # The first ones, but the second half of the room only for hosts not yet named.
+        # Keep the first ones, but reserve half of the places for further hosts.
         names = {host_of(node) for node, _ in cause.examples}
         if len(cause.examples) < EXAMPLES and (len(cause.examples) < EXAMPLES // 2 or host.name not in names):
             cause.examples.append((visit.node, visit.complaint))
@@ -239,15 +240,15 @@ class CrawlTally:
 
 
 class Looks:
-    """What looking again has brought."""
+    """Totals of revisits."""
 
     def __init__(self) -> None:
-        self.count = self.new = 0  # looks, and pages that were fetched for the first time meanwhile
-        self.first = self.last = 0.0  # times of the first and the last look
+        self.count = self.new = 0  # revisits; pages fetched for the first time by a refresh
+        self.first = self.last = 0.0  # times of the first and the last revisit
         self.changes: Counter[str] = Counter()  # changed, cosmetic, vanished, moved, returned
-        self.sorts: Counter[str] = Counter()  # by SORTS
-        self.times, self.kinds = array("d"), array("b")  # when each change of SORTS was seen, and which
-        self.restless: Counter[str] = Counter()  # how often pages have changed in what matters
+        self.sorts: Counter[str] = Counter()  # by kind of SORTS
+        self.times, self.kinds = array("d"), array("b")  # time and kind of each change in SORTS
+        self.restless: Counter[str] = Counter()  # significant changes per page
 
     def state(self) -> State:
         kept = {name: dict(getattr(self, name)) for name in ("changes", "sorts", "restless")}
@@ -261,7 +262,7 @@ class Looks:
         self.times, self.kinds = array("d", state["times"].tolist()), array("b", state["kinds"].tolist())
 
     def visit(self, visit: Visit) -> None:
-        """See a visit; those that are no looks again are passed over, but for pages that were found meanwhile."""
+        """Count a revisit, or a page discovered by a refresh."""
         if visit.kind != "revisit":
             self.new += visit.is_page and "change" in visit.data
             return
@@ -275,7 +276,7 @@ class Looks:
         self.changes["cosmetic" if sort == "cosmetic" else change.what] += 1
         if change.what == "changed" and change.matters:
             self.restless[visit.node] += 1
-        if sort in SORTS:  # a page that returns is told, but not drawn
+        if sort in SORTS:  # returned pages are counted but not drawn
             self.times.append(visit.started)
             self.kinds.append(SORTS.index(sort))
 
@@ -285,7 +286,7 @@ def _cause(values: dict[str, Any]) -> Cause:
 
 
 def code_of(language: str) -> str:
-    """The code of the first language that a page names; empty for none.
+    """Return the code of the first declared language, or an empty string.
 
     >>> code_of("en-GB, de"), code_of("klingon")
     ('en', '')
@@ -295,7 +296,7 @@ def code_of(language: str) -> str:
 
 
 def host_of(node: str) -> str:
-    """The host of a node, with its port; empty for a node that is no web address.
+    """Return the host of a URL with its port; empty for a node that is not a URL.
 
     >>> host_of("http://example.org:81/a"), host_of("http://example.org"), host_of("notes/reefs")
     ('example.org:81', 'example.org', '')

@@ -1,4 +1,4 @@
-"""One page of a crawl, by what a person typed: every visit of it."""
+"""Lookup of a page by the URL a user typed, and comparison of its versions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lycosa.revisit.diff import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
-NEAREST = 3  # addresses that are suggested for one that is unknown
+NEAREST = 3  # similar URLs suggested for an unknown one
 
-MOST_COMPARED = 20_000  # addresses of a host among which the nearest are looked for: a second's work
+MOST_COMPARED = 20_000  # URLs of a host among which similar ones are searched, about a second's work
 
 
 def known(collection: CrawlDirectory, typed: str) -> list[Visit]:
-    """All visits of what a person typed, in order: as it is, in canonical form, with the scheme it lacks."""
+    """Return all visits of a URL, in order. Tries it as typed, in canonical form, and with a scheme added."""
     typed = typed.encode("utf-8", "replace").decode()
     for node in spellings(typed):
         if visits := list(collection.log.visits("node = ?", given=(node,))):
@@ -28,7 +28,7 @@ def known(collection: CrawlDirectory, typed: str) -> list[Visit]:
 
 
 def spellings(typed: str) -> list[str]:
-    """The nodes that a person may mean, the likeliest first."""
+    """Return the nodes that the typed text may refer to, most likely first."""
     spelled = [typed, canonical(typed), check_seed(typed)]
     nodes = [node for node in spelled if node]
     nodes += [node.replace("https://", "http://", 1) for node in nodes if node.startswith("https://")]
@@ -36,7 +36,7 @@ def spellings(typed: str) -> list[str]:
 
 
 def _unknown(collection: CrawlDirectory, typed: str) -> str:
-    """Why there is nothing to show, and what there is instead."""
+    """Return the error message for an unknown URL, with suggestions."""
     message = f"{typed} was not visited in {collection.path}"
     spelled = spellings(typed)
     view = collection.view()
@@ -51,7 +51,7 @@ def _unknown(collection: CrawlDirectory, typed: str) -> str:
 
 
 def _nearest(collection: CrawlDirectory, spelled: Iterable[str]) -> list[str]:
-    """Visited addresses of the same host that look alike."""
+    """Return visited URLs of the same host that are spelled similarly."""
     node = next((node for node in spelled if canonical(node) == node), "")
     if not node:
         return []
@@ -62,14 +62,14 @@ def _nearest(collection: CrawlDirectory, spelled: Iterable[str]) -> list[str]:
             "DISTINCT node",
             "node >= ? AND node < ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')",
             f"node LIMIT {MOST_COMPARED}",
-            (base + "/", base + "0"),  # what comes after a slash
+            (base + "/", base + "0"),  # "0" follows "/" in ASCII: all URLs of this origin
         )
     ]
     return difflib.get_close_matches(node, nodes, NEAREST, 0.5) or nodes[:NEAREST]
 
 
 def content_of(visits: Iterable[Visit]) -> Visit | None:
-    """The newest visit that brought content."""
+    """Return the newest visit that brought content."""
     bringing = [v for v in visits if v.kind in ("page", "revisit") and v.outcome == "ok" and v.status != 304]
     return bringing[-1] if bringing else None
 
@@ -77,9 +77,9 @@ def content_of(visits: Iterable[Visit]) -> Visit | None:
 def compared(
     collection: CrawlDirectory, versions: Sequence[Visit], earlier: int, later: int, longest: int | None = None
 ) -> Comparison:
-    """Two versions of a page, by their places among all, as the archive has them; of long ones only the beginning."""
+    """Compare two versions of a page by index; `longest` limits the characters of text compared."""
     old, new = (_version(collection, versions[place], place + 1, longest) for place in (earlier, later))
-    # What was recorded tells of one step, so it says nothing of versions that are further apart.
+    # The recorded change refers to consecutive versions only.
     change = change_of(versions[later]) if later == earlier + 1 else None
     return compare(versions[later].node, old, new, change=change, versions=len(versions))
 

@@ -1,18 +1,15 @@
-"""The read model of a crawl: one view of its log, which grows with it. Whatever shows a crawl reads this.
+"""Read model of a crawl: pages, relevances, links, hosts, failures and harvest, folded from the log up to event `seq`.
 
-It knows the pages and what they are worth by now, what first led to each address, what has become of it, the hosts,
-the links, the failures and the harvest, all as of one event: `seq`.
+A new view is empty; `catch_up` folds in the events after `seq`, in steps, and may be called at any time (0.02 ms if
+there is nothing new). The log may not exist yet, be written meanwhile, or be deleted and started again: then the view
+is reset and its `generation` increases. All methods are thread-safe.
 
-Lifecycle: a new view is empty. `catch_up` reads what the log has beyond `seq`, in steps, and may be called at any time;
-a look when nothing is new costs .02 ms. The log may not exist yet, be written to meanwhile, or be deleted and made
-anew: then the view begins anew, too, and its `generation` grows. Every method may be called by any thread.
+Invariant: the same events give the same view, whether read at once or one by one. Relevances are reloaded when the log
+records that they were updated.
 
-Invariant: a view is a fold over the log. Whether it was read at once or event by event, the same events make the same
-view. What pages are worth is read again whenever somebody has rated them anew, which the log tells.
-
-Pages are rows of columns, about 350 bytes each, with titles and the stems of the crawl, as a server needs them, some
-hundred more; what is on a page is read from the log. An address that was seen takes 33 bytes more. To take a page in
-takes .15 ms with twenty links and .3 ms with a hundred. Of a large crawl the view is kept on disk (shelf.py).
+Pages are rows of columns: about 350 bytes each, several hundred more with titles and word stems; 33 bytes per URL seen.
+Adding a page takes 0.15 ms with twenty links, 0.3 ms with a hundred. The view of a large crawl is cached on disk
+(shelf.py).
 """
 
 from __future__ import annotations
@@ -49,16 +46,16 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
 
-STEP = 200  # events that are taken in at once, about 30 ms; others wait so long
-CLIP = 500  # letters of a title or an anchor: a page may call itself anything
+STEP = 200  # events folded in under one lock, about 30 ms
+CLIP = 500  # characters kept of a title or an anchor
 Signature = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What led to a page: the first that did."""
+    """The first seed, link, redirect or sitemap that led to a page."""
 
-    kind: str  # "seed", "link", "redirect", "sitemap", or empty if the log does not say
+    kind: str  # "seed", "link", "redirect", "sitemap", or empty if not recorded
     parent: str = ""
     parent_title: str = ""
     anchor: str = ""
@@ -67,26 +64,26 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link of a page, and how its target fared."""
+    """A link of a page, and the state of its target."""
 
     url: str
     anchor: str
     alpha: float
-    state: str  # "fetched", "not fetched", "vanished", "moved", or what went wrong
+    state: str  # "fetched", "not fetched", "vanished", "moved", or the kind of failure
 
 
 @dataclass(slots=True)
 class Ways:
-    """A crawl as a graph that a person can take in: its best pages, and how they were first reached."""
+    """A small graph for display: the best pages and the paths that led to them."""
 
-    depths: dict[int, int] = field(default_factory=dict)  # vertices, and how far each is from the start of its way
-    steps: dict[tuple[int, int], None] = field(default_factory=dict)  # links that were followed, from vertex to vertex
+    depths: dict[int, int] = field(default_factory=dict)  # distance of each vertex from the start of its path
+    steps: dict[tuple[int, int], None] = field(default_factory=dict)  # links that were followed, between vertices
     truncated: bool = False  # some pages did not fit
 
 
 @dataclass(slots=True)
 class Harvest:
-    """Relevant pages after so many fetched: as it was, and in breadth-first order of the same pages."""
+    """Relevant pages among the first n fetched: in the order of the crawl, and in breadth-first order."""
 
     pages: list[int] = field(default_factory=list)
     found: list[int] = field(default_factory=list)
@@ -94,30 +91,30 @@ class Harvest:
 
 
 class CrawlView:
-    """The crawl in a directory. Titles and words are kept only if `content` is asked for."""
+    """View of the crawl in a directory. Titles and words are kept only with `content`."""
 
     def __init__(self, path: Path, *, content: bool = True) -> None:
         self.path, self.content = path, content
         self.lock = threading.RLock()
-        self.generation = 0  # grows when the directory was replaced: numbers of events from before mean nothing then
-        self.keeps = True  # kept on disk, once it is large
+        self.generation = 0  # increases when the log was replaced: earlier sequence numbers are invalid then
+        self.keeps = True  # cached on disk once it is large
         self._whole = content
         self.forget()
 
     def forget(self) -> None:
-        """Forget all that was taken in."""
+        """Reset the view."""
         self.content = self._whole
-        self.seq = 0  # the last event that was taken in
-        self.kept = 0  # the last event that the view on disk knows of
+        self.seq = 0  # last event folded in
+        self.kept = 0  # last event in the view on disk
         self._signature: Signature | None = None
         self._inode = 0
         self.threshold = 0.0
-        self.probability = False  # relevance is a probability
+        self.probability = False
         self.options: Options | None = None
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()}
         self.nodes: list[str] = []
         self.titles: list[str] = []
-        self.word_pages = np.zeros(0, np.int32)  # pages that have each stem, by its number, without copies
+        self.word_pages = np.zeros(0, np.int32)  # number of pages, without copies, for each stem number
         self.languages: list[str] = []
         self.fates: dict[int, PageFate] = {}
         self.graph = CrawlGraph()
@@ -138,12 +135,12 @@ class CrawlView:
 
     @property
     def size(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate memory in bytes."""
         rows = sum(column.nbytes for column in self.columns.values()) + 120 * len(self.nodes)
         return (rows + self._text + 70 * len(self.words)) * 3 // 2 + self.graph.size
 
     def dump(self) -> State:
-        """All of it: what pages say apart from the rest."""
+        """Return the state of the view, with page contents apart."""
         if not self.content:
             raise StateMismatch("it does not know what pages say")
         names = ("seq", "threshold", "probability", "topic", "languages", "_page_count", "_text", "_judged_anew")
@@ -159,7 +156,7 @@ class CrawlView:
         return {"lean": lean, "content": words}
 
     def load(self, state: State, *, lean: bool) -> None:
-        """Go on from there; `lean`: without what pages say."""
+        """Restore a state; `lean` leaves out page contents."""
         kept = state["lean"]
         for name in ("seq", "threshold", "probability", "_page_count", "_text", "_judged_anew", "_looked_for"):
             setattr(self, name, kept[name])
@@ -178,10 +175,8 @@ class CrawlView:
         self.word_pages = state["content"]["word_pages"]
         self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in self.topic}
 
-    # -- keeping up --------------------------------------------------------------------------------------------
-
     def catch_up(self) -> int:
-        """Take in what is new; the number of the last event. Others get their turn between the steps."""
+        """Fold in new events; return the last sequence number. The lock is released between steps."""
         while self._step():
             time.sleep(0)
         if self.keeps and self.content and self.seq - self.kept >= shelf.WORTH_IT:
@@ -189,12 +184,12 @@ class CrawlView:
         return self.seq
 
     def write_down(self) -> None:
-        """Keep it on disk as it is now."""
+        """Store the view on disk."""
         with self.lock, self.reading() as log:
             shelf.write_down(self, log)
 
     def _step(self) -> bool:
-        """Take in some events; whether there may be more."""
+        """Fold in some events; return whether there may be more."""
         with self.lock:
             signature = signature_of(self.path / NAME)
             if signature is None or signature[0] != self._inode:
@@ -216,24 +211,25 @@ class CrawlView:
             except StoreError:
                 if (self.path / NAME).exists():
                     raise
-                self.generation += 1  # removed while it was read
+                self.generation += 1  # removed while reading
                 self.forget()
                 return False
             if count < STEP:
-                # What was written within the clock's last tick may have the same time: look again at the next call.
+                # Later writes within the clock's resolution would not change the signature: check again at the next
+                # call.
                 fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
                 self._signature = None if fresh else signature
             return count == STEP
 
     def _take_up(self) -> None:
-        """Begin with what is on disk, if that is of this log. Whoever has much to read reads what pages say, too."""
+        """Start from the view on disk if it belongs to this log. A long log is read with contents, to be cached."""
         with self.reading() as log:
             found = self.keeps and shelf.take_up(self, log)
             if not found and log.end() >= shelf.WORTH_IT and self.keeps:
                 self.content = True
 
     def _read(self) -> int:
-        """Read some events, and take them in; how many they were. Of a damaged log, those before the damage."""
+        """Read and fold in some events; return their number. A damaged log is read up to the damage."""
         events: list[tuple[int, Event]] = []
         with self.reading() as log:
             try:
@@ -245,18 +241,18 @@ class CrawlView:
         return len(events)
 
     def reading(self) -> closing[SqliteLog]:
-        """The log, for as long as a `with` block runs, in its thread."""
+        """Open the log for a `with` block in this thread."""
         return closing(SqliteLog(self.path / NAME, readonly=True, busy_seconds=2.0))
 
     def _set_up(self) -> None:
-        """Read the options; again when they were written anew, as the crawl may be judged by other words now."""
+        """Read the options if they changed, for example after `lycosa judge` with other words."""
         try:
             written = os.stat(self.path / CONFIG).st_mtime_ns
             if written == self._configured:
                 return
             options = Directory.read_options(self.path)
         except (InputError, OSError):
-            return  # not written yet, or gone with the rest
+            return  # not written yet, or deleted
         self.options, self._configured = options, written
         self.tally.agent = product(options.user_agent or "Lycosa")
         if self.content and self._looked_for != options.topic:
@@ -270,14 +266,14 @@ class CrawlView:
         self._looked_for, self._recount = topic, 0
 
     def _count_again(self) -> None:
-        """Other words are looked for: how often they are on some pages that were taken in before."""
+        """Recount the topic's words on some pages that were folded in before the topic changed."""
         numbers = range(self._recount, min(self._recount + STEP, len(self.nodes)))
         for number, words in zip(numbers, self.words_on(numbers), strict=True):
             self.columns["frequency"][number] = self._count(*words)
         self._recount = numbers.stop
 
     def words_on(self, numbers: Sequence[int]) -> list[tuple[NDArray[np.uint32], NDArray[np.uint16]]]:
-        """The words on some pages, by number, and how often each is there: as the log has them."""
+        """Return the word numbers and counts of some pages, from the log."""
         found: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint16]]] = {}
         seqs = [self.columns["seq"].item(number) for number in numbers]
         with self.reading() as log:
@@ -289,10 +285,8 @@ class CrawlView:
         nothing = np.zeros(0, np.uint32), np.zeros(0, np.uint16)
         return [found.get(seq, nothing) for seq in seqs]
 
-    # -- taking in ---------------------------------------------------------------------------------------------
-
     def _take_in(self, events: Sequence[tuple[int, Event]]) -> None:
-        """Take in some events. All addresses on their pages are looked up at once, which is what costs."""
+        """Fold in some events. URLs of all of them are looked up together, which is much faster."""
         nodes = [_linked(event) for _, event in events]
         numbers = self.graph.numbers([node for linked in nodes for node in linked])
         at = 0
@@ -309,7 +303,7 @@ class CrawlView:
         elif isinstance(event, Setting):
             self.tally.setting(event)
             self._setting(event)
-        else:  # a lesson, or a label
+        else:  # a model update or a label
             self._judged_anew = True
 
     def _setting(self, event: Setting) -> None:
@@ -319,11 +313,11 @@ class CrawlView:
         elif event.key == "probability":
             self.probability = bool(event.value)
         elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
-            # words that stand for a topic that was learned from examples
+            # the most important terms learned from examples stand for the topic
             self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:12])
 
     def _settle(self, log: SqliteLog) -> None:
-        """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
+        """Reload the relevances if a model update, label or threshold was recorded."""
         if not self._judged_anew:
             return
         seqs, relevances_now = log.relevances_now(self.seq)
@@ -365,11 +359,11 @@ class CrawlView:
             self._add(seq, visit, SITEMAP, numbers)
         elif visit.kind == "revisit" and vertex >= 0:
             self._look(visit, vertex)
-            if visit.outcome == "redirect":  # it has moved
+            if visit.outcome == "redirect":  # moved
                 self.graph.extend(vertex, seq, numbers, redirect=True)
 
     def _add(self, seq: int, visit: Visit, kind: int, numbers: NDArray[np.int32]) -> None:
-        """A new vertex."""
+        """Add a vertex."""
         number = len(self.nodes)
         if number == len(self.columns["seq"]):
             self.columns = {name: fit(column, number + 1) for name, column in self.columns.items()}
@@ -391,7 +385,7 @@ class CrawlView:
         self._fill(seq, visit, number)
 
     def _fill(self, seq: int, visit: Visit, number: int) -> None:
-        """The page is as this visit found it."""
+        """Fill the row of a page from its current version."""
         columns = self.columns
         columns["seq"][number], columns["started"][number] = seq, visit.started
         columns["relevance"][number], columns["relevance_now"][number] = visit.relevance, visit.relevance_now
@@ -420,48 +414,46 @@ class CrawlView:
         self.fates[number] = after
 
     def _count(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:
-        """How often words of the topic are among these."""
+        """Return how often the topic's words occur among these."""
         if not self._wanted or not len(ids):
             return 0
         wanted = np.array(list(self._wanted.values()), np.uint32)
         at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
         return int(counts[at[ids[at] == wanted]].sum())
 
-    # -- pages -------------------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         return len(self.nodes)
 
     def column(self, name: str) -> NDArray[Any]:
-        """One number for each vertex, in the order of the log."""
+        """Return the values of a column in log order, one per vertex."""
         return self.columns[name][: len(self.nodes)]
 
     def pages(self, *, copies: bool = False) -> list[PageRow]:
-        """The pages, in the order in which they were first fetched."""
+        """Return the pages in the order in which they were first fetched."""
         with self.lock:
             return [PageRow(self, number) for number in np.flatnonzero(self.current(copies=copies)).tolist()]
 
     def current(self, *, copies: bool = False) -> NDArray[np.bool_]:
-        """For each vertex whether it is a page; one that repeats another only if copies are asked for.
+        """Return a mask of vertices that are pages, without copies unless `copies` is set.
 
-        Whether it does is said of each version when it is recorded (traps/copies.py), and the last word counts: a copy
-        that changes into something of its own is a page of its own, and of two that change alike the second is the
-        copy, so that no content is left out with both. That a page has vanished does not take it out.
+        Each version is recorded as a copy or not (traps/copies.py), and the last version decides: a copy that gets
+        content of its own is no longer a copy, and if two pages change alike, the second is the copy, so no content is
+        lost. Vanished pages stay included.
         """
         with self.lock:
             pages: NDArray[np.bool_] = self.column("kind") == PAGE
             return pages if copies else pages & ~self.column("copy")
 
     def page(self, node: str) -> PageRow | None:
-        """The page at an address."""
+        """Return the page at a URL, or None."""
         with self.lock:
             vertex = self.graph.vertex(node)
             return PageRow(self, vertex) if vertex >= 0 and self.columns["kind"][vertex] == PAGE else None
 
     def relevant(self, threshold: float | None = None) -> NDArray[np.bool_]:
-        """For each vertex whether it counts for the harvest: a page whose first version is worth so much, and no copy.
+        """Return a mask of vertices that count for the harvest: pages whose first version is relevant and not a copy.
 
-        The threshold is the crawl's own unless another one is given.
+        `threshold` defaults to the crawl's own.
         """
         with self.lock:
             enough = self.column("first_relevance") >= (self.threshold if threshold is None else threshold)
@@ -469,37 +461,37 @@ class CrawlView:
             return counted
 
     def firsts(self) -> tuple[NDArray[np.float64], NDArray[np.bool_], int]:
-        """What each vertex is worth as it was first fetched, which are pages that repeat no other, and how many pages
-        were crawled: what estimates are made of.
+        """Return the relevances of first versions, the mask of crawled pages without copies, and the number of pages
+        crawled.
         """
         with self.lock:
             crawled = self.column("crawled")
             return self.column("first_relevance").copy(), crawled & ~self.column("first_copy"), int(crawled.sum())
 
     def estimate(self, threshold: float | None = None) -> Estimate:
-        """How many pages are relevant, and how sure that is."""
+        """Estimate the number of relevant pages."""
         relevances_now, counted, pages = self.firsts()
         return estimate(
             relevances_now[counted], self.threshold if threshold is None else threshold, pages, self.probability
         )
 
     def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[HostTally]:
-        """The hosts in the order in which they were met, with their relevant pages: those of `relevant`, if given."""
+        """Return the hosts in first-seen order, with counts of relevant pages (or of those in the mask `relevant`)."""
         with self.lock:
             hosts = list(self.tally.hosts.values())
             relevant = self.relevant(threshold) if relevant is None else relevant
-            at = self.column("host_number")[: len(relevant)]  # it may have grown since
+            at = self.column("host_number")[: len(relevant)]  # pages may have been added since
             counts = np.bincount(at[relevant[: len(at)]], minlength=len(hosts)).tolist()
             for host, count in zip(hosts, counts, strict=True):
                 host.relevant = count
             return hosts
 
     def sites(self, threshold: float | None = None) -> int:
-        """How many hosts have given a relevant page; nodes that are no web addresses are of none."""
+        """Return the number of hosts with a relevant page; nodes that are not URLs have no host."""
         return sum(host.relevant > 0 for host in self.hosts(threshold) if host.name)
 
     def relevant_by_language(self, threshold: float | None = None) -> Counter[str]:
-        """Relevant pages by the code of their language."""
+        """Count the relevant pages by language code."""
         by_code: Counter[str] = Counter()
         with self.lock:
             numbers, counts = np.unique(self.column("language_number")[self.relevant(threshold)], return_counts=True)
@@ -507,10 +499,8 @@ class CrawlView:
                 by_code[code_of(self.languages[number])] += count
         return by_code
 
-    # -- ways --------------------------------------------------------------------------------------------------
-
     def way_in(self, node: str) -> int:
-        """The event that holds the first link to an address before it was visited; -1 for none, as for a seed."""
+        """Return the event with the first link to a URL before it was visited; -1 if there is none, as for a seed."""
         with self.lock:
             if self.graph.is_seed(node):
                 return -1
@@ -518,8 +508,8 @@ class CrawlView:
             return self.columns["via"].item(vertex) if vertex >= 0 else self.graph.leading(node)[1]
 
     def origin(self, log: SqliteLog, node: str) -> Origin:
-        """What led to an address: that it is a seed, or the first link to it."""
-        with self.lock:  # addresses are numbered anew when their table grows
+        """Return the seed, link, redirect or sitemap that led to a URL first."""
+        with self.lock:  # vertices are renumbered when the address table grows
             vertex, origins = self.graph.vertex(node), self._origins
             if vertex in origins:
                 return origins[vertex]
@@ -528,13 +518,14 @@ class CrawlView:
         if via >= 0:
             origin = _link(log, via, node)
         if vertex >= 0:
-            origins[vertex] = origin  # of the view as it was: it may have begun anew meanwhile
+            origins[vertex] = origin  # of the view as it was: it may have been reset meanwhile
         return origin
 
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
-        """The page whose link led to an address, by whatever redirects, and which link it was; None for a seed.
+        """Return the page whose link led to a URL, through any redirects, and the index of that link; None for a seed.
 
-        Of several it is the most promising. `read` gives a visit by the number of its event.
+        Among several links to the URL, the one of highest link relevance is taken. `read` returns a visit by sequence
+        number.
         """
         for _ in range(MAX_HOPS):
             via = self.way_in(node)
@@ -547,7 +538,7 @@ class CrawlView:
         return None
 
     def trail(self, number: int, most: int = 1_000_000) -> list[int]:
-        """The way by which a vertex was first seen: from a seed, or as far back as is known, to itself."""
+        """Return the path of first links to a vertex, from a seed or from as far back as recorded."""
         with self.lock:
             trail, parents = [number], self.columns["parent"]
             while len(trail) < most and not self.graph.is_seed(self.nodes[trail[-1]]):
@@ -558,10 +549,10 @@ class CrawlView:
             return trail[::-1]
 
     def ways(self, best: Iterable[PageRow], most: int) -> Ways:
-        """The ways from the seeds to some pages, the best of which come first, with at most so many vertices."""
+        """Return the paths from seeds to pages, best pages first, up to a number of vertices."""
         ways = Ways()
         for page in best:
-            trail = self.trail(page.number, 60)  # vertices of one way that is drawn
+            trail = self.trail(page.number, 60)  # vertices per path
             if len(ways.depths) + sum(vertex not in ways.depths for vertex in trail) > most:
                 ways.truncated = True
                 break
@@ -571,7 +562,7 @@ class CrawlView:
         return ways
 
     def state(self, node: str) -> str:
-        """How an address has fared: `fetched`, `not fetched`, `vanished`, `moved`, or what went wrong."""
+        """Return the state of a URL: `fetched`, `not fetched`, `vanished`, `moved`, or the kind of failure."""
         with self.lock:
             outcome = self.graph.outcome(node)
             if outcome != "ok":
@@ -580,7 +571,7 @@ class CrawlView:
             return "fetched" if fate is None or fate.state == "stands" else fate.state
 
     def links(self, visit: Visit) -> list[PageLink]:
-        """The links of a page in its order, each target once, with the words of its first link."""
+        """Return the links of a page in page order, one per target, with the text of the first link."""
         links = visit.links
         link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
         targets: dict[str, PageLink] = {}
@@ -589,22 +580,20 @@ class CrawlView:
                 targets[url] = PageLink(url, clean(anchor), alpha, self.state(url))
         return list(targets.values())
 
-    # -- over time ---------------------------------------------------------------------------------------------
-
     def rate(self, now: float) -> float:
-        """Pages of the last minute."""
+        """Return the number of pages fetched in the last minute."""
         with self.lock:
             recent = self.column("ended")[self.column("kind") == PAGE][-20_000:]
         return float(((recent > now - 60.0) & (recent <= now)).sum())
 
     def breadth_first(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The pages in breadth-first order from the seeds, and every vertex's distance from them (-1: unreachable)."""
+        """Return the pages in breadth-first order from the seeds, and the distance of each vertex (-1: unreachable)."""
         with self.lock:
             breadth = self.graph.breadth(self.column("kind").copy())
         return breadth.first()
 
     def harvest(self, relevant: NDArray[np.bool_] | None = None, points: int = 400) -> Harvest:
-        """The curve of some pages. Drawn again when there is more, but not so often that it keeps a processor busy."""
+        """Return the harvest curve, recomputed when there are new pages but using at most 2 % of a processor."""
         with self.lock:
             relevant = self.relevant() if relevant is None else relevant
             now, drawn = time.monotonic(), (self.seq, int(relevant.sum()))
@@ -613,7 +602,7 @@ class CrawlView:
             crawled = self.column("crawled")[: len(relevant)].copy()
             relevant = relevant[: len(crawled)]
         order, _ = self.breadth_first()
-        order = order[order < len(crawled)]  # others may have come meanwhile
+        order = order[order < len(crawled)]  # pages may have been added meanwhile
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)
         with self.lock:
             self._harvest, self._drawn = harvest, drawn
@@ -622,7 +611,7 @@ class CrawlView:
 
 
 def sampled(count: int, points: int) -> NDArray[np.int64]:
-    """Where a curve of so many steps is drawn: at most so many places, both ends among them."""
+    """Return at most `points` + 1 evenly spread positions from 0 to `count`, including both ends."""
     return np.unique(np.linspace(0, count, min(count, points) + 1).round().astype(np.int64))
 
 
@@ -635,12 +624,14 @@ def _curve(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_], points: int)
 
 
 def _linked(event: Event) -> list[str]:
-    """A visit's address, and those it links to, each once."""
+    """Return the URL of a visit and its distinct links."""
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
 
 def best_link(visit: Visit, node: str) -> int:
-    """The most promising of the links from a page to a node; of equal ones the first that has words; -1 for none."""
+    """Return the index of the best link from a page to a node: highest link relevance, then with text, then first; or
+    -1.
+    """
     links = visit.links
     link_relevances = links.link_relevances.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
@@ -648,7 +639,7 @@ def best_link(visit: Visit, node: str) -> int:
 
 
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
-    """What the visit of that number says of a link to a node."""
+    """Describe the link to a node that the visit with this sequence number recorded."""
     visit = next(log.visits("seq = ?", given=(seq,)), None)
     if visit is None or node not in visit.links.urls:
         return Origin("")
@@ -659,7 +650,7 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
 
 
 def signature_of(path: Path) -> Signature | None:
-    """What changes when the log does; None where there is none."""
+    """Return a value that changes when the log does, or None without a log."""
     try:
         log = os.stat(path)
     except OSError:

@@ -1,7 +1,5 @@
-"""Figures, pages and texts as people see them.
+"""Charts, HTML templates and text formatting.
 
-figure     figures as data: curves, bars or counts in bins over axes; ticks; block characters for a terminal
-svg        a figure as SVG, in a page and as a file; figure.css has its colours
-formats    numbers, times and strangers' texts as people read them
-pages      the one place that sets Jinja up
+figure     charts as data, axis ticks, block characters for a terminal svg        charts as SVG; figure.css has the
+colours formats    numbers, times and untrusted text for people templates  Jinja environment for self-contained pages
 """

@@ -1,4 +1,4 @@
-"""Figures as data, ticks for their axes, and block characters for a terminal. `drawing.svg` draws them for pages."""
+"""Charts as data, axis ticks, and block characters for a terminal. `drawing.svg` draws them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = [hours * 3600 for hours in (1, 3, 6, 12)] + [days * 86_400 for days in 
 
 @dataclass
 class Curve:
-    """A line with its uncertainty: low and high are a confidence band, or empty."""
+    """A line; `low` and `high` are its confidence band, or empty."""
 
     label: str
     x: Sequence[float]
@@ -26,7 +26,7 @@ class Curve:
 class Figure:
     """Curves over the same axes."""
 
-    key: str  # short and unique among figures shown together: for files and anchors
+    key: str  # short, unique among the figures of a page; used for file names and anchors
     title: str
     x_label: str
     y_label: str
@@ -37,17 +37,17 @@ class Figure:
 
 @dataclass
 class Histogram(Figure):
-    """Counts in bins of the same width from `low` to `high`: each curve is a kind of things, stacked in this order."""
+    """Counts in bins of equal width from `low` to `high`; the curves are stacked in this order."""
 
     low: float
     high: float
-    looks: Sequence[int] = ()  # colour of each curve: its place in the palette
+    looks: Sequence[int] = ()  # palette index of each curve
     unit: Literal["", "seconds", "date"] = ""
-    marks: Sequence[tuple[float, str]] = ()  # lines across: where, and a label or nothing
+    marks: Sequence[tuple[float, str]] = ()  # vertical lines: position, and a label or an empty string
 
 
 class Tick(NamedTuple):
-    """A labelled value on an axis."""
+    """A labelled position on an axis."""
 
     at: float
     label: str
@@ -74,7 +74,7 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[Ti
 
 
 def times(length: float, most: int = 5) -> list[Tick]:
-    """Return round times, in seconds, from 0 to a length."""
+    """Return round durations in seconds from 0 to `length`, labelled in a suitable unit."""
     units = ((86_400, "d"), (3600, "h"), (60, "min"))
     unit, name = next(((size, name) for size, name in units if length >= size), (1, "s"))
     found = ticks(0, length / unit, most)
@@ -82,7 +82,7 @@ def times(length: float, most: int = 5) -> list[Tick]:
 
 
 def dates(start: float, end: float, most: int = 6) -> list[Tick]:
-    """Return round times between two, as people name them.
+    """Return round dates or times of day between two times.
 
     >>> [tick.label for tick in dates(0.0, 3 * 86400.0)]
     ['1 Jan', '2 Jan', '3 Jan', '4 Jan']
@@ -96,11 +96,8 @@ def dates(start: float, end: float, most: int = 6) -> list[Tick]:
     return [Tick(at, datetime.fromtimestamp(at, UTC).strftime(shape)) for at in found]
 
 
-# -- in a terminal -----------------------------------------------------------------------------------------
-
-
 def columns(shares: Sequence[float], height: int) -> list[str]:
-    """Return shares from 0 to 1 as columns of block characters, the uppermost line first.
+    """Draw shares from 0 to 1 as columns of block characters; return the lines from top to bottom.
 
     >>> columns([0, 0.5, 0.75, 1], 2)
     ['  ▄█', ' ███']
@@ -112,7 +109,7 @@ def columns(shares: Sequence[float], height: int) -> list[str]:
 
 
 def bar(share: float, width: int = 4) -> str:
-    """Return a share as a bar; anything above 0 shows.
+    """Draw a share as a bar; any share above 0 is visible.
 
     >>> bar(0.0), bar(0.3), bar(1.0)
     ('    ', '█▎  ', '████')

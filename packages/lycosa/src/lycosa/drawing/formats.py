@@ -1,4 +1,4 @@
-"""Values as people read them, on pages and in terminals; and texts of strangers, made safe to show."""
+"""Formatting of values for pages and terminals, and sanitising of untrusted text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 
-_JOINERS = "\u200c\u200d"  # words of some languages need them
+_JOINERS = "\u200c\u200d"  # needed by words of some languages
 
 
 def clean(text: str, instead: str = "\ufffd") -> str:
-    """Text without characters that are not to be seen: controls, halves of characters, changes of direction.
+    """Replace invisible characters: controls, lone surrogates, changes of text direction.
 
     >>> clean("a\\u202eb\\x00c\\ud800d\\u200ce") == "a\\ufffdb\\ufffdc\\ufffdd\\u200ce"
     True
@@ -24,7 +24,7 @@ def clean(text: str, instead: str = "\ufffd") -> str:
 
 
 def printable(text: str, instead: str = "\ufffd") -> str:
-    """A line to be kept or shown: something else for each character that is not to be seen, or half of one.
+    """Replace every unprintable character of a line.
 
     >>> printable("a\\x1b[31mb\\u202ec", " ")
     'a [31mb c'
@@ -33,7 +33,7 @@ def printable(text: str, instead: str = "\ufffd") -> str:
 
 
 def visible(text: str) -> str:
-    """A text as a terminal may show it: without markers and soft hyphens, with blanks for what is not to be seen.
+    """Make text safe for a terminal: drop link markers and soft hyphens, replace unprintable characters by blanks.
 
     >>> visible("a\x1b[31mb\u202ec \x01d\x02")
     'a [31mb c d'
@@ -43,7 +43,7 @@ def visible(text: str) -> str:
 
 
 def clip(text: str, most: int = 300) -> str:
-    """Text of a bearable length.
+    """Shorten text to `most` characters.
 
     >>> clip("abcdef", 4)
     'abc…'
@@ -53,7 +53,7 @@ def clip(text: str, most: int = 300) -> str:
 
 
 def href(node: str) -> str:
-    """A node as the target of a link: only web addresses have one.
+    """Return a node if it is a web URL that is safe to link to, otherwise an empty string.
 
     >>> href("https://example.org/"), href("javascript:alert(1)")
     ('https://example.org/', '')
@@ -62,7 +62,7 @@ def href(node: str) -> str:
 
 
 def many(number: int, noun: str) -> str:
-    """A number of things.
+    """Format a number with a noun.
 
     >>> many(1, "page"), many(1200, "page"), many(2, "copy"), many(3, "index")
     ('1 page', '1,200 pages', '2 copies', '3 indexes')
@@ -72,7 +72,7 @@ def many(number: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, and never 0% or 100% of what is not nothing or all.
+    """Format a share; only exactly 0 and 1 are shown as 0% and 100%.
 
     >>> percent(0.1234), percent(0.0001), percent(0.9999), percent(0)
     ('12.3%', 'under 0.1%', '99.9%', '0%')
@@ -90,7 +90,7 @@ def score(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time as people say it.
+    """Format a duration.
 
     >>> [seconds(value) for value in (0.0042, 0.42, 4.2, 75, 3700, 90_000)]
     ['4 ms', '0.42 s', '4.2 s', '1 min 15 s', '1 h 2 min', '1 d 1 h']
@@ -104,12 +104,12 @@ def seconds(value: float) -> str:
 
 
 def pause(value: float) -> str:
-    """A pause, or a dash where there was none."""
+    """Format a pause; a dash if there was none."""
     return seconds(value) if 0 < value < math.inf else "–"
 
 
 def size(number: int) -> str:
-    """Bytes as people say them.
+    """Format a number of bytes.
 
     >>> size(999), size(12_345), size(3_400_000)
     ('999 B', '12 kB', '3.4 MB')
@@ -128,7 +128,7 @@ def when(at: float) -> str:
 
 
 def day(at: float) -> str:
-    """A day, in UTC.
+    """Format a day in UTC.
 
     >>> day(0.0)
     '1 January 1970'

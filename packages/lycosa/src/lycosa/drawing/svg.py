@@ -1,4 +1,4 @@
-"""Draw a figure as SVG: `inline` in a page, `svg` as a file. Colours are classes, which figure.css defines."""
+"""Draw figures as SVG: `inline` for a page, `svg` for a file. Colours are CSS classes defined in figure.css."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from markupsafe import Markup, escape
 from lycosa.drawing.figure import Figure, Histogram, Tick, dates, ticks, times
 from lycosa.drawing.formats import clean, clip, seconds, when
 
-LETTER = 6.6  # mean width of a letter at 12 pixels
-COLOURS, DASHES = 7, 4  # classes in figure.css: 28 looks, then they repeat
-MAX_READINGS = 40  # places whose values show under the pointer
+LETTER = 6.6  # mean width of a letter in pixels at font size 12
+COLOURS, DASHES = 7, 4  # classes in figure.css: 28 combinations, then they repeat
+MAX_READINGS = 40  # positions with a tooltip
 
 
 @cache
 def style() -> Markup:
-    """Return the style sheet that a page with figures needs."""
+    """Return the style sheet for pages with figures."""
     return Markup(Path(__file__).with_name("figure.css").read_text(encoding="utf-8"))
 
 
 def inline(figure: Figure, says: str, height: int = 0) -> Markup:
-    """Draw a figure for a page, in two widths of which figure.css shows one; `says` is for screen readers."""
+    """Draw a figure in two widths, one of which figure.css shows; `says` is the text for screen readers."""
     wide, narrow = svg(figure, height=height), svg(figure, 360, height)
     return Markup('<div class="drawing" role="img" aria-label="{}">\n{}\n{}\n</div>').format(clean(says), wide, narrow)
 
 
 def svg(figure: Figure, width: int = 720, height: int = 0, *, alone: bool = False, theme: str = "") -> Markup:
-    """Draw a figure; `alone` as a file, with its title and colours: `theme` is light, dark or empty, the reader's."""
+    """Draw a figure. `alone`: as a file with title and colours. `theme`: light, dark, or empty for the system's."""
     title = _text(figure.title)
     headings = textwrap.wrap(title, width // 10) if alone else []
     parts = [_label(8, 25 + 19 * row, line, "start", "title") for row, line in enumerate(headings)]
@@ -62,7 +62,7 @@ def svg(figure: Figure, width: int = 720, height: int = 0, *, alone: bool = Fals
 
 
 class _Scale:
-    """An axis: which values it spans, and which pixels."""
+    """Linear axis: range of values mapped to pixels."""
 
     start = end = 0.0
 
@@ -99,7 +99,7 @@ def _x_ticks(figure: Figure, x: _Scale, most: int) -> list[Tick]:
 
 
 def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
-    """Return the names of curves, in rows, and where they end."""
+    """Return the legend's elements and its lower edge."""
     if len(figure.curves) < 2:
         return [], top
     parts, left, row = [], 8.0, top + 12
@@ -117,7 +117,7 @@ def _legend(figure: Figure, width: int, top: float) -> tuple[list[str], float]:
 
 
 def _lines(figure: Figure, x: _Scale, y: _Scale, *, readings: bool) -> Iterator[str]:
-    """Yield the curves, the first on top, with gaps where values are missing; their bands; values under the pointer."""
+    """Yield the curves, the first on top, with gaps for missing values, their confidence bands, and tooltips."""
     dotted = all(len(curve.y) <= 12 for curve in figure.curves)
     for place, curve in reversed(list(enumerate(figure.curves))):
         path, dots, pen = "", "", "M"
@@ -136,7 +136,7 @@ def _lines(figure: Figure, x: _Scale, y: _Scale, *, readings: bool) -> Iterator[
 
 
 def _readings(figure: Figure, x: _Scale, y: _Scale) -> Iterator[str]:
-    """Yield what shows under the pointer: the values of all curves at some places."""
+    """Yield tooltips with the values of all curves at some positions."""
     places = [at for at in max((curve.x for curve in figure.curves), key=len, default=()) if _is_drawn(at)]
     places = places[:: max(1, -(-len(places) // MAX_READINGS))]
     known = [(curve, {at: n for n, at in enumerate(curve.x)}) for curve in figure.curves]
@@ -153,7 +153,7 @@ def _readings(figure: Figure, x: _Scale, y: _Scale) -> Iterator[str]:
 
 
 def _bins(figure: Histogram, x: _Scale, y: _Scale) -> Iterator[str]:
-    """Yield stacked counts, and the lines across."""
+    """Yield the stacked bins and the vertical lines."""
     form = {"seconds": seconds, "date": when, "": _number}[figure.unit]
     count = len(figure.curves[0].y)
     edges = [figure.low + (figure.high - figure.low) * place / count for place in range(count + 1)]

@@ -1,8 +1,8 @@
-"""Pages of HTML that load nothing from anywhere: the one place that sets Jinja up.
+"""Jinja environment for self-contained HTML pages.
 
-What templates print is escaped; names and texts were written by strangers, so it is cleaned, too, of characters that
-could rearrange or hide the text around it. Only our own style and scripts go into a page as they are, and a page's
-policy names each script that may run by its digest.
+Output is escaped and stripped of characters that could hide or rearrange text, since names and texts are untrusted.
+Only our own style and scripts are inserted as they are; the content security policy of a page names each script by
+digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lycosa.drawing.svg import inline, style
 
 
 def environment(package: str, *filters: Callable[..., Any], cleaned: bool = True) -> Environment:
-    """Return the templates of a package; `filters` come on top of ours, and `style` is the style sheet of figures."""
+    """Return the template environment of a package, with extra `filters`; `style` is the style sheet of figures."""
     own = Environment(
         loader=PackageLoader(package),
         autoescape=True,

@@ -1,11 +1,10 @@
-"""What a crawl has gathered, for other tools: tables, a web archive, a corpus of plain text.
+"""Export of a crawl's pages: tables, web archives, plain text.
 
-One format, one file, all of the same form: `write(pages, out)` streams a selection of pages into a binary file. A
-million pages need as much memory as a thousand, but for a few dozen bytes a page, which each file accounts for.
+Each format is a function `write(pages, out)` that streams a selection of pages into a binary file. Memory does not grow
+with the content, except for a few dozen bytes per page.
 
-A file goes where it is to go whole or not at all. It grows as FILE.part and takes its name when it is complete and on
-disk; an older FILE stays until then. A failure or Ctrl-C removes the part. One that a killed process left behind is
-taken over, unless someone still writes it.
+Files are written atomically: to FILE.part, which is synced and renamed when complete; an older FILE stays until then.
+On failure or Ctrl-C the part is removed. The part of a killed process is overwritten, unless its lock is held.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ class ExportFormat:
     name: str
     write: Callable[[Selection, IO[bytes]], Written]
     suffixes: tuple[str, ...]
-    opened_by: str  # how to open it; `{}` is the file
-    streams: bool = False  # may go to the output
-    archive: bool = False  # needs the archive
-    versions: str = "current"  # versions of a page by default: "current" or "all"
-    either: bool = False  # `versions` may be chosen
+    opened_by: str  # hint on opening the file `{}`
+    streams: bool = False  # can be written to stdout
+    archive: bool = False  # requires the archive
+    versions: str = "current"  # default: "current" or "all" versions of a page
+    either: bool = False  # `versions` can be chosen
 
 
 FORMATS = {
@@ -57,20 +56,24 @@ FORMATS = {
             streams=True, either=True,
         ),
         ExportFormat("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
-        ExportFormat("warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
+        ExportFormat(
+            "warc", warc_export.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True,
+        ),
         ExportFormat(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),
         ExportFormat("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         ExportFormat("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
-        ExportFormat("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
+        ExportFormat(
+            "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True,
+        ),
     )
 }  # fmt: skip
 
 
 @dataclass(slots=True)
 class Exported:
-    """What was written, where, and how to open it."""
+    """Result of an export."""
 
     form: str
     pages: int
@@ -78,7 +81,7 @@ class Exported:
     size: int
     opened_by: str
     remarks: list[str] = field(default_factory=list)
-    versions: bool = False  # `pages` counts every version of each
+    versions: bool = False  # `pages` counts all versions
 
 
 def export(
@@ -96,11 +99,10 @@ def export(
     stdout: IO[bytes] | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Exported:
-    """Write the pages of a crawl to `out`, or to `stdout` if there is none; `progress` hears of the progress.
+    """Write the pages of a crawl to `out`, or to `stdout` if there is none.
 
-    Of a page that has changed, `versions` are those that count: `current` or `all`. By default a web archive keeps
-    all of them, and everything else is what the pages are now. Relevant is what is worth the crawl's threshold, or
-    another one that is given. With `excel`, a CSV file begins with the mark by which Excel knows that it is UTF-8.
+    `versions` is `current` or `all`; the default is `all` for web archives and `current` otherwise. `threshold`
+    defaults to the crawl's own. `excel` starts a CSV file with a byte order mark, by which Excel recognises UTF-8.
     """
     path = None if out is None or str(out) == "-" else Path(out)
     kind = choose(form, "" if path is None else str(out))
@@ -140,7 +142,7 @@ def export(
 
 
 def _missing(pages: Selection, everything: bool) -> list[str]:
-    """What a user may miss in an export, and why it is not there."""
+    """Return remarks on pages that are missing from the export."""
     remarks = []
     if pages.left_out:
         remarks.append(f"left out: {many(pages.left_out, 'page')} whose owners have opted out")
@@ -161,7 +163,7 @@ def _versions(asked: str, kind: ExportFormat) -> str:
 
 
 def choose(form: str, name: str) -> ExportFormat:
-    """Return the format that is asked for by its name, or by the file's.
+    """Return the format of that name, or the one that fits the file name.
 
     >>> choose("", "reefs.csv.gz").name, choose("text", "reefs.doc").name, choose("", "").name
     ('csv', 'text', 'jsonl')
@@ -200,14 +202,14 @@ def _by_name(name: str) -> ExportFormat:
 
 
 def _spare(path: Path, directory: Path) -> None:
-    """A crawl's own files are no place to export to."""
+    """Raise InputError if the path is one of the crawl's own files."""
     inside = path.parent == directory and path.name.startswith((NAME, CONFIG, "lock"))
     if inside or path == directory or path.is_relative_to(directory / "archive"):
         raise InputError(f"{path} belongs to the crawl itself: choose another FILE with --out")
 
 
 def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
-    """Fill a file, compressed if its name says so; a WARC is already."""
+    """Write the file, gzipped if its name says so; WARC is compressed anyway."""
     if path.suffix.lower() != ".gz" or kind.name == "warc":
         file.write(first)
         return kind.write(pages, file)
@@ -216,20 +218,17 @@ def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], fi
         return kind.write(pages, cast(IO[bytes], packed))
 
 
-# -- where an export goes ------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write; it has its name when the block is left without an error."""
+    """Open a file that is renamed to `path` when the block ends without an error."""
     with _explaining(path):
         if path.exists() and not path.is_file():
             if path.is_dir():
                 raise InputError(f"{path} is a directory: give a file with --out")
-            with open(path, "wb") as device:  # a pipe or a device can't be replaced
+            with open(path, "wb") as device:  # pipes and devices cannot be replaced
                 yield device
             return
-        path = path.resolve()  # what a link points to is replaced, not the link
+        path = path.resolve()  # replaces the target of a symbolic link, not the link
         part = path.with_name(path.name + ".part")
         file = _claim(part)
         try:
@@ -244,7 +243,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _claim(part: Path) -> IO[bytes]:
-    """Open a part for this process alone, empty."""
+    """Open the part for writing and lock it."""
     while True:
         file = open(part, "wb", opener=_open)  # noqa: SIM115 - the caller closes it
         try:
@@ -255,11 +254,11 @@ def _claim(part: Path) -> IO[bytes]:
         if part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat()):
             file.truncate()
             return file
-        file.close()  # the other export has just been finished: what we opened is its FILE now
+        file.close()  # another export has just finished: this is its FILE now
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without emptying: it may be someone else's still."""
+    """Open without truncating: another export may still hold the lock."""
     return os.open(path, flags & ~os.O_TRUNC, 0o666)
 
 

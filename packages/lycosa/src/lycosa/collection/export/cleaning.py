@@ -1,4 +1,4 @@
-"""Text that every reader takes: no control characters, no halves of characters; times as text."""
+"""Text cleaning for exports, and times as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_CHARACTER = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 def clean(text: str) -> str:
-    """Text that is valid in XML, JSON and CSV alike; lines end with a newline, tabs stay.
+    """Return text that is valid in XML, JSON and CSV; line ends become newlines, tabs stay.
 
     >>> clean("reef\\x00s\\r\\n\\ud800")
     'reef s\\n\\ufffd'
@@ -22,7 +22,7 @@ def clean(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """The same on one line.
+    """Clean text and join it to one line.
 
     >>> line(" coral\\n\\treef ")
     'coral reef'
@@ -31,12 +31,12 @@ def line(text: str) -> str:
 
 
 def unmarked(marked: str) -> str:
-    """A page's text without the marks around its links."""
+    """Return the text of a page without link markers."""
     return clean(marked.replace(OPEN, "").replace(CLOSE, "")).strip()
 
 
 def moment(at: float) -> datetime | None:
-    """A time to the millisecond; None for no time at all.
+    """Return a time in UTC, truncated to milliseconds; None for 0.
 
     >>> moment(1_700_000_000.2501).isoformat()
     '2023-11-14T22:13:20.250000+00:00'

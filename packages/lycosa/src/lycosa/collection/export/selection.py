@@ -1,9 +1,9 @@
-"""Which pages are exported: the relevant ones or all of them, each content once or with its copies.
+"""Selection of the pages to export: relevant or all, with or without copies and earlier versions.
 
-What a page is now decides; with `versions`, its earlier ones come along.
+The current version decides whether a page is selected; with `versions`, its earlier versions follow.
 
-The log may grow while it is read. What it held at the beginning is exported, in slices, so that a running crawl's log
-is never held open for long. In memory are one page at a time, the crawl's view, and eight bytes for each page.
+The log may grow while it is read: the export covers the events present at the start, read in slices, so that a running
+crawl is never blocked for long. Memory: the crawl's view, one page at a time, and eight bytes per page.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from lycosa.store.log import VERSIONS
 from lycosa.web.html import ParsedPage
 from lycosa.web.optouts import CHOICES, respected
 
-# SQL: events that found a page's content, another than before or the same
+# SQL condition: events that confirmed or changed a page's content
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 
 
 @dataclass(slots=True)
 class Written:
     pages: int = 0
-    remarks: list[str] = field(default_factory=list)  # pages left out and why
+    remarks: list[str] = field(default_factory=list)  # pages left out, and why
 
 
 class Selection:
-    """The pages of a collection that are asked for, in the log's order; with `only`, that one page."""
+    """Selected pages of a crawl in log order; `only` selects a single page."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Selection:
         self.everything = everything
         self.log = collection.log
         self._tell = progress
-        self.parent = lru_cache(maxsize=16)(self.log.visit)  # those that led to pages come one after the other
+        self.parent = lru_cache(maxsize=16)(self.log.visit)  # pages with the same parent are consecutive
         self.view = collection.view()
         least = -math.inf if everything else collection.threshold
         self._chosen = self.view.current(copies=copies) & (self.view.column("relevance_now") >= least)
@@ -65,19 +65,19 @@ class Selection:
         self.versions = versions and self.looked_again
         self._all_of_it = not only and not respect
         self.left_out = self._leave_out(respect) if respect else 0  # pages whose owners have opted out
-        self.archived = 0  # pages, or versions, that the archive has
+        self.archived = 0  # selected pages, or versions, that are archived
         self._numbers = array("q")
         if self.versions:
             for seq, file in self._select(VERSIONS):
                 self._numbers.append(seq)
                 self.archived += bool(file)
-        else:  # known without reading the log
+        else:
             self._numbers.extend(np.sort(self.view.column("seq")[self._chosen]).tolist())
             self.archived = int(self.view.column("archived")[self._chosen].sum())
         self.total = len(self._numbers)
 
     def divide(self, part: int, parts: int) -> None:
-        """Keep one of so many parts, the first of which is 0."""
+        """Keep only one of several equal parts, counted from 0."""
         if not 0 <= part < parts:
             raise InputError(f"there is no part {part} of {parts}: the first is 0")
         self._numbers = self._numbers[part * self.total // parts : (part + 1) * self.total // parts]
@@ -96,7 +96,7 @@ class Selection:
         return left_out
 
     def _select(self, where: str) -> Iterator[tuple[int, str]]:
-        """Events of all versions that are exported, in order: their numbers, and where their bytes are."""
+        """Yield sequence number and WARC file of the selected pages' events that match a condition."""
         for seq, node, file in self.log.rows("seq, node, file", f"{where} AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(node)
             if vertex >= 0 and self._chosen[vertex]:
@@ -104,15 +104,15 @@ class Selection:
 
     @cached_property
     def _looks(self) -> array[int]:
-        """The numbers of the events, with all versions also of the looks that found nothing new."""
+        """Sequence numbers of the selected events; with versions, revisits without changes as well."""
         return array("q", (seq for seq, _ in self._select(LOOKS))) if self.versions else self._numbers
 
     def pages(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
-        """The pages, or all versions of them, with their numbers in the log."""
+        """Yield the pages, or all their versions, with sequence numbers."""
         return self._visits(self._numbers, doing)
 
     def looks(self, doing: str = "writing") -> Iterator[tuple[int, Visit]]:
-        """The same, and with all versions also the looks that found nothing new."""
+        """Yield the pages and, with versions, revisits without changes."""
         return self._visits(self._looks, doing)
 
     def _visits(self, numbers: array[int], doing: str) -> Iterator[tuple[int, Visit]]:
@@ -122,7 +122,7 @@ class Selection:
         self._tell(doing, self.total, self.total)
 
     def page_assets(self) -> Iterator[tuple[int, Visit]]:
-        """What was fetched so that these pages can be shown: by which page it was first needed decides."""
+        """Yield the archived page assets that a selected page was the first to need."""
         for seq, visit in self.log.numbered("kind = 'asset' AND file != '' AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
             if isinstance(visit, Visit) and (self._all_of_it or (vertex >= 0 and self._chosen[vertex])):
@@ -132,19 +132,19 @@ class Selection:
         return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._chosen)]
 
     def holds(self, seq: int) -> bool:
-        """Whether an event of the log is among the pages, or the looks at them."""
+        """Return whether an event is among the selected pages or their revisits."""
         at = bisect_left(self._looks, seq)
         return at < len(self._looks) and self._looks[at] == seq
 
     def read(self, visit: Visit) -> tuple[ParsedPage, str]:
-        """A page as its archived bytes tell it, and their content type; empty where nothing is archived."""
+        """Return an archived page and its content type; empty if nothing is archived."""
         exchange = self.collection.exchange(visit)
         kind = "" if exchange is None else exchange.header("content-type")
         return self.collection.document(visit, exchange), kind
 
 
 class ExportedPage:
-    """A page, or a version of one, that is written: what its columns are made of, each read when it is asked for."""
+    """A page or version to export; columns that need the archive or other events are computed on demand."""
 
     def __init__(self, pages: Selection, seq: int, visit: Visit) -> None:
         self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place
@@ -155,19 +155,19 @@ class ExportedPage:
 
     @cached_property
     def source(self) -> tuple[str, str]:
-        """The page whose link led to it, and the words of that link; empty where the log does not tell."""
+        """URL of the page whose link led here, and the anchor text; empty if unknown."""
         source = self.pages.view.source(self.pages.parent, self.visit.node)
         return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
 
     @cached_property
     def fate(self) -> PageFate:
-        """What has become of it by now."""
+        """Current state of the page."""
         page = self.pages.view.page(self.visit.node) if self.pages.looked_again else None
         return (page.fate if page is not None else None) or PageFate("stands", self.visit.started)
 
     @property
     def version(self) -> int:
-        """Which version of its page it is, from 1."""
+        """Version number, from 1."""
         if not self.pages.looked_again:
             return 1
         earlier = f"node = ? AND seq <= ? AND {VERSIONS}"

@@ -1,9 +1,8 @@
-"""The table of pages: the same rows as JSON Lines, CSV or Parquet.
+"""Export as a table: JSON Lines, CSV or Parquet.
 
-CSV (RFC 4180) is safe for spreadsheets: the other tables are exact, this one is careful. Pages are written by
-strangers. A cell that begins like a formula would be run by a spreadsheet, so it gets an apostrophe in front. A cell
-holds 32,767 characters there, and Python's own reader refuses 131,072: longer text is cut. Parquet, by pyarrow, has
-real timestamps, zstd, and row groups of bounded size.
+CSV (RFC 4180) is made safe for spreadsheets, the other formats are exact: cells that start like a formula get a leading
+apostrophe, and text is cut at 32,767 characters, the limit of a cell. Parquet is written by pyarrow with timestamps,
+zstd compression and row groups of bounded size.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from lycosa.collection.export.selection import ExportedPage, Selection, Written
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 
-# of all formats with columns; unknown text is empty, an unknown number or time None
+# Columns of all table formats. Unknown text is empty, an unknown number or time None.
 COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "url": (str, lambda page: clean(page.visit.node)),
     "title": (str, lambda page: line(page.visit.title)),
@@ -54,10 +53,10 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "pages": (int, lambda page: _number(page.document[0].about.get("pages", ""))),
 }
 
-# read from the archive, page by page
+# Columns read from the archive.
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
-CELL = 32_767  # characters in a cell of a spreadsheet
-GROUP = 8_000_000  # characters in memory while a row group is written
+CELL = 32_767  # characters in a spreadsheet cell
+GROUP = 8_000_000  # characters in memory per row group
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
@@ -66,7 +65,7 @@ def _number(told: str) -> int | None:
 
 
 def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each page, or for each version; columns of text that nobody wants are empty."""
+    """Yield a row for each page or version; the columns in `without` are empty."""
     unknown = {name: "" if COLUMNS[name][0] is str else None for name in without}
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
@@ -74,7 +73,7 @@ def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, 
 
 
 def written(pages: Selection) -> Written:
-    """How many rows there are, and what is missing in them."""
+    """Return the number of rows and remarks on missing text."""
     done = Written(pages.total)
     if missing := pages.total - pages.archived:
         done.remarks.append(f"no text for {many(missing, 'page')}: the crawl kept no archive (--no-archive)")
@@ -105,7 +104,7 @@ def write_csv(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def cell(value: Any) -> Any:
-    """A value as a cell.
+    """Return a value as a CSV cell.
 
     >>> cell("=HYPERLINK(1)"), cell(True), cell(-1.5), cell(None)
     ("'=HYPERLINK(1)", 'true', -1.5, None)

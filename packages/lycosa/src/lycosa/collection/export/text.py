@@ -1,12 +1,11 @@
-"""A corpus of plain text, or of Markdown: the main parts of the pages, each once.
+"""Export of main texts, without near-duplicates, as plain text or Markdown.
 
-In plain text every line is a paragraph, a heading or a row of a table; in one file, a blank line stands between pages.
-In Markdown a page begins with its title and address, and a rule stands between pages.
+Plain text: each line is a paragraph, heading or table row; pages are separated by a blank line. Markdown: each page
+starts with title and URL; pages are separated by a rule.
 
-Near-duplicates are left out: fingerprints propose, words decide. Simhashes that differ in at most 4 of 64 bits would
-drop too much by themselves: on one topic, pages share their frequent words, and those make the fingerprint. Of 85 pairs
-that they proposed among 5,462 encyclopedia articles, 17 were copies; Fish and Fishing were not. So the words of both
-pages are compared, three at a time (Broder 1997). In memory are 16 bytes a page.
+Near-duplicates are proposed by fingerprint and confirmed by comparing word trigrams (Broder 1997). Simhashes that
+differ in at most 4 of 64 bits are not enough: pages on one topic share their frequent words. Of 85 pairs proposed among
+5,462 encyclopedia articles, only 17 were copies. Memory: 16 bytes per page.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from lycosa.drawing.formats import many
 from lycosa.text.fingerprint import NEAR
 from lycosa.web.html import CLOSE, OPEN, ParsedPage
 
-ALIKE = 0.8  # share of runs of three words in common: a copy with 2 % of its words changed has .89
+ALIKE = 0.8  # Jaccard similarity of word trigrams; a copy with 2 % of its words changed has 0.89
 MOST_WORDS, MOST_PROPOSED = 20_000, 5
 _LINK = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
 _WORD = re.compile(r"\w")
@@ -48,9 +47,9 @@ def write_markdown(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def markdown(visit: Visit, document: ParsedPage, text: str) -> str:
-    """A page as Markdown: title, address, and its main part with headings.
+    """Format a page as Markdown: title, URL, and main text with headings.
 
-    >>> page = Document("Reefs", main="Where\\n- in the sea", headings="Where")
+    >>> page = ParsedPage("Reefs", main="Where\\n- in the sea", headings="Where")
     >>> print(markdown(Visit("http://a.test/", "page", "ok", 1), page, page.main), end="")
     # Reefs
     <BLANKLINE>
@@ -75,7 +74,7 @@ def _escaped(text: str) -> str:
 
 
 def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, ParsedPage, str]]:
-    """Pages with prose that no earlier page had; the others are counted."""
+    """Yield pages with text, without near-duplicates; add remarks on the others to `done`."""
     repeats = Repeats(lambda seq: prose(pages.read(pages.log.visit(seq))[0]))
     bare = copies = 0
     for seq, visit in pages.pages():
@@ -95,19 +94,19 @@ def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, ParsedPage,
 
 
 class Repeats:
-    """Tells which texts repeat an earlier one; `text_of` reads that again by its key."""
+    """Near-duplicate detection; `text_of` returns an earlier text by its key."""
 
     def __init__(self, text_of: Callable[[int], str]) -> None:
         self._prints, self._keys = array("Q"), array("q")
         self._earlier = lru_cache(maxsize=8)(lambda key: _runs(text_of(key)))
 
     def is_new(self, key: int, fingerprint: int, text: str) -> bool:
-        """Whether a text is worth keeping; if so, it is remembered. Without a fingerprint it always is."""
+        """Return whether a text is new, and remember it if so. Texts without a fingerprint always are."""
         if not fingerprint:
             return True
         if near := self.near(fingerprint)[:MOST_PROPOSED]:
             runs = _runs(text)
-            least = ALIKE if len(text.split()) >= 50 else 1.0  # shorter texts are copies only if they are the same
+            least = ALIKE if len(text.split()) >= 50 else 1.0  # shorter texts are duplicates only if identical
             if any(_resemblance(runs, self._earlier(other)) >= least for other in near):
                 return False
         self._prints.append(fingerprint)
@@ -115,7 +114,7 @@ class Repeats:
         return True
 
     def near(self, fingerprint: int) -> list[int]:
-        """The keys of pages at a small distance, nearest first. All are compared: a million take 5 ms."""
+        """Return the keys of texts with a similar fingerprint, nearest first (5 ms for a million texts)."""
         apart = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
         near = np.flatnonzero(apart <= NEAR)
         return [self._keys[at] for at in near[np.argsort(apart[near], kind="stable")].tolist()]
@@ -126,7 +125,7 @@ def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
 
 
 def _runs(text: str) -> frozenset[int]:
-    """The runs of three words in a text, as hashes."""
+    """Return hashes of the word trigrams of a text."""
     words = text.lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
     if len(words) < 3:
         return frozenset([hash(tuple(words))])
@@ -134,9 +133,9 @@ def _runs(text: str) -> frozenset[int]:
 
 
 def prose(document: ParsedPage) -> str:
-    """What a page says in its main part, a paragraph a line; nothing of one that only links elsewhere.
+    """Return the main text of a page, one line per paragraph; empty for a page of nothing but links.
 
-    >>> prose(Document(marked="\\x01Home\\x02\\n\\n  Reefs   bleach, see \\x01here\\x02. \\n\\n"))
+    >>> prose(ParsedPage(marked="\\x01Home\\x02\\n\\n  Reefs   bleach, see \\x01here\\x02. \\n\\n"))
     'Home\\nReefs bleach, see here.'
     """
     if OPEN in document.marked and not _WORD.search(_LINK.sub("", document.marked)):
@@ -146,9 +145,9 @@ def prose(document: ParsedPage) -> str:
 
 
 def write_records(pages: Selection, out: IO[bytes]) -> Written:
-    """Write the records that a crawl of a search form has found: an address a line, its title after a tab, each once.
+    """Write the records found by crawling a search form: URL, tab, title; each URL once.
 
-    In memory are the addresses.
+    The URLs are kept in memory.
     """
     addresses: set[str] = set()
     for _, visit in pages.pages():

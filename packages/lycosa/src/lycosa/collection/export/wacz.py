@@ -1,11 +1,11 @@
-"""WACZ 1.1.1: a web archive in one ZIP that ReplayWeb.page opens, with an index and a list of pages.
+"""Export as WACZ 1.1.1: a web archive in a ZIP file that ReplayWeb.page opens, with an index and a list of pages.
 
-1. archive    the WARC, stored as it is, so that a reader can seek in it
-2. indexes    where each URL is (CDXJ), sorted, in compressed blocks, and the first line of each block
-3. pages      what a person can choose from
-4. package    names, sizes and hashes of all that, and the hash of this
+1. archive    the WARC file, stored uncompressed for random access
+2. indexes    sorted CDXJ of all URLs in compressed blocks, and the first line of each block
+3. pages      list of pages for the reader
+4. package    names, sizes and hashes of these files, and the hash of this list
 
-In memory are the lines of the index, about 300 bytes a page.
+Memory: the lines of the index, about 300 bytes per page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lycosa.collection.export.selection import Selection, Written
 from lycosa.store.cdxj import format_digest
 from lycosa.version import SOFTWARE
 
-BLOCK = 1024  # lines in a block of the index, which a reader fetches to find a URL
+BLOCK = 1024  # lines per index block, which a reader fetches to look up a URL
 _ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
 
 
@@ -37,19 +37,16 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
     copied, index = 0, list[bytes]()
     with ZipFile(out, "w") as zipped:
         package = _Package(zipped)
-        # 1. archive
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
             for record in warc_export.copy(pages, entry.write, _ARCHIVE):
                 copied += record.visit.kind != "asset"
-                if record.visit.status != 304:  # nothing to be seen there that the version before does not show
+                if record.visit.status != 304:  # a 304 shows nothing that the previous version does not
                     index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
-        # 2. indexes
         summary = [f'!meta 0 {{"format": "cdxj-gzip-1.0", "filename": "{_INDEX}"}}\n'.encode()]
         with package.entry(f"indexes/{_INDEX}", huge=True) as entry:
             summary += _blocks(iter(sorted(index)), entry)
         with package.entry("indexes/index.idx", deflated=True) as entry:
             entry.write(b"".join(summary))
-        # 3. pages
         with package.entry("pages/pages.jsonl", deflated=True, huge=True) as entry:
             entry.write(_line(format="json-pages-1.0", id="pages", title="All Pages"))
             for seq, visit in pages.pages("listing pages"):
@@ -57,13 +54,12 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
                     when = iso(datetime.fromtimestamp(int(visit.started), UTC), "seconds")
                     title = line(visit.title) or visit.node
                     entry.write(_line(id=str(seq), url=visit.node, ts=when, title=title))
-        # 4. package
         package.seal(line(pages.collection.options.subject))
     return warc_export.told(pages, copied)
 
 
 class _Entry:
-    """A file of the package while it is written: counted and hashed in passing."""
+    """File in the package that counts and hashes its content."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -77,7 +73,7 @@ class _Entry:
 
 
 class _Package:
-    """A ZIP and what it will say of its files."""
+    """ZIP file with the metadata of its entries."""
 
     def __init__(self, zipped: ZipFile) -> None:
         self._zipped = zipped
@@ -85,12 +81,12 @@ class _Package:
 
     @contextmanager
     def entry(self, path: str, *, deflated: bool = False, huge: bool = False) -> Iterator[_Entry]:
-        """Write a file; a huge one may have more than 2 GB."""
+        """Open an entry for writing; `huge` allows more than 2 GB."""
         info = ZipInfo(path, time.gmtime()[:6])
         info.compress_type = ZIP_DEFLATED if deflated else ZIP_STORED
         if huge:
-            # Room for sizes of 64 bits makes the file's own header longer than the directory tells. ReplayWeb.page
-            # looks there only if the directory has an extra field, too: the time of writing serves.
+            # ZIP64 sizes make the local header longer than the directory says. ReplayWeb.page reads the local header
+            # only if the directory entry has an extra field, so add one: the modification time.
             info.extra = struct.pack("<HHBI", 0x5455, 5, 1, int(time.time()) & 0xFFFFFFFF)
         with self._zipped.open(info, "w", force_zip64=huge) as file:
             entry = _Entry(file)
@@ -136,7 +132,7 @@ def _line(**fields: Any) -> bytes:
 
 
 def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
-    """Write the index block by block, each a gzip member; a line for each, with what it begins with and where it is."""
+    """Write the index in gzipped blocks; yield for each its first key and position."""
     while block := list(islice(lines, BLOCK)):
         packed = gzip.compress(b"".join(block), mtime=0)
         place = {
@@ -149,7 +145,7 @@ def _blocks(lines: Iterator[bytes], entry: _Entry) -> Iterator[bytes]:
 
 
 def surt(url: str) -> str:
-    """A URL in the order in which names nest, as ReplayWeb.page looks it up: neighbours on the web are neighbours here.
+    """Return a URL with its host reversed, as a sort key in the form that ReplayWeb.page looks up.
 
     >>> surt("http://www.Example.org:8080/Reefs/?b=2&a=1")
     'org,example:8080)/reefs/?a=1&b=2'

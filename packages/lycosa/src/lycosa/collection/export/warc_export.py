@@ -1,11 +1,10 @@
-"""WARC 1.1: the records of the exported pages, copied byte for byte.
+"""Export as WARC 1.1: the records of the exported pages, copied byte for byte.
 
-A page that the archive keeps as a revisit, because its body had come before, stays one if the record with the body is
-exported, too; otherwise it becomes a response again. All versions of a page are copied unless only the current one is
-asked for, and the looks without changes: a record that says "not modified" needs the version that it refers to,
-and is left out where that is not archived. The warcinfo of each source file comes along, since the records
-name it. Requests follow their responses. What pages need to be shown (`--page-assets`) comes behind them. robots.txt,
-redirects and failures of pages stay behind.
+A revisit record stays one if the record with its body is exported too; otherwise it becomes a response with the body.
+Unless only current versions are exported, all versions of a page are copied, and revisits without changes too: a "not
+modified" record needs the version that it refers to and is dropped if that is not archived. The warcinfo record of each
+source file is copied, since its records refer to it. Requests follow their responses; page assets (`--page-assets`)
+come last. robots.txt, redirects and failures are not exported.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ _REVISIT_FIELDS = re.compile(rb"(?:WARC-Profile|WARC-Refers-To[\w-]*): [^\r\n]*\
 
 @dataclass(slots=True)
 class Copied:
-    """The records of a page, as they lie in the new file."""
+    """A copied page and the position of its records in the new file."""
 
     visit: Visit
     offset: int
     length: int  # of the response; its request follows
     revisit: bool
     kind: str  # content type of the response
-    entries: list[cdxj.CdxjEntry]  # of a rendered page: the DOM, the answer, and what the browser fetched
+    entries: list[cdxj.CdxjEntry]  # for a rendered page: the DOM, the response, and requests of the browser
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
-    """Write the records of all pages that are archived."""
+    """Write the records of all archived pages."""
     copied = 0
     for record in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
         copied += record.visit.kind != "asset"
@@ -53,7 +52,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
 
 
 def told(pages: Selection, copied: int) -> Written:
-    """What came of it, when so many records were copied."""
+    """Return the result, given the number of copied records."""
     done = Written(pages.archived)
     if missing := pages.total - pages.archived:
         done.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
@@ -63,7 +62,7 @@ def told(pages: Selection, copied: int) -> Written:
 
 
 def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterator[Copied]:
-    """Put the records into a file, and say where each page is."""
+    """Copy the records with `put`; yield the position of each page."""
     offset = 0
 
     def add(record: bytes) -> int:
@@ -102,7 +101,7 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
 
 
 def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes) -> bool:
-    """Whether the record that has a revisit's body is among those that are copied."""
+    """Return whether the record with the body of a revisit is exported."""
     match = re.search(rb"\r\nWARC-Refers-To-Target-URI: ([^\r\n]*)", head)
     if match is None:
         return False
@@ -114,7 +113,7 @@ def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes)
 
 
 def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
-    """Whether the version that still stood, when a server said so, is among those that are copied."""
+    """Return whether the version that a 304 response confirmed is exported."""
     return any(
         isinstance(other, Visit) and other.started == visit.follows and pages.holds(number)
         for number, other in pages.log.numbered("node = ? AND file != ''", given=(visit.node,))
@@ -122,7 +121,7 @@ def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
 
 
 def _as_response(head: bytes, http: bytes, body: bytes) -> bytes:
-    """A revisit with the body that it refers to: the same record, told in full."""
+    """Turn a revisit record into a response record with the body."""
     block = http + b"\r\n\r\n" + body
     fields = _REVISIT_FIELDS.sub(b"", head + b"\r\n").replace(b"WARC-Type: revisit", b"WARC-Type: response")
     fields = re.sub(rb"(?<=\r\nContent-Length: )\d+", str(len(block)).encode(), fields)

@@ -1,11 +1,9 @@
-"""`lycosa report`: a crawl told on one page of HTML, which needs nothing but itself.
+"""`lycosa report`: a crawl as one self-contained HTML page.
 
-`gather` reads the figures out of a crawl's view, and single visits by their numbers, for the pages that are shown;
-`render` makes the page of them, which loads nothing from anywhere.
+`gather` reads the figures from the crawl's view, and single visits for the pages shown; `render` formats them.
 
-Titles, anchors and addresses were written by strangers. Everything that the template prints is escaped, and cleaned of
-characters that could rearrange or hide the text around it; only web addresses become links; and the page's own policy
-lets no script run but the one that belongs to it.
+Titles, anchors and URLs are untrusted. All output is escaped and stripped of characters that could hide or rearrange
+text; only web URLs become links; the page's content security policy allows no script but its own.
 """
 
 from __future__ import annotations
@@ -40,15 +38,15 @@ from lycosa.revisit.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
-BEST, CARDS, HOSTS = 50, 300, 60  # rows of the lists
-PATHS = 12  # relevant pages whose ways are drawn: more can't be taken in
+BEST, CARDS, HOSTS = 50, 300, 60  # maximum rows of the lists
+PATHS = 12  # relevant pages whose paths are drawn
 
 _WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
 
 @cache
 def _templates() -> Environment:
-    """Made once, as compiling them takes half a second."""
+    """Compile the templates, which takes half a second, once."""
     return environment("lycosa.collection.report", asked)
 
 
@@ -60,7 +58,7 @@ def render(report: ReportFigures) -> str:
 
 
 def asked(threshold: float) -> str:
-    """What a find has to score.
+    """Describe the threshold.
 
     >>> asked(0.1), asked(1e-9)
     ('0.10 or more', 'above 0')
@@ -69,11 +67,8 @@ def asked(threshold: float) -> str:
     return f"{score(threshold)} or more" if spoken.endswith("more") else spoken
 
 
-# -- the figures ----------------------------------------------------------------------------------------------------
-
-
 def gather(collection: CrawlDirectory) -> ReportFigures:
-    """All figures of a crawl, also while it runs: what is recorded after this began is left out."""
+    """Return all figures of a crawl. Events recorded after the start of this call are ignored."""
     options = collection.options
     report = ReportFigures(
         directory=str(collection.path),
@@ -124,13 +119,13 @@ def gather(collection: CrawlDirectory) -> ReportFigures:
 
 
 def _learned(collection: CrawlDirectory) -> list[str]:
-    """The weightiest terms of a topic that was learned from examples or read from a file."""
+    """Return the most important terms of a topic learned from examples or read from a file."""
     learned = collection.log.setting("learned", {})
     return sorted(learned, key=lambda term: (-learned[term], term))[:12]
 
 
 def _best(collection: CrawlDirectory, view: CrawlView, any_relevant: bool) -> list[int]:
-    """The best of the relevant pages; where there are none, the pages that came closest."""
+    """Return the best relevant pages, or if there are none, the pages of highest relevance."""
     line = collection.threshold if any_relevant else 0.0
     best = best_of(collection, BEST, at_least=line, first_versions=True)
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
@@ -162,7 +157,7 @@ def _tell_rest(report: ReportFigures, collection: CrawlDirectory, cards: Cards) 
 
 
 def _freshness(collection: CrawlDirectory) -> Freshness | None:
-    """What looking again has brought; None where nobody has."""
+    """Return statistics of revisits, or None if there were none."""
     view = collection.view()
     looks = view.tally.looks
     if not looks.count:
@@ -191,7 +186,7 @@ def _title(collection: CrawlDirectory, node: str) -> str:
 
 
 def _options(options: Options) -> list[tuple[str, str, str]]:
-    """What differs from the defaults: the option, its value, what it means."""
+    """Return name, value and help of each option that differs from its default."""
     differing = []
     for item in fields(options):
         value = getattr(options, item.name)

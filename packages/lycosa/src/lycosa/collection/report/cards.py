@@ -1,4 +1,4 @@
-"""Single pages out of the log: their titles, why they were fetched, the ways that led to them."""
+"""Pages shown in the report: title, origin, and the path that led there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 
-CLIP = 300  # letters of a title or anchor: a page may call itself anything
-ENDS = 8  # pages at either end of a long way without relevant pages
+CLIP = 300  # characters kept of a title or an anchor
+ENDS = 8  # pages shown at each end of a long path without relevant pages
 
 
 class Cards:
-    """Makes cards of vertices, by reading their visits again: a few hundred, so it may take a moment each."""
+    """Builds the cards of some hundred pages by reading their visits from the log."""
 
     def __init__(self, collection: CrawlDirectory, depth: NDArray[np.int32], marks: Sequence[Highlight] = ()) -> None:
         self.collection = collection
@@ -59,7 +59,7 @@ class Cards:
         return card
 
     def tell_since(self, card: Card) -> None:
-        """What has become of a page since it was found."""
+        """Set the state of the page since it was fetched."""
         page = self.view.page(card.node)
         fate = page.fate if page is not None else None
         if fate is not None and fate.state != "stands":
@@ -68,14 +68,14 @@ class Cards:
             card.since, card.since_when = "changed", fate.changed
 
     def _explain(self, card: Card, vertex: int) -> None:
-        """Where its address was first seen; redirects on the way are passed over."""
+        """Set the origin of the page, skipping redirects."""
         if self._kind[vertex] == SITEMAP:
             card.origin = "start"
             return
         via, source = self.view.way_in(card.node), self.view.source(self.read, card.node)
         card.redirected = via >= 0 and self.read(via).outcome == "redirect"
         if source is None:
-            start = self.view.nodes[self.view.trail(vertex)[0]]  # it, or a redirect that led to it
+            start = self.view.nodes[self.view.trail(vertex)[0]]  # it, or a redirect to it
             card.origin = "seed" if self.view.graph.is_seed(start) else "unknown"
             return
         parent, link = source
@@ -86,18 +86,18 @@ class Cards:
             card.parent_number = int(self._number[self.view.graph.vertex(parent.node)])
 
     def _excerpt(self, visit: Visit) -> list[tuple[str, bool]]:
-        """The passage of its text that says most of the topic, in pieces."""
+        """Return the passage with most of the topic's words, split at its highlights."""
         try:
             text = said(self.collection.document(visit))
-        except (StoreError, OSError):  # a report is of use without its archive, too
+        except (StoreError, OSError):  # the report works without the archive
             return []
         regex = self.collection.options.regex
         marks = pattern_marks(regex, text) if regex else self.marks
-        passage = snippet(text, marks, 240)  # letters
+        passage = snippet(text, marks, 240)  # characters
         return pieces(passage) if passage.spans else []
 
     def tree(self, best: Sequence[int]) -> list[PathBranch]:
-        """The ways from the seeds to some finds, the best first, merged where they run together."""
+        """Return the paths from the seeds to the best pages as a forest; common beginnings are merged."""
         rank = {vertex: number for number, vertex in enumerate(best, 1)}
         children: dict[int, list[int]] = {}
         roots: list[int] = []
@@ -125,7 +125,7 @@ class Cards:
 
 
 def pieces(passage: Snippet) -> list[tuple[str, bool]]:
-    """A passage cut where its marks begin and end.
+    """Split a passage at its highlights.
 
     >>> pieces(Snippet("All about coral.", [(10, 15)]))
     [('All about ', False), ('coral', True), ('.', False)]
@@ -138,23 +138,23 @@ def pieces(passage: Snippet) -> list[tuple[str, bool]]:
 
 
 def topic_marks(options: Options, learned: Sequence[str]) -> list[Highlight]:
-    """What marks the topic in a text: the beginnings of its words, or of the terms it has learned.
+    """Return highlights for the words of the topic, or for the terms it has learned.
 
     >>> [mark.words for mark in topic_marks(Options(topic="the coral reefs"), ())]
     [('the',), ('coral',), ('reef',)]
     """
     words = cut(options.topic) or [term for term in learned if term]
-    # A plural marks its singular, too; a letter or two would mark anything.
+    # A plural also highlights its singular; prefixes of one or two letters match too much.
     stems = dict.fromkeys(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
     chosen = [stem for stem in stems if len(stem) > 2 or not stem.isascii()]
     return [Highlight((stem,), prefix=True, group=number) for number, stem in enumerate(chosen)]
 
 
 def pattern_marks(regex: str, text: str) -> list[Highlight]:
-    """For a topic that is a pattern: the words of its first match."""
+    """Return the highlight of a regular expression's first match."""
     try:
-        match = re.search(regex, text[:100_000], re.IGNORECASE)  # letters of a page in which a pattern is looked for
-    except re.error:  # crawl.toml was changed since
+        match = re.search(regex, text[:100_000], re.IGNORECASE)  # characters searched
+    except re.error:  # crawl.toml was edited since
         return []
     words = tuple(cut(match.group())) if match else ()
     return [Highlight(words)] if words else []

@@ -1,4 +1,4 @@
-"""What the report tells, as plain values: gathered from the log, drawn by the template."""
+"""Data of the report, and its charts."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from lycosa.revisit.ledger import Told
 class Card:
     node: str
     title: str
-    number: int  # place in the order in which pages were fetched, from 1
+    number: int  # position in the order in which pages were fetched, from 1
     relevance: float
     found: bool
     priority: float  # when it was picked; infinite for seeds
-    depth: int  # links between it and the nearest seed, -1 if none leads there
+    depth: int  # links from the nearest seed, -1 if unreachable
     origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
     parent: str = ""
     parent_title: str = ""
@@ -38,43 +38,43 @@ class Card:
     redirected: bool = False  # the link led here through a redirect
     host: str = ""
     same_as: str = ""
-    since: str = ""  # "vanished", "moved" or "changed"; empty where nothing has
+    since: str = ""  # "vanished", "moved", "changed", or empty
     since_when: float = 0.0
-    # words of its text in pieces; True: words of the topic
+    # Pieces of its text; True for words of the topic.
     excerpt: list[tuple[str, bool]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class PathStep:
-    """A page on the way from a seed to the best finds."""
+    """A page on the path from a seed to the best pages."""
 
     card: Card
-    rank: int = 0  # among the best relevant pages, from 1; 0 for a page that is only passed through
-    left_out: int = 0  # pages between this one and the next that are not shown
+    rank: int = 0  # among the best relevant pages, from 1; 0 for other pages on the path
+    left_out: int = 0  # pages after this one that are not shown
 
 
 @dataclass(slots=True)
 class PathBranch:
-    """A stretch of the way without a fork, and the branches it ends in."""
+    """Part of a path without forks, and the branches that follow it."""
 
     stops: list[PathStep]
     branches: list[PathBranch] = field(default_factory=list)
 
     @property
     def relevant(self) -> int:
-        """The best finds that lie on it."""
+        """Number of best pages on it."""
         return sum(stop.rank > 0 for stop in self.stops) + sum(branch.relevant for branch in self.branches)
 
     @property
     def stretches(self) -> list[list[PathStep]]:
-        """Its stops one by one, but those in the middle of a long way between finds together."""
+        """Steps one by one, with the middle of a long stretch between best pages grouped."""
         stretches: list[list[PathStep]] = []
         passed: list[PathStep] = []
         for stop in [*self.stops, None]:
             if stop is not None and not stop.rank:
                 passed.append(stop)
                 continue
-            if len(passed) > 5:  # pages in a row that are only passed through and still shown one by one
+            if len(passed) > 5:  # consecutive pages that are still shown one by one
                 stretches += [passed[:1], passed[1:-1], passed[-1:]]
             else:
                 stretches += [[stop] for stop in passed]
@@ -86,13 +86,13 @@ class PathBranch:
 
 @dataclass(slots=True)
 class Upcoming:
-    """A link that waits, near the top."""
+    """A link near the top of the frontier."""
 
     node: str
     priority: float
-    # name, value, and share of the largest part that is shown: the length of its bar
+    # Name, value, and share of the largest value shown (the length of its bar).
     terms: list[tuple[str, float, float]] = field(default_factory=list)
-    rest: int = 0  # smaller terms that are not shown
+    rest: int = 0  # number of smaller terms not shown
     parent: str = ""
     parent_title: str = ""
     anchor: str = ""
@@ -102,7 +102,7 @@ class Upcoming:
 @dataclass(slots=True)
 class Outlook:
     waiting: int
-    arm: str = ""  # of a bandit: the arm whose order it is
+    arm: str = ""  # arm of the bandit strategy whose order it is
     links: list[Upcoming] = field(default_factory=list)
 
     @property
@@ -114,20 +114,20 @@ class Outlook:
 class Freshness:
     looks: int
     last: float
-    sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes, and how often each was met
+    sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes and their counts
     returned: int = 0
-    new: int = 0  # pages that were fetched for the first time meanwhile
+    new: int = 0  # pages fetched for the first time by a refresh
     chart: Histogram | None = None
     latest: list[Told] = field(default_factory=list)
-    # address, title, what became of it, since when, and where it is now
+    # URL, title, state, since when, new URL
     gone: list[tuple[str, str, str, float, str]] = field(default_factory=list)
     gone_count: int = 0
-    # address, title, changes, looks, and the last change
+    # URL, title, changes, revisits, time of the last change
     restless: list[tuple[str, str, int, int, float]] = field(default_factory=list)
 
     @property
     def changed(self) -> int:
-        """Changes that a reader would want to know of."""
+        """Number of significant content changes."""
         return sum(count for sort, count in self.sorts if sort not in ("vanished", "moved", "cosmetic"))
 
     def count(self, sort: str) -> int:
@@ -142,14 +142,14 @@ class ReportFigures(Figures):
     budget: int
     worded: bool = False  # the subject is words, not a pattern or a name
     requests: int = 0
-    spent: str = ""  # what the requests were spent on, in words
+    spent: str = ""  # requests by purpose, in words
     size: int = 0
     began: float = 0.0
-    seconds: float = 0.0  # spent crawling, without the time between runs
+    seconds: float = 0.0  # time spent crawling, without gaps between runs
     runs: int = 0
     archived: bool = True
-    recovered: int = 0  # pages that came at a later attempt
-    scoreless: int = 0  # pages with nothing of the topic
+    recovered: int = 0  # pages fetched at a later attempt
+    scoreless: int = 0  # pages of relevance 0
     copied: int = 0
     curve: HarvestChart | None = None
     scores: Histogram | None = None
@@ -159,15 +159,15 @@ class ReportFigures(Figures):
     hosts: list[HostTally] = field(default_factory=list)
     host_count: int = 0
     causes: list[Cause] = field(default_factory=list)
-    # kind of request, how often, and how often it failed
+    # Kind of request, count, failures.
     kinds: list[tuple[str, int, int]] = field(default_factory=list)
     languages: list[tuple[str, int, int]] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    # address and title of a page that others repeat, how many, and one of them
+    # URL and title of a page with copies, their number, and one of them.
     copies: list[tuple[str, str, int, str]] = field(default_factory=list)
     traps: bool = True
-    outlook: Outlook | None = None  # None where nothing waits, or it was not asked for
-    freshness: Freshness | None = None  # None where no page was looked at again
+    outlook: Outlook | None = None  # None if the frontier is empty or was not read
+    freshness: Freshness | None = None  # None without revisits
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
@@ -176,26 +176,26 @@ class ReportFigures(Figures):
 
     @property
     def place(self) -> str:
-        """The directory as a command line takes it."""
+        """The directory, quoted for a shell."""
         return shlex.quote(self.directory)
 
     @property
     def any_score(self) -> bool:
-        """Whether whatever scores is a find: the space itself gave the scores."""
+        """True if every page above 0 is relevant, because the space itself provides the relevances."""
         return 0 < self.threshold < NOTHING
 
     @property
     def more(self) -> str:
-        """What a resumed crawl needs besides: a larger budget, if that is what ended it."""
+        """Option for a larger budget if the budget ended the crawl, otherwise empty."""
         return larger(self.ending, self.budget, self.pages, self.requests)
 
     def trusting(self, held: Held) -> str:
-        """The command that fetches what was held back."""
+        """Return the command that fetches a group of held links."""
         return f"lycosa resume {self.place} --trust {shlex.quote(held.where)}{self.more}"
 
     @property
     def path_count(self) -> int:
-        """Finds to which ways are drawn."""
+        """Number of best pages whose paths are drawn."""
         return sum(branch.relevant for branch in self.branches)
 
     @property
@@ -203,33 +203,29 @@ class ReportFigures(Figures):
         return max(0, self.host_count - sum(host.pages > 0 for host in self.hosts))
 
     def figure(self, name: str) -> int:
-        """The number of a figure, counting those that there are."""
+        """Return the number of a figure among those shown."""
         chart = self.freshness is not None and self.freshness.chart
         there = {"curve": self.relevant, "changes": chart, "scores": self.scores, "pace": self.pace}
         return [key for key, shown in there.items() if shown].index(name) + 1
 
 
-# -- charts ------------------------------------------------------------------------------------------------
-
-# The numbers behind the report's charts: how finds came in, pages by score and by time, changes over time.
-
-POINTS = 400  # points of a curve: more than a screen has room for
+POINTS = 400  # points of a curve
 BINS = 40
 
 
 @dataclass(slots=True)
 class HarvestChart:
-    """Finds among the first n pages: as they were fetched, breadth first, and at best."""
+    """Relevant pages among the first n: as fetched, breadth-first, and ideal."""
 
     figure: Figure
-    half: int  # pages it took to have half of the relevant ones
-    half_breadth: int  # the same, breadth first
-    # a quarter of the pages, and the relevant ones among them: as fetched, and breadth first
+    half: int  # pages fetched until half of the relevant ones were found
+    half_breadth: int  # the same, breadth-first
+    # A quarter of the pages, and the relevant ones among them: as fetched, and breadth-first.
     quarter: tuple[int, int, int]
 
 
 def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
-    """The harvest of pages in two orders; None without pages."""
+    """Compare the harvest of pages in two orders; None without pages."""
     count = len(relevant)
     if not count:
         return None
@@ -251,17 +247,17 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
 
 
 def scores(relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold: float) -> Histogram | None:
-    """Pages by score, in bars that meet at the threshold; pages that score 0 are left out. None if there is nothing."""
+    """Return the distribution of relevances above 0, with a bin edge at the threshold; None if there are none."""
     relevances, copies = relevances[relevances != 0], copies[relevances != 0]
     if not len(relevances):
         return None
     low, high = min(0.0, float(relevances.min())), max(float(relevances.max()), threshold)
     width = (high - low) / BINS or 1.0
     below = round((threshold - low) / width)
-    if below > 0:  # so wide that a whole number of bars lies below the threshold
+    if below > 0:  # adjusted so that a whole number of bins lies below the threshold
         width = (threshold - low) / below
     bins = int((high - low) / width) + 1
-    # A score of exactly the threshold lies above it, whatever rounding says.
+    # The threshold itself belongs to the bin above it, in spite of rounding.
     number = np.clip(np.floor((relevances - low) / width + 1e-6), 0, bins - 1).astype(int)
     counts, parts = np.bincount(number, minlength=bins), np.bincount(number[copies], minlength=bins)
     span = bins * width
@@ -276,7 +272,7 @@ def scores(relevances: NDArray[np.float64], copies: NDArray[np.bool_], threshold
 
 
 def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]) -> Histogram | None:
-    """Pages by the time at which they came, without the time between runs; None if nothing is known of time."""
+    """Return pages by time, without gaps between runs; None if no times are recorded."""
     length = sum(end - start for start, end in runs)
     known = at > 0
     if length <= 0 or not known.any():
@@ -297,7 +293,7 @@ def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[
 def changes(
     times: NDArray[np.float64], sorts: NDArray[np.int64], kinds: Sequence[str], start: float, end: float
 ) -> Histogram | None:
-    """Things of some kinds by when they were seen; None if there are none, or all were seen within the hour.
+    """Return changes by kind and time; None if there are none or all were seen within an hour.
 
     >>> chart = changes(np.array([0.0, 3600.0]), np.array([0, 2]), ["text", "link", "moved"], 0.0, 7200.0)
     >>> [(curve.label, sum(curve.y)) for curve in chart.curves], chart.looks
