@@ -1,8 +1,8 @@
-"""Many people, one Lycosa: the REST API, the pages that use it, and the process that crawls for everyone.
+"""Lycosa for teams: REST API, web pages, and one process that runs everyone's crawls.
 
     lycosa serve ── supervisor ─┬─ web process    FastAPI: api/ (JSON), pages.py (HTML), live events
-                                └─ crawl process  crawler/: all crawls in one loop, one politeness for all
+                                └─ crawl process  crawler/: all crawls in one event loop, with shared politeness
 
-The two share the database (what is wanted, what is done) and the crawls' directories (what was found): the web process
-only reads the latter. Either may be killed at any moment; what it did is on disk, and the next one goes on.
+The processes share the database and the crawl directories, which the web process only reads. Either can be killed at
+any time: its state is on disk, and its successor continues from there.
 """

@@ -1,4 +1,4 @@
-"""The web process's application: the API, the pages, and what keeps them safe."""
+"""The FastAPI application of the web process."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def create_app(
     passwords: Passwords | None = None,
     wake: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The application for some settings; its database is brought up to date first.
+    """Build the application, after migrating its database to the current schema.
 
-    `wake` is called after each request that may have changed what the crawl process is to do.
+    `wake` is called after each request that may have changed the crawl process's work.
     """
     settings.check()
     database = database or Database(settings.database_address)
@@ -62,15 +62,16 @@ def create_app(
         title="Lycosa",
         version=__version__,
         openapi_url=f"{PREFIX}/openapi.json",
-        docs_url=None,  # they would load scripts from elsewhere
+        docs_url=None,  # the interactive docs load scripts from a CDN
         redoc_url=None,
-        redirect_slashes=False,  # it would redirect to whatever host the request names, and to http
+        redirect_slashes=False,  # redirects would use the host that the request names, and http
     )
     app.state.site = ServerContext(settings, database, clock, passwords or Passwords())
     app.router.routes.extend(_routes())
     app.state.metrics = Metrics()
     app.add_middleware(Door, settings=settings, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
-    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
+    # added last, so it runs before all other middleware
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(OSError, _explain)
@@ -82,7 +83,7 @@ def create_app(
 
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
-    """Every route of the API and of the pages. They know nothing of settings, so a process builds them once."""
+    """Return all routes of the API and the pages; independent of settings, so built once per process."""
     api = APIRouter(prefix=PREFIX, responses=REFUSED)
     for router in routers():
         api.include_router(router)
@@ -94,7 +95,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     return tuple(whole.routes)
 
 
-# errors whose own words are for the log alone: what it is called there, the status, and what people are told
+# Errors whose own text is only logged: log event, HTTP status, and the message for the client.
 HIDDEN: dict[type[Exception], tuple[str, int, str]] = {
     DatabaseAway: ("database away", 503, "the database does not respond: try again in a moment"),
     NoRoom: ("no room", 507, "the server's disk is full, and nothing was changed: contact the administrator"),
@@ -125,18 +126,16 @@ async def _explain(request: Request, error: Exception) -> Response:
 
 
 async def _explain_invalid(request: Request, error: Exception) -> Response:
-    """What FastAPI says of a request that does not fit its schema, but without repeating what was sent: it may be a
-    password, or text that no answer can hold.
-    """
+    """Report validation errors without repeating the input: it may be a password, or text that JSON cannot encode."""
     assert isinstance(error, RequestValidationError | ValidationError)
     return _answer(422, [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()])
 
 
 async def _explain_half(request: Request, error: Exception) -> Response:
-    """Half of a surrogate pair got as far as the database, or an answer."""
+    """Report a lone surrogate that reached the database or a response."""
     return _answer(422, "the text contains an invalid character: leave it out")
 
 
 def _answer(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:
-    """JSON in ASCII: whatever is in a message, it can be sent."""
+    """Return a JSON response in pure ASCII, so that any message can be encoded."""
     return Response(json.dumps({"detail": detail}), status, headers, "application/json")

@@ -1,10 +1,10 @@
 """`lycosa backup` and `lycosa restore`: a server's data in one tar file.
 
-    crawls/ID/log.sqlite, ...     crawl directories, archives up to the length that the copied log knows, no indices
-    models/ID                     files of models
-    lycosa.sqlite                 all rows as of one moment, from SQLite or PostgreSQL; the last member
+    crawls/ID/log.sqlite, ...     crawl directories; archives cut to the length recorded in the copied log, no indices
+    models/ID                     model files
+    lycosa.sqlite                 a snapshot of all rows, from SQLite or PostgreSQL; always the last member
 
-The server may run meanwhile. Sessions are left out: after a restore everyone signs in again.
+The server may keep running. Sessions are left out: after a restore everyone signs in again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEFT_OUT = re.compile(rf"{LOG}|search\..*|working-on|lock|live\.json|.*(\.new|-w
 
 
 def write_backup(settings: Settings, database: Database, file: Path) -> tuple[int, int]:
-    """Write a file that only its owner can read, whole or not at all. Return the numbers of people and crawls."""
+    """Write a backup atomically, readable only by its owner. Return the numbers of people and crawls."""
     with (
         tempfile.TemporaryDirectory(prefix=".lycosa-backup-", dir=file.absolute().parent) as beside,
         replacing(file, 0o600) as out,
@@ -51,14 +51,15 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
                 with suppress(FileNotFoundError):  # deleted meanwhile
                     _add(tar, f"models/{row['id']}", settings.model_file(row["id"]))
             counts = rows.count("person"), rows.count("crawl")
-            rows.rows("PRAGMA journal_mode = DELETE")  # all in one file
+            rows.rows("PRAGMA journal_mode = DELETE")  # merge the write-ahead log into the file
         _add(tar, DATABASE, place / DATABASE)
     return counts
 
 
 def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
-    """Restore a backup into an empty directory, its rows into SQLite there or the empty database at `address`. Return
-    the numbers of people and crawls; a failure leaves nothing in the directory.
+    """Restore a backup into an empty directory, and its rows into SQLite there or the empty database at `address`.
+
+    Return the numbers of people and crawls. A failure leaves nothing in the directory.
     """
     if not file.is_file():
         raise InputError(f"{file} is not a file: give one that 'lycosa backup' wrote")
@@ -83,19 +84,19 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
 
 
 def _copy_rows(source: Database, target: Database) -> None:
-    """Copy all tables as of one moment into an empty database."""
+    """Copy a snapshot of all tables into an empty database."""
     if revision(target):
         raise InputError("the database is not empty: a backup is restored into a new one")
     with source.transaction(snapshot=True), target.transaction():
         migrate(target)
-        for table in (it.name for it in metadata.sorted_tables):  # each after those that it refers to
+        for table in (it.name for it in metadata.sorted_tables):  # parents before the tables that reference them
             if table not in ("session", "attempt", "process"):
                 for row in source.rows(f"SELECT * FROM {table}"):
                     target.insert(table, row)
 
 
 def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Database) -> None:
-    """Add the files of a crawl, which may be running or being deleted."""
+    """Add the files of a crawl, which may be running or about to be deleted."""
     name, copy = f"crawls/{directory.name}", beside / LOG
     try:
         if (directory / LOG).exists():
@@ -112,7 +113,7 @@ def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Da
 
 
 def _copy_log(log: Path, copy: Path) -> dict[str, int]:
-    """Copy the log of a crawl. Return the lengths of the files of the archive, as the copy knows them."""
+    """Copy the log of a crawl. Return the length of each archive file at that point of the log."""
     address = f"{log.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, 30, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)

@@ -1,5 +1,6 @@
-"""Long or untrusted work in a low-priority child process, which ends with its parent: its task and its answer pass as
-JSON through standard input and output, and it has no access to the database.
+"""Run long or untrusted work in a low-priority child process that ends with its parent.
+
+Task and result are JSON lines on standard input and output. The child has no access to the database.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from lycosa.core.errors import InputError, LycosaError
 
 
 def run(module: str, task: dict[str, Any], seconds: float, unwanted: Callable[[], bool] = bool) -> dict[str, Any]:
-    """Return the result of `serve` in a module; `InputError` says why there is none.
+    """Run `serve` of a module in a child process and return its result.
 
-    The child is killed after so many seconds, or within a second of its result being `unwanted`.
+    The child is killed after `seconds`, or within a second of `unwanted` returning True. Raise `InputError` with the
+    reason if there is no result.
     """
     with subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
@@ -47,7 +49,7 @@ def run(module: str, task: dict[str, Any], seconds: float, unwanted: Callable[[]
 
 
 def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int = 0) -> None:
-    """In the child: read the task, write its result or the reason of its failure; 0 gigabytes are no limit."""
+    """Read the task, and print its result or the reason of its failure; `gigabytes` limits memory, 0 does not."""
     if gigabytes:
         resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
     task = json.loads(sys.stdin.readline())

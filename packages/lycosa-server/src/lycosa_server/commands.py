@@ -1,4 +1,4 @@
-"""`lycosa serve`, `backup`, `restore`: Lycosa for many people."""
+"""The commands `lycosa serve`, `backup` and `restore`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def serve(
     invites everyone else. Ctrl-C stops the server; crawls continue at the next start, even after a crash. The log
     (JSON lines) goes to standard error.
     """
-    check_installed()  # to tell now, and not in a child's log
+    check_installed()  # fail here rather than in a child's log
     from lycosa_server.logs import QUIET
     from lycosa_server.people.accounts import first_link
     from lycosa_server.people.audit import record
@@ -59,7 +59,7 @@ def serve(
     if settings.identity:
         settings = replace(settings, identity=os.path.abspath(settings.identity))
     settings.check()
-    os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
+    os.umask(0o077)  # keep data private even if DATA lies in a shared directory
     with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
         with closing(Database(settings.database_address)) as opened:
@@ -100,7 +100,7 @@ def check_installed() -> None:
 
 
 def orphaned(data: Path) -> bool:
-    """Whether there are crawls in a directory: odd where the database knows nobody."""
+    """Return True if there are crawls in a data directory: suspicious if the database has no accounts."""
     crawls = data / "crawls"
     return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
 

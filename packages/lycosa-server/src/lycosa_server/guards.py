@@ -1,13 +1,13 @@
-"""Who asks, and whether they may. Every route of the API names its guard; a test fails for one that does not.
+"""Authentication and authorisation of API routes. Every route names one of these guards; a test enforces it.
 
-    needs("run")                    someone signed in, or a token, with this scope
-    interest_to("edit", "write")    the same, and the interest in the path is theirs, or shared with them that far
-    crawl_to("read", "read")        the same for a crawl, by its interest
-    model_to("write")               the same for a model: one's own, as nobody shares them
-    sharer()                        who may end a share: the interest's owner, or who it is shared with
+    needs("run")                    a session or token with this scope
+    interest_to("edit", "write")    the same, and at least this access to the interest in the path
+    crawl_to("read", "read")        the same for a crawl, through its interest
+    model_to("write")               the same for one's own model; models are never shared
+    sharer()                        someone who may end a share: the interest's owner, or the person it is shared with
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
-`people.permissions` decides: what a person may not know of is 404, what they may not do, or nobody may, is 403.
+`people.permissions` decides. Things that a person may not see are 404; actions that they may not take are 403.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from lycosa_server.results import CachedView, ViewCache
 from lycosa_server.settings import Settings
 from lycosa_server.streaming import Quota
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # change nothing: a session may use them without a CSRF token
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # these need no CSRF token
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks which site: a person in a session, or by a token."""
+    """The person who sends a request, in a session or with a token."""
 
     site: ServerContext
     id: str
@@ -44,7 +44,7 @@ class Caller:
     session: str = ""  # empty for a token
     token: str = ""
     csrf: str = ""
-    address: str = ""  # from where they ask
+    address: str = ""  # IP address of the client
 
     def row(self, *, locked: bool = False) -> Row:
         return permissions.found(self.site.database.get("person", self.id, locked=locked), "person")
@@ -65,26 +65,25 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class InterestAccess(Access):
-    """An interest that someone may look at; its `mode` is how far they may go."""
+    """An interest the caller may see; its `mode` is the caller's level of access."""
 
     interest: Row
 
     @property
     def labels(self) -> dict[str, bool]:
-        """What people said of its pages."""
         return feedback.labels_of(self.site.database, self.interest["id"])
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlAccess(InterestAccess):
-    """A crawl of such an interest, and where it lies."""
+    """A crawl of such an interest, and its directory."""
 
     crawl: Row
     directory: Path
 
     @property
     def cached(self) -> CachedView:
-        """Its pages, brought up to date."""
+        """The cached view of the crawl, up to date with its log."""
         return self.site.views.get(self.directory)
 
 
@@ -98,7 +97,7 @@ def open_to_all() -> Any:
 
 
 def sharer() -> Any:
-    """Someone who may end the share that the path names: the interest's owner, or who it is shared with."""
+    """Require someone who may end the share in the path: the interest's owner, or the person it is shared with."""
 
     def guard(request: Request, interest: str, person: str) -> InterestAccess:
         asker = _with_scope(request, "read")
@@ -141,7 +140,7 @@ def crawl_to(mode: Mode, scope: str) -> Any:
 
 
 def model_to(scope: str) -> Any:
-    """Someone who may do this with models, and whose own the one is that the path names; another's does not exist."""
+    """Require a scope, and that the model in the path belongs to the caller; other people's models are 404."""
 
     def guard(request: Request, model: str) -> ModelAccess:
         person = _with_scope(request, scope)
@@ -152,7 +151,7 @@ def model_to(scope: str) -> Any:
 
 
 def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") -> Any:
-    """A dependency of a route; what it guards can be asked of it."""
+    """Return a route dependency that carries its access rule, for the test of all routes."""
     check.access = (on, mode, scope)  # type: ignore[attr-defined]
     return Depends(check)
 
@@ -166,15 +165,18 @@ def _with_scope(request: Request, scope: str) -> Caller:
 
 
 def identify(request: Request) -> Caller:
-    """Whoever the cookie or the token speaks for; 403 for nobody, a forged request, a revoked token."""
+    """Return the person whose cookie or token came with the request.
+
+    Raise 403 without one, for a forged request, and for a revoked token.
+    """
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     person = _by_token(request, secret.strip()) if kind.lower() == "bearer" else _by_session(request)
-    request.state.person = person.id  # for the log
+    request.state.person = person.id  # for the access log
     return person
 
 
 def still_there(person: Caller) -> bool:
-    """Whether who asked is still signed in, or their token still good: for answers that take long."""
+    """Return True while the session or token of a long-lived response is still valid."""
     site = person.site
     if person.token:
         return tokens.alive(site.database, site.clock(), person.token)
@@ -182,12 +184,12 @@ def still_there(person: Caller) -> bool:
 
 
 def cookie_name(site: ServerContext) -> str:
-    """`__Host-` makes browsers refuse it from another host, or without https."""
+    """Return the cookie's name; browsers enforce https and a single host for the prefix `__Host-`."""
     return "__Host-lycosa" if site.settings.secure else "lycosa"
 
 
 def set_cookie(request: Request, value: str) -> None:
-    """Have the middleware set the session's cookie, with an answer of any kind; an empty value removes it."""
+    """Have the middleware set the session cookie on the response; an empty value removes it."""
     site = site_of(request)
     kept = f"Max-Age={int(sessions.WHOLE)}" if value else "Max-Age=0"
     secure = "; Secure" if site.settings.secure else ""
@@ -209,7 +211,7 @@ def _by_session(request: Request) -> Caller:
     session = sessions.find(site.database, site.clock(), value, turn=not exchange["begun"]) if value else None
     if session is None:
         raise HTTPException(403, "sign in first")
-    if session.fresh:  # also with an answer that refuses: the old value is good for a minute only
+    if session.fresh:  # on error responses too: the old value expires within a minute
         set_cookie(request, session.fresh)
     if request.method not in SAFE and not same(request.headers.get("x-csrf-token", ""), session.csrf):
         raise HTTPException(403, "the header X-CSRF-Token is missing or not this session's: GET /session tells it")
@@ -222,7 +224,9 @@ def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> C
 
 
 def address_of(request: Request) -> str:
-    """From where it comes; what is no address (a trusted proxy may pass on anything) is the same one for the limits."""
+    """Return the client's IP address; "unknown" for anything else that a trusted proxy passes on, as one rate-limit
+    key.
+    """
     host = request.client.host if request.client else ""
     try:
         return str(ipaddress.ip_address(host))
@@ -230,18 +234,15 @@ def address_of(request: Request) -> str:
         return "unknown"
 
 
-# -- what every request may need: passed by the app, never global ------------------------------------------
-
-
 @dataclass(slots=True)
 class ServerContext:
-    """One server: its settings, its database, its clock."""
+    """Shared state of one server, passed in by the app: settings, database, clock, quotas and caches."""
 
     settings: Settings
     database: Database
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
-    # exports being sent: each takes a thread, and most of a core
+    # exports under way: each takes a thread, and most of a core
     writers: Quota = field(
         default_factory=lambda: Quota(2, 8, 30, "other exports are being sent: try again when they are done")
     )
@@ -251,7 +252,7 @@ class ServerContext:
     views: ViewCache = field(default_factory=ViewCache)
 
     def views_of(self, interest: str) -> Iterator[CachedView]:
-        """The views of an interest's crawls that have begun, the newest first."""
+        """Yield the views of an interest's crawls that have started, newest first."""
         for row in crawls.of_interest(self.database, interest):
             path = self.settings.crawl_directory(row["id"])
             if path.is_dir():

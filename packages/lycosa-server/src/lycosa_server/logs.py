@@ -1,6 +1,7 @@
-"""What happens, as lines of JSON on standard error: one a line, for a person with `jq` or a collector of logs.
+"""Structured logging: one JSON object per line on standard error.
 
-No secret and no query string is written; of a request the route, not the address, as addresses name interests.
+Logs contain no secrets and no query strings. Requests are logged by route, not by URL, because URLs contain ids of
+interests.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-QUIET = "LYCOSA_LOG"  # where this is "quiet", only what went wrong is written
+QUIET = "LYCOSA_LOG"  # set to "quiet", only warnings and errors are written
 
 
 def log(event: str, level: str = "info", **fields: Any) -> None:
-    """Write one event. Never fails: a log that can't be written is no reason to stop working."""
+    """Write one event. Never raises: a broken log must not stop the server."""
     if level == "info" and os.environ.get(QUIET) == "quiet":
         return
     at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -30,7 +31,7 @@ def log(event: str, level: str = "info", **fields: Any) -> None:
 
 
 class _Lines(logging.Handler):
-    """What libraries say by Python's logging, in the same form."""
+    """Format the records of Python's logging like our own events."""
 
     def emit(self, record: logging.LogRecord) -> None:
         levels = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
@@ -40,7 +41,7 @@ class _Lines(logging.Handler):
 
 
 def take_over() -> None:
-    """Have everything that libraries log written as our lines: from warnings on, uvicorn's errors included."""
+    """Write warnings and errors of libraries, uvicorn's included, as JSON lines."""
     root = logging.getLogger()
     root.handlers[:] = [_Lines()]
     root.setLevel(logging.WARNING)

@@ -1,11 +1,11 @@
-"""What the program's own words say of its command line, in words for people who see only the browser."""
+"""Wording for the browser where the core's messages refer to the command line."""
 
 from __future__ import annotations
 
 from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
-# by outcome, where the command line's advice names options or files
+# Advice by outcome, where the command line's advice names options or files.
 ADVICE = {
     "gone": "Dead links are normal on the web. If a seed is dead, correct it and start a new crawl.",
     "busy": "Lycosa waits as long as the host asks and tries again. If this happens often, try again later.",
@@ -31,22 +31,22 @@ ENDINGS = {
     budget.REFRESHED: "all pages were revisited",
 }
 
-# where the usual summary names options
+# Summaries of strategies, where the usual one names options.
 SUMMARIES = {"random": "follows links in random order, the same each time; ignores the topic"}
 
 
 def cause(kind: str, outcome: str, usual: str) -> str:
-    """What went wrong, by its name."""
+    """Return the name of a failure's cause."""
     about_host = outcome in ("unknown-host", "unreachable", "refused", "timeout")
     return OUTCOMES[outcome][0] if kind == "robots" and about_host else usual
 
 
 def nothing(complaint: str) -> str:
-    """Why a crawl has not a single page, from what the engine says of its last failure.
+    """Explain why a crawl has no pages, from the engine's last complaint.
 
     >>> nothing("https://reef.example/robots.txt: unknown-host no such host: reef.example")
     "no page could be read; https://reef.example/: unknown host. The name is misspelt or no longer exists. If all \
-hosts are unknown, check the server's own connection"
+    hosts are unknown, check the server's own connection"
     """
     node, _, said = complaint.partition(": ")
     outcome = said.partition(" ")[0]

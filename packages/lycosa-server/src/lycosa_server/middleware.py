@@ -1,4 +1,4 @@
-"""What every request passes on its way to a route: safety whatever that does, metrics, and an access log."""
+"""ASGI middleware for every request: security checks and headers, metrics, access log."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lycosa_server.guards import SAFE, identify
 from lycosa_server.logs import log
 from lycosa_server.settings import Settings
 
-LARGEST = 1_000_000  # bytes of a request's body
+LARGEST = 1_000_000  # bytes of a request body
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# set where the route has not set its own
+# Default headers; a route may set its own.
 HEADERS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -41,7 +41,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter beg
 
 
 class Metrics:
-    """Requests by route and status, how long they took, and how many are under way. Safe from any thread.
+    """Prometheus metrics: requests by route and status, durations, requests in flight. Thread-safe.
 
     lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
     """
@@ -68,11 +68,11 @@ class Metrics:
 
 
 class Door:
-    """What every request passes. Plain ASGI, so that live streams stay streams.
+    """Check each request, add headers to each response, and log both. Plain ASGI, so that live streams stay streams.
 
-    Refused are requests for another host, changes that another site's page asks for, bodies that are too large, and NUL
-    in addresses. Answers get security headers, the session's cookie if it has changed, and the id of their line in the
-    log. `wake` is called after each request that may have changed what the crawl process is to do.
+    Requests for another host, cross-site changes, bodies that are too large, and NUL in URLs are rejected. Responses
+    get security headers, the session cookie if it changed, and the id of their log line. `wake` is called after each
+    request that may have changed the crawl process's work.
     """
 
     def __init__(
@@ -94,7 +94,6 @@ class Door:
         self.origin = f"{parts.scheme}://{self.host}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -121,7 +120,7 @@ class Door:
             if not status:
                 said = f"something went wrong here: the server's log has it as request {request}"
                 await JSONResponse({"detail": said}, 500)(scope, receive, answer)
-            raise  # for the log
+            raise  # so that uvicorn logs it
         finally:
             status = status or 500
             seconds, route = time.perf_counter() - began, self._route(scope)
@@ -144,9 +143,10 @@ class Door:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
             return 422, "the address has a NUL character: leave it out"
         host = headers.get("host", "").lower()
-        program = headers.get("authorization", "").lower().startswith("bearer ")  # no browser adds it by itself
+        # browsers never add this header by themselves
+        program = headers.get("authorization", "").lower().startswith("bearer ")
         origins = (self.origin,) if self.settings.url else (f"http://{host}", f"https://{host}")
-        # whoever watches the server may not know its name
+        # health checks may not know the public host name
         if self.settings.url and host != self.host and not program and scope["path"] != "/api/v1/health":
             return 421, f"this server is {self.settings.base}: use that address"
         if scope["method"] not in SAFE and not program:
@@ -163,7 +163,7 @@ class Door:
     def _dress(self, scope: Scope, message: Message, exchange: dict[str, Any]) -> None:
         headers = MutableHeaders(scope=message)
         if "content-security-policy" not in headers:
-            headers["X-Frame-Options"] = "DENY"  # a route with a policy of its own says who may frame it
+            headers["X-Frame-Options"] = "DENY"  # only a route with a policy of its own may allow framing
         for name, value in HEADERS.items():
             headers.setdefault(name, value)
         if scope["path"].startswith("/api/"):
@@ -174,22 +174,24 @@ class Door:
             headers.append("Set-Cookie", exchange["cookie"])
 
     def _route(self, scope: Any) -> str:
-        """The route as it is written in the code; of an API's route FastAPI may tell only what follows the prefix."""
+        """Return the route template with the API prefix, which FastAPI may leave out."""
         route: str | None = getattr(scope.get("route"), "path", None)
         if not route:
-            return "unknown"  # the metrics don't grow, whatever strangers ask for
+            return "unknown"  # one label for all unknown paths keeps the metrics bounded
         inside = scope["path"].startswith(f"{self.prefix}/") and not route.startswith(f"{self.prefix}/")
         return f"{self.prefix}{route}" if inside else route
 
 
 async def _largest(scope: Scope) -> int:
-    """How large a body may be. A form is read before the route's guard is asked: strangers may not send much."""
+    """Return the maximum body size. Forms are parsed before the route's guard runs, so only members may send large
+    ones.
+    """
     path = scope["path"]
     if scope["method"] in SAFE or not path.endswith(("/models", "/imports")):
         return LARGEST
     try:
         await asyncio.to_thread(identify, Request(scope))
-    except (HTTPException, LycosaError):  # the route says why
+    except (HTTPException, LycosaError):  # the route will report it
         return LARGEST
     return 65_000_000 if path.endswith("/models") else 6_000_000
 
@@ -199,7 +201,7 @@ def _too_large(most: int) -> str:
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """The body as it comes, up to a size: Content-Length may be missing."""
+    """Limit the size of a streamed body: Content-Length may be missing."""
     had = 0
 
     async def bounded() -> Message:

@@ -1,7 +1,7 @@
-"""Files of people's models: what an upload is, whether it can be used, where it is kept; and the topics in it.
+"""Model files: detect, validate and store uploads, and read the topics in them.
 
-Nothing of an upload is believed. Its size is bounded before it is read, the loaders check all of its content, and what
-would cost a crawl too much (thousands of classes) is refused. A directory of topics is kept as a table of our own.
+Uploads are not trusted. Their size is checked before they are read, the loaders validate all content, and models that
+would make crawls slow (thousands of classes) are rejected. A web directory is converted to our own table format.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.models import LARGEST, ids
 from lycosa_server.settings import Settings
 
-LARGEST_HEADER = 4_000_000  # bytes of JSON that a model may begin with
-# of a classifier, and units of a network: what it says of each link of a page is kept side by side
+LARGEST_HEADER = 4_000_000  # bytes of a model's JSON header
+# Classes of a classifier, and units of a network: link relevances are kept per class.
 MOST_CLASSES = 2_000
-MOST_BROWSED = 10_000  # pages of browsing: each page of a crawl is compared with all of them
-LARGEST_RULES = 10_000_000  # bytes of text, read each time that an interest is changed
-MOST_PAGES = 200_000  # of a directory of topics
-# topics and pages of a dump, of which some pages of each topic are taken: half a minute of reading
+MOST_BROWSED = 10_000  # pages of a browsing model: each crawled page is compared with all of them
+LARGEST_RULES = 10_000_000  # bytes of text, parsed each time an interest is changed
+MOST_PAGES = 200_000  # pages of a web directory
+# Topics and pages of a dump, which takes half a minute to read; only some pages of each topic are kept.
 MOST_ENTRIES = 1_000_000
-MOST_TREE, NODE = 200_000_000, 500  # bytes of a tree of topics in memory, and about those of a node beside its path
+MOST_TREE, NODE = 200_000_000, 500  # bytes of a topic tree in memory, and of one of its nodes in addition to its path
 
 
 def kind_of(path: Path) -> str:
-    """What a file is, by how it begins; what is none of our own is taken for a directory of topics."""
+    """Detect the kind of a file by its first bytes; anything unknown is treated as a web directory."""
     with open(path, "rb") as file:
         start = file.read(200)
     if start.startswith(CLASSIFIER.mark):
@@ -48,22 +48,22 @@ def kind_of(path: Path) -> str:
 
 
 def inspect(path: Path, kind: str) -> dict[str, Any]:
-    """Whether a file can be used as what it says it is, and what there is to tell of it; an error says what is wrong.
+    """Validate a model file and return its metadata.
 
-    A directory of topics is checked where it is taken in, see `keep_directory`.
+    Web directories are validated when they are converted, see `keep_directory`.
     """
     if path.stat().st_size > LARGEST:
         raise InputError(f"the file has more than {LARGEST // 1_000_000} MB: no model may be that large here")
     try:
         return {"classifier": _classifier, "rules": _rules, "browsing": _browsing, "directory": _directory}[kind](path)
-    except InputError as error:  # it has a name of its own only where it came from
+    except InputError as error:  # the name of our copy means nothing to the uploader
         raise InputError(str(error).replace(str(path), "that you gave")) from error
 
 
 def _classifier(path: Path) -> dict[str, Any]:
     _check_header(path)
     model = TrainedModel.load(path)
-    units = model.classifier.arrays().get("bias", ())  # of a network as many as somebody likes
+    units = model.classifier.arrays().get("bias", ())  # a network may have any number of them
     if max(len(model.classes), len(units)) > MOST_CLASSES:
         raise InputError(f"the model has more than {MOST_CLASSES:,} classes or units: that is too many here")
     quality, classes = model.facts.get("quality"), dict(zip(model.classes, model.counts, strict=True))
@@ -120,7 +120,7 @@ def _check_header(path: Path) -> None:
 
 
 def keep_directory(source: Path, target: Path) -> str:
-    """Write the topics and pages of a dump as a table; what was left out, in words."""
+    """Convert a dump of a web directory to a table; return notes on skipped entries."""
     with open(source, "rb") as file:
         if file.read(2) == b"\x1f\x8b":
             raise InputError(
@@ -135,7 +135,7 @@ def keep_directory(source: Path, target: Path) -> str:
 
 
 def take_in(task: dict[str, Any]) -> dict[str, Any]:
-    """In a child process: check an upload and put it in its place; what its row is to say."""
+    """Validate an upload in a child process and move it into place; return the columns of its row."""
     given, place = Path(task["given"]), Path(task["place"])
     kind, notes = kind_of(given), []
     if kind == "directory":
@@ -144,9 +144,6 @@ def take_in(task: dict[str, Any]) -> dict[str, Any]:
         given.replace(place)
     about = inspect(place, kind) | ({"notes": notes} if notes else {})
     return {"kind": kind, "about": about, "size": place.stat().st_size, "digest": digest_of(place)}
-
-
-# -- topics ------------------------------------------------------------------------------------------------------
 
 
 def web_directory(path: Path) -> WebDirectory:
@@ -164,7 +161,7 @@ def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
 
 
 def _check_tree(paths: Iterable[str]) -> None:
-    """Whether a tree of these topics or classes can be held in memory, with a path for each of its nodes."""
+    """Raise `InputError` if a tree of these topics or classes would take too much memory."""
     size, before = 0, list[str]()
     for path, parts in sorted((path, path.split("/")) for path in paths):
         same = next(
@@ -177,15 +174,12 @@ def _check_tree(paths: Iterable[str]) -> None:
 
 
 def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The pages of some topics of a directory, and of what lies below these: address and topic."""
+    """Yield the URL and topic of each page at or below some topics of a web directory."""
     directory = web_directory(path)
     for mark in topics:
         for topic, urls in directory.below(mark).pages.items():
             for url in urls:
                 yield url, topic
-
-
-# -- files -------------------------------------------------------------------------------------------------------
 
 
 def digest_of(path: Path) -> str:
@@ -194,13 +188,14 @@ def digest_of(path: Path) -> str:
 
 
 def sweep(settings: Settings, database: Database, now: float) -> None:
-    """Remove files that no row tells of: of a person who is gone, or of an upload that was broken off."""
+    """Remove files without a row: their owner was deleted, or their upload was interrupted."""
     place = settings.data / "models"
     if not place.is_dir():
         return
     known = ids(database)
     for path in place.iterdir():
-        if path.name not in known and path.stat().st_mtime < now - 3_600.0:  # whoever was to write its row is gone
+        # the upload that would have added its row is long over
+        if path.name not in known and path.stat().st_mtime < now - 3_600.0:
             path.unlink(missing_ok=True)
 
 
@@ -210,7 +205,7 @@ def remove(settings: Settings, models: list[str]) -> None:
 
 
 def room(settings: Settings) -> Path:
-    """The directory of all of them, made if need be; for its owner alone."""
+    """Return the directory of model files, created if missing and private to the server's account."""
     place = settings.data / "models"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(place, 0o700)

@@ -1,7 +1,7 @@
-"""The pages that people see: empty shells, filled by scripts from the API. Nobody is sent to sign in first.
+"""HTML pages: empty shells that scripts fill from the API.
 
-A shell knows who looks at it (name, role, colours) and which interest it is about; everything else it shows comes from
-the API, with the same rights as any other client's.
+A shell knows the person (name, role, colours) and the interest it is about. All other content comes from the API, with
+the same permissions as for any client.
 """
 
 from __future__ import annotations
@@ -61,10 +61,12 @@ def open_page(template: str) -> Callable[[Request], Response]:
 
 
 def page(template: str, scope: str = "read", reach: Mode | None = None, **more: Any) -> Callable[[Request], Response]:
-    """A page for who is signed in and may do what `scope` says; of an interest, if they may reach so far."""
+    """Return a route handler that renders a page for people with a scope and, for pages of an interest, with access to
+    it.
+    """
 
     def answer(request: Request) -> Response:
-        try:  # while the database is away nobody is sent to sign in: it would fail
+        try:  # while the database is unavailable, a redirect to sign in would only fail
             person = identify(request)
         except HTTPException:
             path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -79,41 +81,40 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
 
 def _interest(request: Request, person: Caller, mode: Mode) -> dict[str, Any]:
     name, tab = request.path_params["interest"], request.path_params.get("tab", "")
-    if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
+    if not name.isprintable() or (tab and tab not in TABS):  # ids are printable
         raise HTTPException(404)
     row = interest_for(person.site.database, person.id, name, mode)
     return {"interest": row["id"], "name": row["name"], "mode": row["mode"], "tab": tab}
 
 
 def sign_in(request: Request) -> Response:
-    """The page to sign in; who is signed in goes on at once."""
+    """Render the sign-in page; redirect people who are already signed in."""
     wanted = local_path(request.query_params.get("next", ""))
     if known(request) is not None:
         return RedirectResponse(wanted, 303)
     return show(request, "sign_in", next=wanted)
 
 
-# -- the site's own style sheets and scripts -------------------------------------------------------------------
-
-
 @cache
 def build() -> str:
-    """Return a digest of all static files. Pages link to them under it (/static/BUILD/site.css): so they may be kept
-    for ever, modules that import each other are always of one build, and a new version is fetched at once.
+    """Return a digest of all static files, used in their URLs (/static/BUILD/site.css).
+
+    Browsers can then cache them for ever, modules that import each other always come from the same build, and a new
+    version is fetched at once.
     """
     found = sorted(files("lycosa_server").joinpath("static").iterdir(), key=lambda file: file.name)
     return sha256(b"".join(file.read_bytes() for file in found)).hexdigest()[:12]
 
 
 class Static(StaticFiles):
-    """Static files under the build's name, or any other: then the browser has to ask again each time."""
+    """Static files; cached for ever under the current build's name, revalidated under any other."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         under, _, name = path.rpartition("/")
         response = await super().get_response(name, scope)
         kept = under == build()
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
-        if name == "reader.css":  # for a document in a sandbox, which is of no origin
+        if name == "reader.css":  # the sandboxed document that uses it has an opaque origin
             response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         return response
 
@@ -122,7 +123,7 @@ STATIC = GZipMiddleware(Static(packages=[("lycosa_server", "static")]), minimum_
 
 
 def favicon() -> Response:
-    """For documents that do not link to it, such as feeds: browsers ask for it."""
+    """Serve the icon at the path that browsers request for documents without a link to one, such as feeds."""
     return FileResponse(Path(__file__).with_name("static") / "favicon.svg")
 
 
@@ -143,13 +144,13 @@ PAGES: dict[str, Callable[..., Response]] = {
 
 
 async def explain(request: Request, error: Exception) -> Response:
-    """What does not exist, as a page for browsers and as JSON for programs."""
+    """Report an HTTP error as a page to browsers and as JSON to programs."""
     assert isinstance(error, StarletteHTTPException)
     return error_page(request, error.status_code) or await http_exception_handler(request, error)
 
 
 def error_page(request: Request, status: int) -> Response | None:
-    """A page for a browser that asked for one; None for programs."""
+    """Return an error page for a browser that accepts HTML; None for programs."""
     if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
         return None
     title, text = {
@@ -162,20 +163,20 @@ def error_page(request: Request, status: int) -> Response | None:
 
 
 def known(request: Request) -> Caller | None:
-    """Whoever looks at a page, or None: also while the database is away, so that a page can say so."""
+    """Return the person who views a page; None if nobody is signed in or the database is unavailable."""
     with suppress(HTTPException, DatabaseAway):
         return identify(request)
     return None
 
 
 def theme_of(person: Caller | None) -> str:
-    """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
+    """Return the colour theme to render into the page, which avoids a flash of the wrong colours."""
     chosen = preferences(person.site.database, person.id).get("theme") if person else None
     return chosen if chosen in ("system", "light", "dark") else "system"
 
 
 def local_path(path: str) -> str:
-    """A path of this site as it was given, or / where it might lead elsewhere.
+    """Return a path of this site unchanged, or / if it could lead elsewhere.
 
     >>> [local_path(path) for path in ("/account", "//evil.test", "/\\\\evil.test", "https://evil.test", "")]
     ['/account', '/', '/', '/', '/']

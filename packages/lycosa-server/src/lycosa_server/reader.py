@@ -1,8 +1,8 @@
-"""An archived page as a safe document.
+"""Render an archived page as a safe document.
 
-The page is parsed into a tree of our own (web/tree.py), and a new document is written from that: a short list of
-elements, no attribute but the address of a link, every text escaped. No markup of the page is copied. Scripts, styles,
-frames, drawings and controls are left out with all that is inside them. The document is sandboxed as well.
+The page is parsed into our own tree (web/tree.py) and written again from scratch: a short list of elements, no
+attributes except link URLs, all text escaped. No markup of the page is copied. Scripts, styles, frames, drawings and
+controls are dropped with their content. The document is sandboxed as well.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ CSP = (
 )
 STYLE = "/static/reader.css"
 
-# characters of the source that are read; letters and elements that are shown; how deep these are nested
+# Characters of source read; characters and elements shown; maximum nesting.
 SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
-TOKENS = 50_000  # tags and texts of a page that are looked at: a third of a second, whatever they are
-MAIN = 300_000  # letters and elements of a page up to which its main part is told from the rest
+TOKENS = 50_000  # tags and texts parsed per page: a third of a second at worst
+MAIN = 300_000  # characters and elements up to which the main content is separated from the rest
 
 SHOWN = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr "
@@ -52,12 +52,13 @@ def _printable(text: str) -> str:
 
 
 def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
-    """Return the wanted nodes as markup, and whether it had to be cut short. Misnested elements are left to the browser
-    to repair: every element is one that can do nothing, wherever it stands.
+    """Return the wanted nodes as markup, and True if it was truncated.
+
+    Misnested elements are left to the browser to repair: every element is harmless wherever it stands.
     """
     base, out, letters, elements = base_url(tree, url), list[str](), 0, 0
-    open_: list[tuple[int, str]] = []  # levels in the tree, and tags
-    dropped = 0  # the level of an element that is left out with all inside it
+    open_: list[tuple[int, str]] = []  # tree levels and tags
+    dropped = 0  # level of the element being dropped with its content; 0 if none
     cut = False
     for node, (name, level) in enumerate(zip(tree.names, tree.levels, strict=True)):
         if dropped and (level > dropped or (not name and level == dropped)):
@@ -90,7 +91,7 @@ def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
 
 
 def _attributes(tree: DomTree, node: int, base: str) -> str:
-    """The attributes of a link; empty for one that leads nowhere on the web."""
+    """Return the attributes of a link; empty if it does not lead to a web page."""
     href = tree.attributes[node].get("href")
     url = None if href is None else resolve(base, [href])[0]
     return f' href="{escape(url)}" rel="noreferrer noopener" target="_blank"' if url else ""
@@ -98,7 +99,7 @@ def _attributes(tree: DomTree, node: int, base: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A page's words as markup: what a reader came for, and the rest."""
+    """A page as markup: its main content, and the rest."""
 
     main: str
     rest: str = ""
@@ -107,7 +108,7 @@ class Readable:
 
 def of_html(source: str, url: str) -> Readable:
     tree = parse_tree(source[:SOURCE], TOKENS)
-    # Of a very long page all is shown: to tell what matters in it would take seconds.
+    # Finding the main content of a very long page would take seconds, so all of it is shown.
     long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
     if long:
         inside = bytearray(b"\1") * len(tree)

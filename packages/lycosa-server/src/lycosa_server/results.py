@@ -1,4 +1,4 @@
-"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each."""
+"""Pages of a crawl for the API: filtering, sorting and formatting, and the cache of crawl views."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ LabelFilter = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 Order: TypeAlias = Literal["relevance", "frequency", "date"]
 
-PATIENCE = 0.15  # seconds that an answer spends on reading excerpts: those left out come with the next one
+PATIENCE = 0.15  # seconds a response may spend on reading excerpts; the next one has the rest
 
 
 @dataclass(frozen=True, slots=True)
 class FetchReason(Origin):
-    """Why a page was fetched: what first led to it, and the score for which it was chosen."""
+    """The link that first led to a page, and the priority it was fetched with."""
 
     priority: float = 0.0
 
 
 class PageOut(BaseModel):
-    """One page, as its current version is."""
+    """The current version of a page."""
 
     seq: int
     url: str
@@ -65,8 +65,8 @@ class PageOut(BaseModel):
 class PageFilter:
     filters: Filters
     labelled: LabelFilter | None = None
-    found: bool | None = None  # None: those that were found, unless labels are asked for
-    threshold: float | None = None  # what counts as found; None: as the crawl has it
+    found: bool | None = None  # None: only relevant pages, unless labels are asked for
+    threshold: float | None = None  # threshold to use instead of the crawl's
 
 
 def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
@@ -88,12 +88,12 @@ def choose(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, o
 
 
 def arrange(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order) -> list[int]:
-    """The places of the pages in an order; equal ones by score, then as they were fetched.
+    """Return the order of pages; ties are broken by relevance, then by fetch order.
 
-    frequency: by how often the words of the topic are on the page, all counted alike. That is the ranking of Trivedi et
-    al. 2014 (III, Relevance Calculation; `judges/counting.py`), with each word of the topic as a search string,
-    and by stems, as the log keeps those: corals and coral are the same.
-    date: by when it last changed in what matters or, if it never has, was first fetched, the newest first.
+    frequency: by how often the words of the topic occur on the page, all counted alike. This is the ranking of Trivedi
+    et al. 2014 (III, Relevance Calculation; `judges/counting.py`), with each word of the topic as a search string, and
+    by stems, as the log stores them: corals and coral are the same. date: newest first, by the last significant change
+    or, without one, by the first fetch.
     """
     first = np.zeros(len(pages))
     if order == "frequency":
@@ -123,7 +123,7 @@ def _takes(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mapping
 
 
 class PageFormatter:
-    """Says what there is to say of pages; reads the log and the archive for those that are shown."""
+    """Formats pages for the API; reads the log and the archive only for pages that are shown."""
 
     def __init__(
         self, cached: CachedView, collection: CrawlDirectory, labels: Mapping[str, bool], threshold: float | None = None
@@ -183,41 +183,39 @@ def why_of(origin: Origin, priority: float) -> FetchReason:
 
 
 def collection_of(view: CrawlView) -> CrawlDirectory | None:
-    """The crawl's directory, for reading; None while nothing is there."""
+    """Open a crawl directory for reading; None if it does not exist yet."""
     try:
         return CrawlDirectory(view.path, view=view)
     except InputError as error:
-        if (view.path / CONFIG).exists() and (view.path / NAME).exists():  # somebody has edited it, say
+        # the configuration was edited by hand, for example
+        if (view.path / CONFIG).exists() and (view.path / NAME).exists():
             raise StoreError(str(error)) from error
         return None
 
 
-# -- views: a cache of the crawls that are looked at --------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class CurrentPages:
-    """A crawl's pages as they are now, by vertex. Whatever is counted on a screen is counted from this."""
+    """Arrays about all pages of a crawl, by vertex. Every count on a screen is computed from them."""
 
     relevances_now: NDArray[np.float64]
-    counted: NDArray[np.bool_]  # pages that repeat no other, and those that have a label
-    found: NDArray[np.bool_]  # those of them that are relevant
-    pages: int  # how many were crawled
+    counted: NDArray[np.bool_]  # pages that are no copies, and labelled ones
+    found: NDArray[np.bool_]  # relevant pages among `counted`
+    pages: int  # number of crawled pages
 
 
 class CachedView:
-    """The view of a crawl, and what was worked out about it.
+    """The view of a crawl, with data derived from it.
 
-    What pages are relevance_now is as the log says, but people's word comes first, before it is logged. A `threshold` is
-    another one than the crawl's: to see what would be relevant by it.
+    Relevances come from the log, except that labels apply at once, before they are logged. A `threshold` replaces the
+    crawl's, to preview its effect.
     """
 
     def __init__(self, path: Path) -> None:
         self.view = CrawlView(path)
-        self.suggested: dict[str, tuple[object, object]] = {}  # by person: what it depends on, and suggestions
-        # by the number of the version, and the words that are looked for
+        self.suggested: dict[str, tuple[object, object]] = {}  # by person: cache key and suggestions
+        # By sequence number and hash of the topic's words.
         self.excerpts: dict[tuple[int, int], str] = {}
-        self.indexing = False  # a thread brings the search index up to date
+        self.indexing = False  # True while a thread updates the search index
 
     def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> CurrentPages:
         with self.view.lock:
@@ -247,11 +245,11 @@ class CachedView:
 
 
 class ViewCache:
-    """One for each crawl directory, made when it is first asked for; `room` is in bytes."""
+    """Cached views by crawl directory, created on first use; `room` is in bytes."""
 
     def __init__(self, room: int = 256_000_000, most: int = 200) -> None:
         self.room, self.most = room, most
-        self.stopping = threading.Event()  # set when the server stops: streams end
+        self.stopping = threading.Event()  # set when the server shuts down, to end streams
         self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -269,7 +267,7 @@ class ViewCache:
         return cached
 
     def _make_room(self) -> None:
-        """Let go of those that nobody has asked for longest. Who still reads one keeps it until they are done."""
+        """Evict the least recently used views. Readers that still hold one keep it until they are done."""
         with self._lock:
             size = sum(cached.view.size for cached in self._views.values())
             while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):

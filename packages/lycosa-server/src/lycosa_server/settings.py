@@ -1,4 +1,4 @@
-"""How a server is run: what `lycosa serve` was told."""
+"""Settings of a server: the options of `lycosa serve`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from lycosa.revisit.notify import channels_of
 from lycosa.web.signing import Identity
 from lycosa_server.people.ids import is_id
 
-# an environment variable: the database's address may hold a password, and anyone may read command lines
+# An environment variable, because the database address may contain a password and command lines are public.
 VARIABLE = "LYCOSA_SETTINGS"
 
 
 def setting(default: Any, *texts: str, variable: str = "") -> Any:
-    """A field that `lycosa serve` has an option for: its flag and metavar, if they are not the usual ones, and help."""
+    """Declare a field with a `lycosa serve` option: optional flag and metavar, then the help text."""
     return field(default=default, metadata={"texts": texts, "variable": variable})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where things lie, who may reach them, and how much is done at once."""
+    """Locations, access, and limits of a server."""
 
-    data: Path  # the directory of everything that is kept: database (if it is SQLite) and crawls
+    data: Path  # directory of all data: crawls, models, and the database if it is SQLite
     database: str = setting(
         "",
         "ADDRESS",
@@ -52,9 +52,9 @@ class Settings:
     max_budget: int = setting(10_000, "Maximum pages per crawl.")
     max_interests: int = 100  # per person
     max_models: int = 20
-    concurrency: int = 8  # requests that one crawl has in flight
+    concurrency: int = 8  # requests in flight per crawl
     delay: float = setting(1.0, "Seconds to wait after each response before the next request to the same host.")
-    # set by the operator, never by a member
+    # For the operator only, never set by members.
     allow_network: tuple[str, ...] = setting((), "CIDR", "A private network that requests may go to; repeatable.")
     contact: str = setting("", "A URL or email address for site owners to contact you; sent with every request.")
     operator: str = setting("", "NAME", "Who runs this server, as recorded in WARC files.")
@@ -97,11 +97,11 @@ class Settings:
     )
 
     def check(self) -> None:
-        """Refuse now what would fail later, in another process."""
+        """Validate all settings, so that mistakes are reported before child processes start."""
         for option, names in {"allow-network": self.allow_network, "trusted-proxy": self.trusted_proxies}.items():
             for name in names:
                 try:
-                    ipaddress.ip_network(name, strict=False)  # a name could be anyone's tomorrow
+                    ipaddress.ip_network(name, strict=False)  # host names are refused: their addresses can change
                 except ValueError as error:
                     raise InputError(f"--{option} {name!r} is not an address: write it as in 192.168.0.0/16") from error
         self._check_numbers()
@@ -125,7 +125,7 @@ class Settings:
         self._check_browser()
         channels_of(self.notify)
         if self.cluster:
-            from lycosa.crawling.runners import runner  # which loads what a crawl needs
+            from lycosa.crawling.runners import runner  # imports the crawl's dependencies
 
             runner(self.cluster).check()
 
@@ -144,18 +144,18 @@ class Settings:
 
     @property
     def base(self) -> str:
-        """The address people use, without a slash at its end."""
+        """Base URL for people and links, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.url or f"http://{host}:{self.port}").rstrip("/")
 
     @property
     def secure(self) -> bool:
-        """Whether people come by https: cookies are then for https only."""
+        """True if the site is served over https; cookies are then limited to https."""
         return self.base.startswith("https://")
 
     @property
     def proxies(self) -> list[str]:
-        """Networks of the trusted proxies; those of IPv4 also as a socket for both kinds of addresses tells of them."""
+        """Networks of trusted proxies, IPv4 ones also in the mapped form that dual-stack sockets report."""
         networks = [ipaddress.ip_network(name, strict=False) for name in self.trusted_proxies]
         mapped = [f"::ffff:{one.network_address}/{96 + one.prefixlen}" for one in networks if one.version == 4]
         return [*map(str, networks), *mapped]
@@ -165,13 +165,13 @@ class Settings:
         return self.database or str(self.data / "lycosa.sqlite")
 
     def crawl_directory(self, crawl: str) -> Path:
-        """Where a crawl lies: in the crawls' directory, and nowhere else."""
+        """Return the directory of a crawl; reject ids that could lead outside of it."""
         if not is_id(crawl):
             raise InputError(f"{crawl[:60]!a} is not a crawl")
         return self.data / "crawls" / crawl
 
     def model_file(self, model: str) -> Path:
-        """Where a model lies: among the models, and nowhere else."""
+        """Return the file of a model; reject ids that could lead outside the models directory."""
         if not is_id(model):
             raise InputError(f"{model[:60]!a} is not a model")
         return self.data / "models" / model
@@ -188,7 +188,7 @@ class Settings:
 
 
 def without_place(settings: Settings, text: str) -> str:
-    """A message without the directory that the server keeps things in: that is nobody's business who asks by the web.
+    """Replace the data directory in a message: clients should not learn its path.
 
     >>> without_place(Settings(Path("/srv/lycosa")), "cannot read /srv/lycosa/crawls/1/log.sqlite")
     'cannot read DATA/crawls/1/log.sqlite'

@@ -1,7 +1,7 @@
-"""What is written to a file, as an answer that is sent while it is written: nothing of it is kept whole.
+"""Stream a file to the client while it is written, without holding all of it in memory.
 
-The writer has a thread of its own, as it may hold a log open, which belongs to one thread. Between the two is a pipe:
-the writer is some pieces ahead at most, and when the reader is gone, its next write fails, and it ends.
+The writer runs in a thread of its own, because it may hold a log open, and logs belong to one thread. A pipe connects
+the two: it limits how far the writer is ahead, and makes its next write fail when the reader has gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PIECE = 65_536
 
 
 class Quota:
-    """How many of something are under way now, by person: so many of each, and of all together."""
+    """A limit on concurrent operations, per person and in total."""
 
     def __init__(self, each: int, most: int, wait: float, told: str) -> None:
         self.each, self.most, self.wait, self.told = each, most, wait, told
@@ -28,7 +28,7 @@ class Quota:
 
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
-        """One more of theirs, until the block is left; `TooManyAttempts` if they, or all together, have as many as may be."""
+        """Count one more operation of a person within the block; raise `TooManyAttempts` at the limit."""
         with self._lock:
             if self.running[person] >= self.each or self.running.total() >= self.most:
                 raise TooManyAttempts(self.wait, self.told)
@@ -38,11 +38,11 @@ class Quota:
         finally:
             with self._lock:
                 self.running[person] -= 1
-                self.running += Counter()  # forget who has none
+                self.running += Counter()  # drop people without operations
 
 
 def streamed(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
-    """What `write` writes, piece by piece.
+    """Yield the bytes that `write` writes, piece by piece.
 
     >>> b"".join(streamed(lambda out: out.write(b"coral") and out.write(b" reefs")))
     b'coral reefs'
@@ -51,15 +51,15 @@ def streamed(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
     failures: list[BaseException] = []
 
     def work() -> None:
-        with suppress(BrokenPipeError), open(writing, "wb", PIECE) as out:  # broken: nobody reads any more
+        with suppress(BrokenPipeError), open(writing, "wb", PIECE) as out:  # the reader has gone
             try:
                 write(out)
             except BaseException as error:
                 failures.append(error)
 
     threading.Thread(target=work, name="export", daemon=True).start()
-    with open(reading, "rb", PIECE) as pieces:  # once it is closed, the writer fails: nobody waits for it
+    with open(reading, "rb", PIECE) as pieces:  # closing it makes the writer fail, so no thread is left behind
         while piece := pieces.read(PIECE):
             yield piece
-    if failures:  # the answer breaks off, and is seen to
+    if failures:  # abort the response, so that the client notices
         raise failures[0]

@@ -1,7 +1,7 @@
-"""`lycosa serve`: one process that holds the port and the lock, and sees to it that the other two run.
+"""`lycosa serve`: the process that holds the port and the lock, and keeps the web and crawl processes running.
 
-It does nothing else, so that there is little in it that could fail. A child that ends is started again, after a pause
-that grows while it keeps ending at once. Children end with it, also after kill -9: they hold a pipe that closes then.
+It does nothing else, so that little can fail in it. A child that exits is restarted, with exponential backoff. Children
+end with the supervisor, even after kill -9: they hold a pipe that closes then.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from lycosa_server.logs import log
 from lycosa_server.settings import Settings
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
-PATIENCE = 20.0  # seconds that children have to end gently
-# number of the listening socket. It outlives the web process, so that a restart turns nobody away
+PATIENCE = 20.0  # seconds that children have to shut down
+# File descriptor of the listening socket. It outlives the web process: restarts refuse no connections.
 SOCKET = "LYCOSA_SOCKET"
-NOTICES = "LYCOSA_NOTICES"  # number of an end of a pair of sockets: the web process writes, the crawl process reads
-LIFELINE = "LYCOSA_LIFELINE"  # number of a pipe's end: it closes when the supervisor is gone, however it went
+NOTICES = "LYCOSA_NOTICES"  # file descriptor of a socket pair: the web process writes, the crawl process reads
+LIFELINE = "LYCOSA_LIFELINE"  # file descriptor of a pipe that closes when the supervisor is gone, even if killed
 
 
 class DirectoryLock:
-    """The right to serve from a directory. Children hold it, too: it is free when the last of them has ended."""
+    """Exclusive lock on a data directory, inherited by the children: released when the last of them has ended."""
 
     def __init__(self, data: Path) -> None:
         try:
-            data.mkdir(0o700, parents=True, exist_ok=True)  # what people crawl is theirs
+            data.mkdir(0o700, parents=True, exist_ok=True)  # crawls are private
             self.file: IO[str] = open(data / "serving.lock", "a+")  # noqa: SIM115 - open as long as the lock is held
         except OSError as error:
             raise InputError(
@@ -56,7 +56,7 @@ class DirectoryLock:
                     f"{data} is in use by another lycosa serve (process {holder or 'unknown'}): stop that one first, "
                     "or choose another directory"
                 )
-            time.sleep(0.1)  # its supervisor was killed; its children are about to notice
+            time.sleep(0.1)  # its supervisor was killed; its children are about to end
         self.file.truncate(0)
         self.file.write(f"{os.getpid()}\n")
         self.file.flush()
@@ -66,14 +66,14 @@ class DirectoryLock:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process is there, and not only its name on a list."""
+    """Return True if a process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat")
         return pid > 0 and not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
     except ProcessLookupError:
         return False
-    except OSError:  # it is there, but not ours
+    except OSError:  # it exists but belongs to another user
         return True
 
 
@@ -113,12 +113,12 @@ class Supervisor:
         self._notices: dict[str, socket.socket] = {}
 
     async def run(self) -> None:
-        """Until SIGTERM, SIGHUP or Ctrl-C; a second one does not wait."""
+        """Run until SIGTERM, SIGHUP or Ctrl-C; a second signal kills the children."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(name, self._told)
-        reading, writing = os.pipe()  # nobody ever writes: what matters is when our end closes
-        # Both ends stay open here: what is sent while the crawl process is started again waits for it.
+        reading, writing = os.pipe()  # never written to: children only wait for our end to close
+        # Both ends stay open here, so notices sent while the crawl process restarts are kept for it.
         self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
         try:
             keeping = [asyncio.create_task(self._keep(name, reading)) for name in self._commands]
@@ -156,7 +156,7 @@ class Supervisor:
             code = await child.wait()
             if self._stopping.is_set():
                 return
-            pause = FIRST_PAUSE if time.monotonic() - began > 30.0 else pause  # it was well
+            pause = FIRST_PAUSE if time.monotonic() - began > 30.0 else pause  # long uptime resets the backoff
             log("child ended", "warning", process=name, code=code, again_in=pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -177,14 +177,14 @@ class Supervisor:
             stdin=asyncio.subprocess.DEVNULL,
             env=environment,
             pass_fds=passed,
-            start_new_session=True,  # Ctrl-C is for the supervisor: it ends them gently
+            start_new_session=True,  # so that Ctrl-C reaches only the supervisor, which stops them gently
         )
         if self._stopping.is_set():
             _signal(child, signal.SIGTERM)
         return child
 
     async def _answering(self) -> None:
-        """Tell once that people are answered, not only that the port is taken."""
+        """Notify systemd and call `ready` once requests are answered, not only when the port is open."""
         while True:
             with suppress(OSError, EOFError, asyncio.TimeoutError):
                 if await asyncio.wait_for(_asked(self._listening), 30):
@@ -212,7 +212,7 @@ def _signal(child: asyncio.subprocess.Process, number: int) -> None:
 
 
 def notify(state: str) -> None:
-    """Tell systemd, if it started us and wants to know."""
+    """Send a state to systemd, if it started us with a notification socket."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return
@@ -221,13 +221,8 @@ def notify(state: str) -> None:
         told.send(state.encode())
 
 
-# -- in the children ----------------------------------------------------------------------------------------------
-
-
 def notices_end() -> socket.socket | None:
-    """This process's end of the channel by which the web process tells the crawl process that something has changed;
-    None for one that was started by hand.
-    """
+    """Return this process's end of the notice channel from the web to the crawl process; None if started by hand."""
     number = os.environ.pop(NOTICES, "")
     if not number:
         return None
@@ -238,7 +233,7 @@ def notices_end() -> socket.socket | None:
 
 
 def end_with_supervisor() -> None:
-    """Have this process end when its supervisor does: gently, as if told to; else by force."""
+    """Stop this process when its supervisor ends: with SIGTERM, and by force 15 seconds later."""
     if LIFELINE not in os.environ:
         return  # started by hand
     pipe = int(os.environ.pop(LIFELINE))

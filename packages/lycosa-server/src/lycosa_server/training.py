@@ -1,7 +1,7 @@
-"""Training of people's models: a process of its own reads what their interests have crawled, and what they said of it.
+"""Train people's models in a child process, from their crawls and labels.
 
-Nothing is fetched for it: pages are read from the archives of the person's own crawls. What counts as relevant is what
-they said yes to, or opened more than once and said nothing of; a no is a no.
+Nothing is fetched: pages come from the archives of the person's own crawls. Pages labelled yes, and unlabelled pages
+opened more than once, count as relevant; pages labelled no as irrelevant.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from lycosa_server.people import feedback, interests, models, suggestions
 from lycosa_server.people.database import Database, Row
 from lycosa_server.settings import Settings, without_place
 
-TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
+TIDY = 3_600.0  # seconds between removals of files that belong to no model
 
 
 class TrainingQueue:
-    """Train queued models one at a time: part of the crawl process, the work itself runs in a child process."""
+    """Trains queued models one at a time. Part of the crawl process; the training itself runs in a child process."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self.settings, self.database = settings, database
         self.place = settings.data / "training"
-        self.queued = asyncio.Event()  # set to have the queue looked at now
+        self.queued = asyncio.Event()  # set to check the queue now
         self._tidied = -TIDY
         self._over = False
 
     async def run_queued(self) -> None:
-        """Train what is queued until cancelled. While the database is away, wait."""
+        """Train queued models until cancelled; wait while the database is unavailable."""
         started = False
         try:
             while True:
@@ -53,7 +53,7 @@ class TrainingQueue:
                 except LycosaError as error:
                     log("training waits", "warning", why=str(error))
                     started = False  # the last result may not have been written
-                # Not wait_for: it loses a cancellation that comes at the same moment, before Python 3.12.
+                # Not wait_for: before Python 3.12 it can lose a simultaneous cancellation.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(5.0 if started else 1.0):
                         await self.queued.wait()
@@ -61,7 +61,7 @@ class TrainingQueue:
             self._over = True
 
     def look(self, started: bool = True) -> bool:
-        """Train the model that has waited longest; False if none waits."""
+        """Train the model that has been queued longest; return False if the queue is empty."""
         if time.monotonic() > self._tidied + TIDY:
             sweep(self.settings, self.database, time.time())
             self._tidied = time.monotonic()
@@ -83,7 +83,7 @@ class TrainingQueue:
             reason = str(error)
             for crawl in task.get("crawls", ()):
                 reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
-            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # what only a command line has
+            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # options of the command line
             if not self._over:  # else the next process trains it
                 models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
         finally:
@@ -97,7 +97,7 @@ class TrainingQueue:
             return False
 
     def gather(self, row: Row) -> dict[str, Any]:
-        """The crawls of the person's own interests, and what was said of their pages."""
+        """Return the training task: the crawls of the person's own interests, with labels."""
         settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
         crawls = []
         for interest in sources["interests"]:
@@ -131,9 +131,6 @@ class TrainingQueue:
         out.replace(place)
         if not models.end(self.database, time.time(), row["id"], "ready", about, **file):
             place.unlink(missing_ok=True)  # deleted meanwhile
-
-
-# -- in the child ----------------------------------------------------------------------------------------------
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
@@ -170,12 +167,12 @@ def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
 
 
 def _notes(notes: Sequence[str]) -> list[str]:
-    """Those that say something to people who see no command line."""
+    """Drop notes about command-line options, and limit the rest."""
     return [note[:500] for note in notes if "--" not in note][:20]
 
 
 def classes(task: dict[str, Any]) -> dict[str, str]:
-    """The class of each page that has one: by a directory of topics, or by what was said of it.
+    """Return the class of each page: its topic in a web directory, or from the labels.
 
     >>> one = {"name": "Reefs", "labels": {"a": True, "b": False}}; two = {"name": "Trains", "labels": {"b": True}}
     >>> classes({"crawls": [one]}), classes({"crawls": [one, two]})

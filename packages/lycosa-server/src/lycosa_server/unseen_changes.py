@@ -1,4 +1,4 @@
-"""How many changes of a crawl's pages are new to somebody."""
+"""Count the changes of a crawl's pages since a time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lycosa.store.log import NAME, SqliteLog
 
 
 def changes_since(directory: Path, since: float) -> int | None:
-    """Return the number of changes seen after a time; None if no page was revisited, or the log cannot be read."""
+    """Return the number of changes after a time; None if no page was revisited, or the log cannot be read."""
     stamp = signature_of(directory / NAME)
     try:
         return _count(directory / NAME, stamp, since) if stamp else None
-    except LycosaError:  # a log that is being made, or was damaged: whoever opens it is told
+    except LycosaError:  # a log that is being created or is damaged; opening it reports the error
         return None
 
 
 @lru_cache(2_000)
 def _count(path: Path, stamp: Signature, since: float) -> int | None:
-    """The same for a log in a state that its signature stands for."""
+    """Count the changes in a log; `stamp` is its cache key."""
     with closing(SqliteLog(path, readonly=True)) as log:
         if next(log.rows("1", "kind = 'revisit'", "seq LIMIT 1"), None) is None:
             return None

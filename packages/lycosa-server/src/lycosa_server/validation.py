@@ -1,7 +1,7 @@
-"""What a member may wish for, checked where strategies, judges and addresses are known.
+"""Validate interest settings where strategies, judges and web addresses are known.
 
-A strategy or a judge may be named that is built in, without parameters. What it has to be taught is a model of the
-person's own. Whatever is accepted here can be started.
+Members may choose built-in strategies and judges without parameters; trained ones use a model of their own. Crawls can
+be started with any settings accepted here.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from lycosa_server.people.interest_settings import AUTOMATIC, InterestSettings, 
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}
-# strategies that go by a model of the person's own, and its kind
+# Strategies that need a model of the person's own, and its kind.
 TAUGHT = {
     name: "rules" if entry.needs == TAXONOMY else "browsing"
     for name, entry in STRATEGIES.items()
     if entry.needs in (TAXONOMY, BROWSING)
 }
 
-# options that the operator sets, for everyone: each time that a crawl is opened
+# Options that the operator sets for everyone, each time a crawl is opened.
 OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "render", "random_seed")
 
 
@@ -47,10 +47,10 @@ def checked(
     place: Callable[[str], Path] = Path,
     before: InterestSettings | None = None,
 ) -> InterestSettings:
-    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
+    """Validate settings for a crawl and return them with canonical URLs.
 
-    Models have to be the `owner`'s, and `place` says where one lies. Somebody else who edits the interest leaves the
-    models as they were `before`, or out.
+    Models must belong to `owner`; `place` returns the file of one. When someone else edits the interest, its models
+    must stay as `before` or be removed.
     """
     settings = replace(settings)
     settings.check(most_pages)
@@ -102,7 +102,7 @@ def _check_models(settings: InterestSettings, database: Database, owner: str, be
 
 
 def _try(settings: InterestSettings, place: Callable[[str], Path]) -> None:
-    """Make everything that the crawl will be made of, so that it can't fail for this later."""
+    """Build the strategy and the judge once, so that the crawl cannot fail for them later."""
     if settings.strategy_model:
         _build(
             spell(settings.strategy, {"file": str(place(settings.strategy_model))}), settings.words, settings.targets
@@ -124,7 +124,7 @@ def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
 
 
 def web_address(text: str, what: str = "") -> str:
-    """Return an address in canonical form; `what` it is, for the message if it is none."""
+    """Return a URL in canonical form; `what` names it in the error message."""
     url = check_seed(text)
     if url is None:
         raise InputError(f"{what}{text[:200]!r} is not a web address: write it like https://example.org/page")

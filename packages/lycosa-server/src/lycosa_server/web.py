@@ -1,4 +1,4 @@
-"""The web process: the application on the socket that the supervisor holds. `python -m lycosa_server.web`."""
+"""The web process: serves the application on the supervisor's socket. `python -m lycosa_server.web`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from lycosa_server.supervisor import SOCKET, end_with_supervisor, notices_end
 
 
 class TimedConnection(H11Protocol):
-    """A connection with limits of time, in seconds: requests that come in drops, and answers that nobody takes, end.
+    """An HTTP connection with timeouts, in seconds, for slow requests and for responses that the client does not read.
 
-    Uvicorn waits for ever for the rest of a request, and for somebody to read an answer, so anyone could use up the
-    server's connections with a byte now and then. What takes long here, a live stream or a large export, is not meant.
+    Uvicorn waits for ever in both cases, so a few bytes now and then could exhaust the server's connections. Responses
+    that take long to produce, such as live streams and large exports, are not affected.
     """
 
-    head = 30.0  # for the head of a request, from the first byte on; for the first one, from the connection on
+    head = 30.0  # for the request head, from its first byte, or from the connection for the first request
     pause = 30.0  # between two parts of a body
-    whole = 300.0  # for all of a request
-    stuck = 60.0  # for which an answer waits to be taken
+    whole = 300.0  # for a whole request
+    stuck = 60.0  # for the client to read a response
     _waiting: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _begun: float | None = None
@@ -45,12 +45,12 @@ class TimedConnection(H11Protocol):
         self._wait()
 
     def on_response_complete(self) -> None:
-        """An answer is sent: uvicorn has a limit of its own for the next request to begin."""
+        """Restart the timeouts; uvicorn's own limit applies to the start of the next request."""
         _stop(self._waiting)
         self._begun = None
         super().on_response_complete()
         if self.conn.trailing_data[0] or not (self.cycle is None or self.cycle.response_complete):
-            self._wait()  # but the next one has begun already
+            self._wait()  # the next request has begun already
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -93,7 +93,7 @@ def _stop(timer: asyncio.TimerHandle | None) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Tells live streams to end when it is to end itself: it would wait for them."""
+    """Uvicorn server that ends live streams on shutdown, which would otherwise wait for them."""
 
     def __init__(self, config: uvicorn.Config, site: ServerContext) -> None:
         super().__init__(config)
@@ -113,7 +113,7 @@ def main() -> None:
     notices = notices_end()
 
     def wake() -> None:
-        with suppress(OSError):  # full: there are notices enough
+        with suppress(OSError):  # buffer full: enough notices are pending
             if notices is not None:
                 notices.send(b"!")
 
@@ -128,8 +128,8 @@ def main() -> None:
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # the application itself knows which proxies are believed
-        timeout_graceful_shutdown=3,  # seconds for open streams of events
+        proxy_headers=False,  # the application handles trusted proxies
+        timeout_graceful_shutdown=3,  # seconds for open event streams
         lifespan="off",
     )
     log("started", process="web")

@@ -1,4 +1,4 @@
-"""The REST API, version 1: one file a resource. Each has a `router`; `routers()` is all of them."""
+"""The REST API, version 1. Each module has the `router` of one resource."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ ROUTE_MODULES = (
     "export health"
 ).split()
 
-JsonColumn = Annotated[dict[str, Any], BeforeValidator(as_dict)]  # empty where it is damaged
+JsonColumn = Annotated[dict[str, Any], BeforeValidator(as_dict)]  # {} if damaged
 
 
 class Body(BaseModel):
-    """What a client sends: nothing but what is named."""
+    """Base of request bodies; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Named(BaseModel):
-    """A person, an interest or a model."""
-
     id: str
     name: str
 

@@ -1,4 +1,4 @@
-"""The seed catalogue: for everyone to choose from, for admins to keep."""
+"""The seed catalogue: read by everyone, maintained by admins."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NewCatalogueEntry(Body):
 
 @router.get("/catalogue")
 def get_catalogue(person: Caller = needs("read")) -> CatalogueOut:
-    """Every subject with its seeds."""
+    """Every preference with its seeds."""
     preferences: dict[str, Preference] = {}
     for row in catalogue.entries(person.site.database):
         name = row["preference"]

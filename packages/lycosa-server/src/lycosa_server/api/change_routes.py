@@ -1,4 +1,4 @@
-"""What has become of the pages: a list since the last visit, the difference of two versions, feeds for readers."""
+"""Changes of pages: list, comparison of two versions, Atom feed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ATOM = "application/atom+xml"
 
 MOST_ROWS = 2_000
 MOST_LINKS = 500
-LONGEST = 300_000  # characters of a version that are compared: a second's work
+LONGEST = 300_000  # characters of a version that are compared: about a second of work
 
 
 class ChangeOut(BaseModel):
@@ -65,7 +65,7 @@ class DiffSide(BaseModel):
 
 
 class VersionDiff(BaseModel):
-    """What differs between two versions."""
+    """The differences between two versions of a page."""
 
     url: str
     from_: DiffSide = Field(alias="from")
@@ -84,7 +84,7 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     access: InterestAccess = interest_to("read", "read"),
 ) -> ChangeList:
-    """Changes since a time, or since your last visit, of the latest crawl's pages."""
+    """Changes of the latest crawl's pages since a time, by default since your last visit."""
     site, interest = access.site, access.interest["id"]
     visited = visits.last(site.database, interest, access.person.id)
     after = visited if since is None else since
@@ -105,7 +105,7 @@ def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
 
 @router.post("/interests/{interest}/feed")
 def open_feed(access: InterestAccess = interest_to("read", "account")) -> dict[str, str]:
-    """A new secret address of the feed, shown once; an earlier one is revoked."""
+    """Create a secret URL of the feed, shown once; an earlier one is revoked."""
     site, interest = access.site, access.interest["id"]
     key = visits.open_feed(site.database, interest, access.person.id)
     access.person.record("feed opened", interest)
@@ -114,7 +114,7 @@ def open_feed(access: InterestAccess = interest_to("read", "account")) -> dict[s
 
 @router.delete("/interests/{interest}/feed", status_code=204)
 def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
-    """Revoke the address of the feed."""
+    """Revoke the URL of the feed."""
     visits.close_feed(access.site.database, access.interest["id"], access.person.id)
 
 
@@ -138,7 +138,7 @@ def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     if directory is not None and (directory / NAME).exists():
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
             told = list(islice(_newest_first(log), FEED))
-            identity = ledger.identity(log).urn  # what it is called for ever
+            identity = ledger.identity(log).urn  # the feed's permanent id
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
     body = atom(
         told,
@@ -181,9 +181,6 @@ def _feed_address(site: ServerContext, key: str) -> str:
     return f"{site.settings.base}/api/v1/feeds/{key}/changes.atom"
 
 
-# -- two versions of a page, compared: bounded, however long the page is ---------------------------------------
-
-
 @router.get("/crawls/{crawl}/diff")
 def compare_versions(
     url: Annotated[str, Query(min_length=1, max_length=4_000)],
@@ -192,7 +189,7 @@ def compare_versions(
     whole: bool = False,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> VersionDiff:
-    """Two versions of a page, by their numbers (`seq`), or its last two; with `whole` also what is the same."""
+    """Compare two versions of a page, by their numbers (`seq`), or the last two; `whole` includes unchanged parts."""
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     with CrawlDirectory(access.directory) as collection:
@@ -203,7 +200,7 @@ def compare_versions(
 
 
 def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]]:
-    """The versions of a page with their numbers in the log, the oldest first; empty where the crawl has none."""
+    """Return the versions of a page with their log numbers, oldest first; empty if the crawl has none."""
     for node in spellings(url):
         rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
         if found := [(seq, visit) for seq, visit in rows if isinstance(visit, Visit)]:
@@ -212,7 +209,7 @@ def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]
 
 
 def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None) -> tuple[int, int]:
-    """The places of two versions by their numbers in the log; the last two, or the one before, if nothing is said."""
+    """Return the indices of two versions by their log numbers; by default the last one and its predecessor."""
     numbers = [seq for seq, _ in versions]
     try:
         later = len(numbers) - 1 if new is None else numbers.index(new)

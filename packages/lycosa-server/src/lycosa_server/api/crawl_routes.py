@@ -1,4 +1,4 @@
-"""Crawls of an interest: started, paused, stopped. What is asked for here, the crawl process does a moment later."""
+"""Start, pause, resume, stop and delete crawls. The crawl process carries requests out a moment later."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ router = APIRouter(tags=["crawls"])
 
 
 class CrawlOut(BaseModel):
-    """One crawl, as it is now."""
-
     id: str
     interest: str
     number: int
@@ -50,7 +48,7 @@ class CrawlOut(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def harvest(self) -> float:
-        """Of the pages so far, how many were found."""
+        """Relevant pages per fetched page."""
         return self.found / self.pages if self.pages else 0.0
 
 
@@ -65,17 +63,17 @@ class MorePages(Body):
 
 
 def crawl_as_told(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
-    """A crawl as its row has it; with `now`, its counts are those of its pages."""
+    """Convert a crawl's row; with `now`, counts come from its pages."""
     place = crawls.queue(site.database).get(row["id"]) if row["state"] == "queued" else None
     counts = {} if now is None else {"pages": now.pages, "found": int(now.found.sum())}
     return CrawlOut(**row | counts, place_in_queue=place)
 
 
 def crawl_seen(site: ServerContext, row: Row) -> CrawlOut:
-    """A crawl whose pages somebody may look at: then its counts are those of the pages."""
+    """Convert a crawl's row, with counts from its pages if its view is cached."""
     now, directory = None, site.settings.crawl_directory(row["id"])
     if directory in site.views:
-        with suppress(StoreError, OSError):  # it can't be read: whoever asks for its pages is told
+        with suppress(StoreError, OSError):  # routes for its pages report the error
             now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
     return crawl_as_told(site, row, now)
 
@@ -89,7 +87,7 @@ def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Cr
 
 @router.post("/interests/{interest}/crawls", status_code=201)
 def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> CrawlOut:
-    """A new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
+    """Start a new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
     site = access.site
     budget = min(InterestSettings.of_json(access.interest["settings"]).budget, site.settings.max_budget)
     return _do(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
@@ -103,19 +101,19 @@ def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> CrawlOut:
 
 @router.post("/crawls/{crawl}/pause")
 def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Pause it."""
+    """Pause a crawl."""
     return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/resume")
 def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Continue one that was paused, stopped, or failed."""
+    """Continue a crawl that was paused, stopped, or failed."""
     return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/stop")
 def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Stop it; it can be resumed later."""
+    """Stop a crawl; it can be resumed later."""
     return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
 
 
@@ -129,9 +127,9 @@ def more_pages(body: MorePages, access: CrawlAccess = crawl_to("edit", "run")) -
 
 @router.post("/crawls/{crawl}/refresh")
 def look_again(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
-    """Revisit its pages now: what is new, changed, gone.
+    """Revisit its pages now, to find changes.
 
-    With `now`, at pages with one of these pieces in their addresses, and at others only if they are due.
+    With `now`, only pages with one of these pieces in their URLs, and others that are due.
     """
     given = [line(text, "what to look at now", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
@@ -143,7 +141,7 @@ def look_again(body: RefreshRequest | None = None, access: CrawlAccess = crawl_t
 
 @router.delete("/crawls/{crawl}", status_code=204)
 def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
-    """Delete it and everything it fetched; a running crawl is stopped first."""
+    """Delete a crawl and everything it fetched; a running crawl is stopped first."""
     erasing.erase_crawl(access.site.database, access.crawl["id"])
     access.person.record("crawl deleted", access.crawl["id"])
 

@@ -1,13 +1,13 @@
-"""Own data, to take along: everything of a person, of an interest, or the pages of a crawl.
+"""Exports of all data of a person or an interest, or of the pages of a crawl.
 
-A person's data are a zip that is sent while it is made: what the database knows, and what each crawl found.
+A person's data are streamed as a zip file of database rows and crawled pages.
 
-    account.json                              everything in the database about the person
-    models/KIND-ID                            models, as they were uploaded
+    account.json                              all database rows about the person
+    models/KIND-ID                            model files, as uploaded
     interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
-    interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
+    interests/NAME-ID/crawl-1/*.warc.gz       the archive, as recorded
 
-A crawl may run meanwhile: of its archive there is what its log knew when its turn came, in whole records.
+Crawls may be running: their archives are cut after the last record in the log at that moment.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _answers(*kinds: str) -> dict[int | str, dict[str, Any]]:
 
 @router.get("/me/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_everything(person: Caller = needs("account")) -> StreamingResponse:
-    """All data of a person as a zip file: what the database stores about them, and the pages of their crawls."""
+    """All data of a person as a zip file: database rows and crawled pages."""
     database = person.site.database
     person.record("account exported", person.id)
     taught = {
@@ -59,7 +59,7 @@ def export_everything(person: Caller = needs("account")) -> StreamingResponse:
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=_answers("application/zip"))
 def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
-    """The same for one interest."""
+    """All data of an interest as a zip file."""
     interest = access.interest["id"]
     access.person.record("interest exported", interest)
     data = erasing.data_of_interest(access.site.database, interest)
@@ -73,9 +73,9 @@ def export_crawl(
     threshold: Threshold = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> StreamingResponse:
-    """The relevant pages, or with `everything` all that were fetched, as a table or as a web archive.
+    """The relevant pages, or with `everything` all fetched pages, as a table or a web archive.
 
-    `threshold`: what counts as found, if not as the crawl has it.
+    `threshold` replaces the crawl's own.
     """
     if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
@@ -113,14 +113,14 @@ def _sent(person: Caller, write: Callable[[IO[bytes]], object], kind: str, name:
             write(out)
 
     pieces = streamed(counted)
-    # This begins it: only then is it ended, and not counted any more, if nobody reads on.
+    # Start the writer now: only a started generator frees its place in the quota when the client disconnects.
     first = next(pieces, b"")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(chain((first,), pieces), media_type=kind, headers=headers)
 
 
 def _folder(name: str, interest: str, number: int) -> str:
-    """Where a crawl lies in the zip: told by the interest's name, as far as every system can spell it.
+    """Return the folder of a crawl in the zip, named after the interest in portable characters.
 
     >>> _folder("Coral reefs / Riffe", "0123456789ab", 2)
     'interests/coral-reefs-riffe-012345/crawl-2'
@@ -136,10 +136,8 @@ def _pack(
     now: float,
     files: Mapping[str, Path],
 ) -> None:
-    """Write the zip: each crawl into its folder, other files by their names. A crawl that can't be read has a note in
-    its place, and the others are packed all the same.
-    """
-    at = time.gmtime(max(now, 315_532_800.0))[:6]  # a zip knows no time before 1980
+    """Write the zip. A crawl that cannot be read gets a note in its folder; the others are still packed."""
+    at = time.gmtime(max(now, 315_532_800.0))[:6]  # zip files have no times before 1980
     with ZipFile(out, "w", allowZip64=True) as archive:
 
         def entry(name: str, how: int = ZIP_DEFLATED) -> IO[bytes]:
@@ -155,12 +153,12 @@ def _pack(
                     _copy(path, file, path.stat().st_size)
         for folder, directory in crawls:
             if not (directory / NAME).exists():
-                continue  # queued, and not begun yet
+                continue  # queued, but not started
             try:
                 _pack_crawl(folder, directory, entry)
             except LycosaError as error:
                 with entry(f"{folder}/problem.txt") as file:
-                    # Where the server keeps it is nobody's business.
+                    # Clients should not learn the server's path.
                     file.write(str(error).replace(str(directory), folder).encode("utf-8", "replace"))
 
 
@@ -169,18 +167,18 @@ def _pack_crawl(folder: str, directory: Path, entry: Callable[..., IO[bytes]]) -
         with entry(f"{folder}/pages.jsonl") as file:
             tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
         for name, upto in sorted(collection.log.archived().items()):
-            with entry(f"{folder}/{Path(name).name}", ZIP_STORED) as file:  # it is packed already
+            with entry(f"{folder}/{Path(name).name}", ZIP_STORED) as file:  # already compressed
                 _copy(directory / "archive" / name, file, upto)
 
 
 def _copy(path: Path, out: IO[bytes], upto: int) -> None:
-    """The beginning of a file: what comes behind is still being written."""
+    """Copy the first `upto` bytes of a file that may be growing."""
     try:
         with open(path, "rb") as file:
             while upto > 0 and (piece := file.read(min(1 << 20, upto))):
                 out.write(piece)
                 upto -= len(piece)
-    except BrokenPipeError:  # of the zip, not of the file: nobody reads it any more
+    except BrokenPipeError:  # the client has disconnected
         raise
     except OSError as error:
         raise LycosaError(f"cannot read {path.name}: {error.strerror}") from error

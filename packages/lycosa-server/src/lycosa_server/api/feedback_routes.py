@@ -1,4 +1,4 @@
-"""Yes and no to pages, and what the judge makes of it."""
+"""Labels (yes and no to pages), and their effect on the judge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Column = NDArray[np.float64]
 
 
 class LabelAgreement(BaseModel):
-    """How the judge's yes and no agree with the labels; null where there is nothing to divide by."""
+    """Agreement of the judge with the labels; null where a denominator is 0."""
 
     labels: int = Field(description="LabelledPage pages that this was measured on.")
     yes: int = Field(description="Of these, how many got a yes.")
@@ -88,8 +88,8 @@ def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedba
 def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "feedback")) -> LabelOut:
     """Label a page that a crawl of this interest has fetched, or remove its label.
 
-    The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
-    minute; then all other pages are relevance_now what it says by then.
+    The label counts for the page itself at once. The judge learns from it within seconds, in a running crawl within
+    half a minute; then the relevance of all other pages is updated.
     """
     site, interest = access.site, access.interest["id"]
     url = line(body.url, "the address", 4_000)
@@ -147,10 +147,11 @@ def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEf
 
 
 def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
-    """How what a judge said of some pages agrees with their labels.
+    """Measure how a judge's decisions agree with labels.
 
-    >>> quality(np.array([True, True, False, False]), np.array([True, False, True, False]))
-    Quality(labels=4, yes=2, said=2, hits=1, precision=0.5, recall=0.5, accuracy=0.5)
+    >>> agreement = quality(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    >>> agreement.hits, agreement.precision, agreement.recall, agreement.accuracy
+    (1, 0.5, 0.5, 0.5)
     >>> quality(np.array([False]), np.array([False])).precision is None
     True
     """
@@ -164,7 +165,7 @@ def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreemen
 
 
 def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
-    """Which pages' ranks changed most, with both ranks, of those among the first by either score.
+    """Return the pages whose ranks changed most, with both ranks, among the `first` pages of either ranking.
 
     >>> moves(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
     [(2, 3, 2), (1, 2, 3)]
@@ -176,7 +177,7 @@ def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> li
 
 
 def _ranks(scores: Column) -> NDArray[np.intp]:
-    """1 for the best; of equal scores the first."""
+    """Return ranks from 1 for the highest score; ties in input order."""
     ranks = np.empty(len(scores), np.intp)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -1,4 +1,4 @@
-"""How the server is: for those who watch it."""
+"""Health, metrics and server status, for monitoring."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def health(request: Request, _: None = open_to_all()) -> Health:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, person: Caller = needs("metrics")) -> Response:
-    """Counters and gauges in the text format of Prometheus."""
+    """Metrics in the text format of Prometheus."""
     text = generate_latest(request.app.state.metrics.registry) + generate_latest(_gauges(person.site))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 

@@ -1,4 +1,4 @@
-"""Interests: making, changing, sharing and deleting them, and what there is at a glance."""
+"""Create, change, share and delete interests; import seeds from files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NewInterest(Body):
 
 
 class ChangedInterest(Body):
-    """What is to be changed of it; what is left out or null stays."""
+    """Fields to change; omitted and null fields stay."""
 
     name: str | None = Field(None, min_length=1, max_length=200)
     settings: InterestSettings | None = None
@@ -99,9 +99,9 @@ def get_interest(access: InterestAccess = interest_to("read", "read")) -> Intere
 
 @router.patch("/interests/{interest}")
 def change_interest(body: ChangedInterest, access: InterestAccess = interest_to("edit", "write")) -> InterestOut:
-    """Change its name, its settings, how often pages are revisited. The next crawl uses the new settings.
+    """Change the name, the settings, or how often pages are revisited. The next crawl uses the new settings.
 
-    A `threshold` of its own also holds for the pages that its crawls have: a moment later they are counted by it.
+    A separate `threshold` also applies to existing crawls, within moments.
     """
     site, database, interest = access.site, access.site.database, access.interest["id"]
     settings = None
@@ -127,7 +127,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
 def judge_again(access: InterestAccess = interest_to("edit", "run")) -> InterestOut:
     """Judge the pages of its crawls again, by its current words, examples, judge and threshold.
 
-    Nothing is fetched. `judging` of a crawl says how long it takes; one that runs goes on with the new topic.
+    Nothing is fetched. `judging` of a crawl is set until it is done; a running crawl continues with the new topic.
     """
     interest = access.interest["id"]
     crawls.judge_again(access.site.database, interest, "topic")
@@ -137,11 +137,11 @@ def judge_again(access: InterestAccess = interest_to("edit", "run")) -> Interest
 
 @router.delete("/interests/{interest}", status_code=204)
 def delete_interest(access: InterestAccess = interest_to("own", "write")) -> None:
-    """Delete it with all its crawls, including for the people it is shared with."""
+    """Delete an interest with all its crawls, also for the people it is shared with."""
     site = access.site
     erased = erasing.erase_interest(site.database, access.interest["id"])
     site.database.scour()
-    # Remove what nobody writes in right away; the crawl process sees to the rest, and looks after this.
+    # Idle directories are removed right away; the crawl process removes the rest.
     erasing.sweep([site.settings.crawl_directory(crawl) for crawl in erased])
     access.person.record("interest deleted", access.interest["id"], f"with {len(erased)} crawls")
 
@@ -149,20 +149,20 @@ def delete_interest(access: InterestAccess = interest_to("own", "write")) -> Non
 def _interest(person: Caller, interest: str) -> InterestOut:
     found = _interests(person, interest)
     if not found:
-        raise NotFound("no such interest")  # deleted, or no longer shared, in this very moment
+        raise NotFound("no such interest")  # deleted or unshared during the request
     return found[0]
 
 
 def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
     site, database = person.site, person.site.database
     crawls = interests.newest_crawls(database, person.id)
-    until = time.monotonic() + 0.1  # what is not counted then is, the next time
+    until = time.monotonic() + 0.1  # time budget for counting changes; later requests use the cache
     return [
         InterestOut(
             **row
             | {
                 "owner": Named(id=row["owner"], name=row["owner_name"]),
-                "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
+                "mode": "read" if person.role == "reader" else row["mode"],  # readers cannot edit shared interests
                 "settings": InterestSettings.of_json(row["settings"]),
                 "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
                 "labels": LabelCounts(**row),
@@ -174,9 +174,6 @@ def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
         for row in interests.of_person(database, person.id, interest)
         for crawl in [crawls.get(row["id"])]
     ]
-
-
-# -- sharing ---------------------------------------------------------------------------------------------------
 
 
 @router.get("/interests/{interest}/shares")
@@ -205,13 +202,11 @@ def stop_sharing(person: str, access: InterestAccess = sharer()) -> None:
     access.person.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
 
 
-# -- addresses out of a file: bookmarks, OPML, a list. Nothing of it is kept, nothing is fetched ---------------------
-
 MOST_BYTES = 5_000_000
 
 
 class ImportedSeed(BaseModel):
-    """An address, and what the file calls it."""
+    """A URL and its title in the file."""
 
     url: str
     title: str
@@ -226,7 +221,10 @@ class ImportOut(BaseModel):
 
 @router.post("/imports")
 def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
-    """Read the addresses of a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page."""
+    """Read the URLs in a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page.
+
+    Nothing is stored, and nothing is fetched.
+    """
     body = file.file.read(MOST_BYTES + 1)
     if len(body) > MOST_BYTES:
         raise HTTPException(413, f"the file has more than {MOST_BYTES // 1_000_000} MB: split it")

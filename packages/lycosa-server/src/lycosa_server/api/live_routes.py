@@ -1,4 +1,4 @@
-"""A crawl as it goes: figures, server-sent events, and a graph of its best pages."""
+"""A running crawl: progress, server-sent events, and a graph of its best pages."""
 
 from __future__ import annotations
 
@@ -41,9 +41,6 @@ router = APIRouter(tags=["live"])
 
 HOSTS = 100
 Found = NDArray[np.bool_]
-
-
-# -- figures: what the crawl process says each second, and what the pages add up to -------------------------------
 
 
 class HostStatus(BaseModel):
@@ -93,7 +90,7 @@ def progress_of(view: CrawlView, relevant: Found, crawl: CrawlOut, now: float) -
 
 
 def _failures(view: CrawlView) -> list[FailureCount]:
-    """What went wrong, the most frequent first; causes that a reader can't tell apart are one."""
+    """Return the failures by displayed cause, most frequent first."""
     found: dict[str, FailureCount] = {}
     for cause in view.tally.causes.values():
         name = messages.cause(cause.kind, cause.outcome, cause.name)
@@ -111,7 +108,7 @@ def _failures(view: CrawlView) -> list[FailureCount]:
 
 
 def _hosts(view: CrawlView, relevant: Found, live: LiveState, now: float) -> list[HostStatus]:
-    """Hosts that are asked now come first, then those that wait, then the most fruitful."""
+    """Return busy hosts first, then those with waiting links, then those with most relevant pages."""
     ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts(relevant=relevant) if host.pages]
     busy = {host.host: host for host in live.hosts}
     names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
@@ -128,25 +125,23 @@ def _host(view: CrawlView, live: LiveHost, now: float) -> HostStatus:
     return HostStatus(**live.model_dump(), pages=pages, found=relevant, state=state, ready_in=ready)
 
 
-# -- events ----------------------------------------------------------------------------------------------------
-
-POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between two looks at the log, reports of progress, checks of rights
-BATCH = 100  # visits sent at once; after that, others get their turn
+POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between checks of the log, progress events, and checks of permissions
+BATCH = 100  # visits per round, so that other streams get their turn
 
 
 @dataclass(slots=True)
 class EventFeed:
-    """What one stream has sent so far, and what it has to send next. Its methods run in threads."""
+    """State of one event stream. Its methods run in threads."""
 
     access: CrawlAccess
     after: int
-    visits: bool = True  # else only what becomes of the crawl, and labels
-    stay: bool = False  # whether it goes on when the crawl is over
+    visits: bool = True  # send visits and progress; else only states and labels
+    stay: bool = False  # stay open after the end of the crawl
     tick: float = POLL
     generation: int = -1
-    state: object = None  # the crawl's state, as it was sent last
-    drawn: object = None  # the counts of the curve that was sent last
-    number: int = -1  # of the last label that was sent
+    state: object = None  # last sent state of the crawl
+    drawn: object = None  # counts of the curve sent last
+    number: int = -1  # number of the last label sent
     labels: Mapping[str, bool] = field(default_factory=dict)
     newest: str = ""
     progressed: float = -1e9
@@ -157,7 +152,7 @@ class EventFeed:
         return self.access.site
 
     def look(self) -> tuple[list[ServerSentEvent], bool, bool]:
-        """What is new as events, whether there is more to be had at once, and whether that was the end."""
+        """Return new events, True if more are available at once, and True if the stream has ended."""
         database, clock = self.site.database, time.monotonic()
         try:
             if clock - self.checked >= CHECK:
@@ -169,9 +164,9 @@ class EventFeed:
             if self.generation not in (-1, cached.view.generation):
                 return [_ended("begun anew")], False, True
             newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
-            crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # the last that may fail
+            crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # last call that may fail
         except DatabaseAway:
-            return [], False, False  # it comes back
+            return [], False, False  # retry later
         except NotFound:
             return [_ended("deleted")], False, True
         except (StoreError, OSError):
@@ -191,11 +186,11 @@ class EventFeed:
     def _told(
         self, cached: CachedView, now: CurrentPages, crawl: CrawlOut, upto: int, *, over: bool
     ) -> list[ServerSentEvent]:
-        """How the crawl is, if that has changed; its counts at most once in a while, as long as it runs."""
+        """Return events for changed state, and progress at most every PROGRESS seconds while the crawl runs."""
         events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.found, upto)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
             progress = progress_of(cached.view, now.found, crawl, self.site.clock())
-            ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # it may be an earlier one
+            ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # the curve may be cached from before
             self.drawn = counts if ends in ([], [crawl.pages, crawl.found]) else None
             self.progressed = clock
             events.append(_event("progress", progress.model_dump()))
@@ -213,14 +208,14 @@ class EventFeed:
         words = feedback.after(database, interest, self.number)[-BATCH:] if self.number >= 0 else []
         labels = feedback.labels_of(database, interest)
         first, self.labels, self.number = self.number < 0, labels, number
-        self.progressed = -1e9  # a label shows in the counts at once
+        self.progressed = -1e9  # send the new counts at once
         changed = [{"url": word.node, "label": label_of(labels, word.node)} for word in words]
         yes = sum(labels.values())
         data = {"yes": yes, "no": len(labels) - yes, "changed": changed}
         return [] if first and not self.stay else [_event("labels", data)]
 
     def _refused(self) -> str:
-        """Why the stream may not go on; empty if it may."""
+        """Return the reason why the stream must end; empty if it may continue."""
         if not still_there(self.access.person):
             return "signed out"
         try:
@@ -243,7 +238,7 @@ class EventFeed:
                     "seq": seq,
                     "url": visit.node,
                     "title": clean(visit.title)[:500],
-                    "relevance": visit.relevance_now,  # what it is worth now
+                    "relevance": visit.relevance_now,
                     "found": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
                     "label": label_of(self.labels, visit.node),
                     "at": visit.started,
@@ -281,11 +276,8 @@ def _ended(reason: str) -> ServerSentEvent:
     return _event("end", {"reason": reason})
 
 
-# -- routes ----------------------------------------------------------------------------------------------------
-
-
 class GraphNode(BaseModel):
-    """A page of the drawing, or a redirect on the way. `depth`: steps from where its way begins."""
+    """A page of the graph, or a redirect on a path to one. `depth` counts steps from the seed."""
 
     id: str
     url: str
@@ -312,7 +304,7 @@ class CrawlGraphOut(BaseModel):
 
 @router.get("/crawls/{crawl}/progress")
 def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> CrawlProgressOut:
-    """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
+    """Progress of a crawl. Requests in flight and the size of the frontier are only known while it runs."""
     site, cached = access.site, access.cached
     now = cached.now(access.labels)
     crawl = crawl_as_told(site, access.crawl, now)
@@ -344,7 +336,7 @@ READER = crawl_to("read", "read")
 
 
 def one_more(access: CrawlAccess = READER) -> Iterator[None]:
-    """Count a stream among the person's, until it has ended."""
+    """Count a stream against the person's quota until it ends."""
     with access.site.streams.one(access.person.id):
         yield
 
@@ -361,11 +353,10 @@ async def follow_events(
     last_event_id: Annotated[str, Header(max_length=100)] = "",
     access: CrawlAccess = READER,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Server-sent events: `visit` with the number of each, `progress`, `state`, `labels` that were given or taken back,
-    and `end`, after which nothing comes. One that stays has `crawl`, too, when a newer crawl was started.
+    """Server-sent events: numbered `visit` events, `progress`, `state`, `labels` set or removed, and `end`.
 
-    Begins behind the visit `after`, or the one that the header Last-Event-ID names. Close it at `end`: browsers would
-    connect again.
+    With `stay`, the stream continues after the crawl, and `crawl` announces a newer one. Events begin after the visit
+    `after`, or the header Last-Event-ID. Close the stream at `end`: browsers would reconnect.
     """
     last = last_event_id.strip()
     if last.isascii() and last.isdigit() and len(last) < 19:
@@ -387,7 +378,7 @@ def show_graph(
         now = cached.now(labels)
         good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
         good.sort(key=lambda page: (-now.relevances_now.item(page.number), page.first))
-    ways = view.ways(good[:best], 400)  # more nodes can't be told apart
+    ways = view.ways(good[:best], 400)  # larger graphs are unreadable
     pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
     nodes = [
         GraphNode(

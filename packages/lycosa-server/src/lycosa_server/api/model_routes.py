@@ -1,7 +1,6 @@
-"""Models of one's own: uploaded, or trained on what one's interests have crawled; and the topics that they tell apart.
+"""Your own models: upload, training, and browsing of their topics.
 
-Nobody sees or uses another's. They count against a limit, are part of what a person takes along and of backups, and go
-with the account.
+Models are private. They count against a limit, are part of exports and backups, and are deleted with the account.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from lycosa_server.people.text_input import line
 router = APIRouter(tags=["models"])
 
 MOST_CHILDREN = 500
-MOST_SHOWN = 100  # topics and pages of one answer
-TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are read one after the other
+MOST_SHOWN = 100  # topics and pages per response
+TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are processed one at a time
 Kind = Literal["classifier", "rules", "browsing", "directory"]
 
 
@@ -76,7 +75,7 @@ class TopicNode(BaseModel):
 
 
 class Topics(BaseModel):
-    """A look at a tree: what lies just below one topic, and the pages of it."""
+    """Part of a topic tree: the children of one topic, and its pages."""
 
     under: str
     topics: list[TopicNode]
@@ -96,8 +95,8 @@ async def upload_model(
     name: Annotated[str, Form(max_length=200)] = "",
     person: Caller = needs("write"),
 ) -> ModelInfo:
-    """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
-    address, a tab and a path such as Science/Physics a line).
+    """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or a table of pages by topic (one URL,
+    a tab and a path such as Science/Physics per line).
     """
     turn = TURNS.setdefault(person.id, Lock())
     async with turn:
@@ -107,7 +106,7 @@ async def upload_model(
 def _take_in(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
     site, key = person.site, new_id()
     name = line(name or "model", "the name", 120, 1)
-    check_room(site.database, "model", person.id, site.settings.max_models)  # before much is read
+    check_room(site.database, "model", person.id, site.settings.max_models)  # before the upload is read
     place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
     try:
         _receive(file, given)
@@ -128,7 +127,7 @@ def _take_in(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
 def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo:
     """Train a model on pages of your interests, your labels, and the pages you opened.
 
-    Nothing is fetched. It is queued; its `state` says when it is ready.
+    Nothing is fetched. Training is queued; `state` shows when it is ready.
     """
     site = person.site
     for interest in body.interests:
@@ -163,7 +162,7 @@ def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
 
 @router.patch("/models/{model}")
 def rename_model(body: NewModelName, access: ModelAccess = model_to("write")) -> ModelInfo:
-    """Rename it."""
+    """Rename a model."""
     name = {"name": line(body.name, "the name", LONGEST_NAME, 1)}
     access.site.database.update("model", access.model["id"], name)
     return ModelInfo(**access.model | name)
@@ -171,7 +170,7 @@ def rename_model(body: NewModelName, access: ModelAccess = model_to("write")) ->
 
 @router.delete("/models/{model}", status_code=204)
 def delete_model(access: ModelAccess = model_to("write")) -> None:
-    """Delete it, unless an interest uses it. Crawls keep the copy they started with."""
+    """Delete a model, unless an interest uses it. Crawls keep the copy they started with."""
     models.remove(access.site.database, access.person.id, access.model["id"])
     files.remove(access.site.settings, [access.model["id"]])
     access.person.record("model deleted", access.model["id"])
@@ -179,7 +178,7 @@ def delete_model(access: ModelAccess = model_to("write")) -> None:
 
 @router.get("/models/{model}/file", response_class=FileResponse)
 def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
-    """The file, for the command line or another server."""
+    """The model file, for the command line or another server."""
     endings = {"classifier": "model", "rules": "tsv", "browsing": "browsing", "directory": "tsv"}
     return FileResponse(
         _file(access), media_type="application/octet-stream", filename=f"model.{endings[access.model['kind']]}"
@@ -190,7 +189,7 @@ def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
 def browse_topics(
     under: Annotated[str, Field(max_length=1_000)] = "", access: ModelAccess = model_to("read")
 ) -> Topics:
-    """What lies just below a topic: of a directory, or among the classes of a classifier."""
+    """The topics just below one: of a web directory, or among the classes of a classifier."""
     place = _file(access)
     if access.model["kind"] == "directory":
         tree = files.web_directory(place)

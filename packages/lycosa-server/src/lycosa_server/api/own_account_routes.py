@@ -1,4 +1,4 @@
-"""One's own account: preferences, password, sessions, and its end; tokens and notices."""
+"""Your own account: preferences, password, sessions, deletion, tokens, notices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Me(Profile):
 
 
 class Preferences(Body):
-    """What a person wants or does not want; what is left out stays as it is."""
+    """Your preferences; omitted fields stay as they are."""
 
     suggestions: Annotated[bool, Strict()] = True
     history: Annotated[bool, Strict()] = True
@@ -47,7 +47,7 @@ class PasswordChange(Body):
 
 
 class AccountDeletion(Body):
-    """The password once more: what follows cannot be undone."""
+    """Confirmation by password: deletion cannot be undone."""
 
     password: Password
 
@@ -69,7 +69,7 @@ def me(person: Caller = needs("read")) -> Me:
 
 @router.patch("/me")
 def change(wanted: PreferencesChange, person: Caller = needs("account")) -> Me:
-    """Change preferences. Without `history`, what was noted of pages that were opened is removed too."""
+    """Change preferences. Turning `history` off also deletes the pages noted as opened."""
     database = person.site.database
     changes = wanted.preferences.model_dump(exclude_unset=True)
     with database.transaction():
@@ -82,8 +82,8 @@ def change(wanted: PreferencesChange, person: Caller = needs("account")) -> Me:
 
 @router.post("/me/password")
 def set_password(wanted: PasswordChange, request: Request, person: Caller = needs("account")) -> SessionOut:
-    """Change the password. All sessions end; the one that asked goes on under a new cookie and a new CSRF token. Tokens
-    stay: they are revoked one by one.
+    """Change the password. All sessions end; this one continues with a new cookie and CSRF token. Tokens stay valid
+    until they are revoked.
     """
     row = _confirmed(person, wanted.old)
     check_password(wanted.new, row["name"])
@@ -94,7 +94,7 @@ def set_password(wanted: PasswordChange, request: Request, person: Caller = need
 
 @router.get("/me/sessions")
 def my_sessions(person: Caller = needs("account")) -> list[SessionInfo]:
-    """Where you are signed in."""
+    """Your sessions, one per browser."""
     rows = sessions.of_person(person.site.database, person.site.clock(), person.id)
     return [SessionInfo(**row, current=row["id"] == person.session) for row in rows]
 
@@ -126,7 +126,7 @@ def remove(by: Caller, whom: str, name: str) -> None:
         crawls = erase_person(site.database, whom)
         by.record("deleted an account", name)
     site.database.scour()
-    # The crawl process looks after it, and says when it is gone: one of them may just be starting.
+    # The crawl process retries: a crawl may just be starting.
     sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
     files.remove(site.settings, taught)
 
@@ -142,11 +142,8 @@ def _confirmed(person: Caller, password: str) -> Row:
     return row
 
 
-# -- tokens, for programs that act for a person ----------------------------------------------------------------
-
-
 class NewToken(Body):
-    """What a token is for, what it may do, and for how many days (null: until it is revoked)."""
+    """Purpose and scopes of a token, and its lifetime in days (null: unlimited)."""
 
     name: str = Field(min_length=1, max_length=100)
     scopes: list[Scope] = Field(min_length=1, max_length=20)
@@ -203,9 +200,6 @@ def _days(person: Caller, days: float | None, now: float) -> float | None:
     return min((limit for limit in (days, left) if limit is not None), default=None)
 
 
-# -- notices: what happened while one was away -----------------------------------------------------------------
-
-
 class Notice(BaseModel):
     id: str
     kind: str
@@ -221,7 +215,7 @@ class Notices(BaseModel):
 
 
 class ReadNotices(Body):
-    """Which ones were read; null: all."""
+    """Ids of the notices to mark as read; null: all."""
 
     ids: list[Annotated[str, Field(max_length=64)]] | None = Field(None, max_length=500)
 
@@ -236,6 +230,6 @@ def list_notices(unread: bool = False, person: Caller = needs("read")) -> Notice
 
 @router.post("/me/notices/read", status_code=204)
 def read_notices(body: ReadNotices, person: Caller = needs("read")) -> None:
-    """Mark notices as read. Ids that are not yours are ignored."""
+    """Mark notices as read. Ids of other people's notices are ignored."""
     ids = None if body.ids is None else [line(text, "the id", 64) for text in body.ids]
     notices.read(person.site.database, person.site.clock(), person.id, ids)

@@ -1,4 +1,4 @@
-"""What a crawl found: in several orders, page by page, and to be read."""
+"""Pages of a crawl: lists, details, and archived copies."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ Address = Annotated[str, Query(max_length=4_000, min_length=1)]
 def filters_of(
     host: Text = "", language: Text = "", since: Text = "", until: Text = "", changed: bool = False
 ) -> Filters:
-    """Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too."""
+    """Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains."""
     given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
     days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
     hosts, languages = ([text] if text else [] for text in given)
     try:
         return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
-    except InputError as error:  # which names the options of a command
+    except InputError as error:  # its message names command-line options
         raise InputError(str(error).replace("--", "")) from None
 
 
@@ -65,13 +65,13 @@ FilterQuery = Annotated[Filters, Depends(filters_of)]
 
 @dataclass(frozen=True, slots=True)
 class EstimateOut(Estimate):
-    """How many of the pages that were fetched are relevant, without copies: `low` to `high` in nine of ten cases."""
+    """Estimated number of relevant pages among those fetched, without copies; `low` to `high` is a 90 % interval."""
 
     text: str = ""
 
 
 class PageList(BaseModel):
-    """Some pages of a crawl. `threshold` is what was asked for, `kept` the crawl's own."""
+    """Some pages of a crawl. `threshold` is the requested one, `kept` the crawl's own."""
 
     total: int
     threshold: float
@@ -118,10 +118,10 @@ def list_pages(
     access: CrawlAccess = crawl_to("read", "read"),
     filters: FilterQuery,
 ) -> PageList:
-    """The pages of a crawl. Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too.
+    """The pages of a crawl. Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains.
 
-    `found` is true unless labels are asked for. With a `threshold` of your own you see what would count as found by it,
-    and how many that would be; nothing is changed. An excerpt may be null while it has not been read yet.
+    `found` defaults to true, unless labels are asked for. A `threshold` previews which pages would be relevant, and how
+    many; nothing is changed. An excerpt is null until it has been read.
     """
     labels, cached = access.labels, access.cached
     chosen = choose(cached, labels, PageFilter(filters, labelled, found, threshold), order)
@@ -148,7 +148,7 @@ def list_unsure(
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> list[PageOut]:
-    """Unlabelled pages that the judge is least certain about: those whose labels help most."""
+    """Unlabelled pages that the judge is least certain about: their labels help most."""
     labels, cached = access.labels, access.cached
     collection = collection_of(cached.view)
     if collection is None:
@@ -161,7 +161,7 @@ def list_unsure(
 
 @router.get("/crawls/{crawl}/page")
 def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> PageDetails:
-    """One page: why it was fetched, what became of it, where it leads."""
+    """One page: why it was fetched, its versions, links and terms."""
     labels, cached = access.labels, access.cached
     page = _page(cached, url)
     with _collection(cached.view) as collection:
@@ -189,7 +189,7 @@ def read_page(
 ) -> HTMLResponse:
     """The archived copy of a page, without scripts and without anything loaded from elsewhere.
 
-    `version` is the `seq` of one of its versions; without it, the one that stands.
+    `version` is the `seq` of one of its versions; by default the current one.
     """
     cached = access.cached
     page = _page(cached, url)
@@ -209,7 +209,7 @@ def read_page(
 
 @router.post("/crawls/{crawl}/opened", status_code=204)
 def note_opened(body: OpenedPage, access: CrawlAccess = crawl_to("read", "read")) -> None:
-    """Note that a result was opened: for suggestions, and only if the person's preferences allow it."""
+    """Record that a result was opened, for suggestions; only if the person's preferences allow it."""
     site, person = access.site, access.person.id
     page = _page(access.cached, line(body.url, "the address", 4_000, 1))
     if preferences(site.database, person).get("history") is not False:

@@ -1,4 +1,4 @@
-"""The people of the server: kept and invited by admins, found by name by everyone who wants to share; the audit log."""
+"""People: administration, invitations, search by name, and the audit log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["people"])
 
 
 class AccountOut(Named):
-    """A person, as admins see them: not what they do."""
+    """An account, as admins see it."""
 
     role: Role
     disabled: bool
@@ -26,14 +26,14 @@ class AccountOut(Named):
 
 
 class AccountChange(Body):
-    """What is to change; what is null stays."""
+    """Fields to change; null fields stay."""
 
     role: Role | None = None
     disabled: Annotated[bool, Strict()] | None = None
 
 
 class PasswordResetLink(BaseModel):
-    """A link for a new password: shown this once."""
+    """A password reset link: shown this once."""
 
     code: str
     link: str
@@ -42,13 +42,13 @@ class PasswordResetLink(BaseModel):
 
 @router.get("/people")
 def people(person: Caller = needs("admin")) -> list[AccountOut]:
-    """Everyone who has an account."""
+    """All accounts."""
     return [AccountOut(**row) for row in person.site.database.rows("SELECT * FROM person ORDER BY folded")]
 
 
 @router.get("/people/names")
 def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: Caller = needs("read")) -> list[str]:
-    """Up to ten names that start with these letters, to share with."""
+    """Up to ten names with this prefix, for sharing."""
     return accounts.names(person.site.database, begins)
 
 
@@ -75,8 +75,10 @@ def delete(person: str, by: Caller = needs("admin")) -> None:
 
 @router.post("/people/{person}/reset", status_code=201)
 def reset(person: str, by: Caller = needs("admin", by_token=False)) -> PasswordResetLink:
-    """Make a link by which someone who forgot their password chooses a new one, once, within a day. It is for an admin
-    in a browser, not for tokens. The person is told of it, and that it was used; using it signs them out everywhere.
+    """Create a link that resets a person's password, valid once and for a day. Only for admins in a browser, not with
+    tokens.
+
+    The person is notified now and when the link is used; its use ends all their sessions.
     """
     site = by.site
     row = _row(by, person)
@@ -97,11 +99,8 @@ def _row(by: Caller, person: str) -> Row:
     return found(by.site.database.get("person", person), "person")
 
 
-# -- invitations; accepting one is in `session.py`: who does is nobody yet -------------------------------------
-
-
 class NewInvitation(Body):
-    """For which role, whom (a note for the admins), and how many days it is good."""
+    """Role, a note for the admins, and lifetime in days."""
 
     role: Role = "member"
     note: str = Field("", max_length=200)
@@ -133,7 +132,7 @@ def invitations(person: Caller = needs("admin")) -> list[Invitation]:
 
 @router.post("/invitations", status_code=201)
 def invite(wanted: NewInvitation, person: Caller = needs("admin")) -> CreatedInvitation:
-    """Make an invitation. Its code is after the # of the link: browsers do not send it, so that no log has it."""
+    """Create an invitation. Its code is in the link's fragment, which browsers do not send, so it is in no log."""
     site = person.site
     row, code = accounts.invite(site.database, site.clock(), wanted.role, wanted.note, wanted.days, person.id)
     person.record("made an invitation", row["note"], row["role"])
@@ -146,9 +145,6 @@ def revoke(invitation: str, person: Caller = needs("admin")) -> None:
     row = found(person.site.database.get("invitation", invitation), "invitation")
     person.site.database.delete("invitation", invitation)
     person.record("revoked an invitation", row["note"], row["role"])
-
-
-# -- the audit log ---------------------------------------------------------------------------------------------
 
 
 class AuditEntryOut(BaseModel):
@@ -170,5 +166,5 @@ def entries(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     person: Caller = needs("admin"),
 ) -> AuditLogOut:
-    """Entries before a time. There may be some more than `limit`: those of one moment are not torn apart."""
+    """Entries before a time. Entries with the same time stay together, so there may be more than `limit`."""
     return AuditLogOut(entries=[AuditEntryOut(**row) for row in audit.entries(person.site.database, before, limit)])

@@ -1,4 +1,4 @@
-"""Search the text of what a crawl found."""
+"""Full-text search in the pages of a crawl."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lycosa_server.results import CachedView, Label, LabelFilter, collection_of,
 
 router = APIRouter(tags=["search"])
 
-PATIENCE = 5.0  # seconds that a request spends on bringing the index up to date: a thread does what takes longer
+PATIENCE = 5.0  # seconds a request may spend on updating the index; a thread finishes longer updates
 
 
 class SearchResultOut(BaseModel):
-    """A page that has what was searched for. `spans`: where the words are in the snippet."""
+    """A search result. `spans` are the positions of the matched words in the snippet."""
 
     rank: int
     url: str
@@ -44,8 +44,8 @@ class SearchResultOut(BaseModel):
 
 
 class SearchResultsOut(BaseModel):
-    """The best pages. `loosened`: none has all words, these have some; `pages`: how many were searched; `behind`: about
-    how many are not indexed yet.
+    """The best pages. `loosened`: no page has all words, these have some; `pages`: number of pages searched; `behind`:
+    approximate number of pages not yet indexed.
     """
 
     total: int
@@ -65,10 +65,10 @@ def search(
     access: CrawlAccess = crawl_to("read", "read"),
     filters: FilterQuery,
 ) -> SearchResultsOut:
-    """Words, "phrases", prefix*, -without. Filters are those of the pages.
+    """Words, "phrases", prefix*, -without. Filters are the same as for the list of pages.
 
-    With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time, what
-    is indexed by then is searched, and `behind` says how much is not.
+    With `labelled`, the total covers the first thousand results. While a large crawl is indexed for the first time, the
+    part indexed so far is searched, and `behind` counts the rest.
     """
     words = line(q, "what to search for", 1_000, 1)
     labels, cached = access.labels, access.cached
@@ -89,7 +89,7 @@ def search(
 
 
 def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
-    """Whether a page is labelled as it is asked for, by the number of its current version."""
+    """Return a filter by label for the numbers of current versions."""
     with cached.view.lock:
         known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
     return lambda seq: fits(labelled, known.get(seq))
@@ -111,6 +111,6 @@ def _index(cached: CachedView) -> None:
     with (
         suppress(LycosaError, OSError),
         CrawlDirectory(cached.view.path) as collection,
-    ):  # else the next search says why
+    ):  # the next search reports the error
         index_words(collection)
     cached.indexing = False

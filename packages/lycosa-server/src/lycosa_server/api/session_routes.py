@@ -1,4 +1,4 @@
-"""Signing in and out, and accepting an invitation."""
+"""Signing in and out, and accepting invitations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Profile(Named):
 
 
 class SessionOut(BaseModel):
-    """Who is signed in, and what the header X-CSRF-Token has to be when something is changed."""
+    """The signed-in person, and the value of the header X-CSRF-Token for requests that change something."""
 
     person: Profile
     csrf: str
@@ -43,11 +43,11 @@ class NewPassword(Body):
 
 
 class AcceptInvitation(SignIn, NewPassword):
-    """The code of an invitation, and what the new account is to be called."""
+    """Code of an invitation, with name and password of the new account."""
 
 
 class InvitationInfo(BaseModel):
-    """What an invitation is for; with a name, it is a link that changes this person's password."""
+    """Purpose of an invitation; with a name, it is a password reset link for this person."""
 
     role: Role
     expires: float
@@ -56,14 +56,14 @@ class InvitationInfo(BaseModel):
 
 @router.post("/session")
 def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> SessionOut:
-    """Sign in: sets the session's cookie."""
+    """Sign in: sets the session cookie."""
     site, address = site_of(request), address_of(request)
     now = site.clock()
     attempt = limits.sign_in(site.database, now, accounts.fold(wanted.name), address)
     person = accounts.sign_in(site.database, site.passwords, wanted.name, wanted.password)
     if person is None:
         meant = accounts.by_name(site.database, wanted.name)
-        name = meant["name"] if meant else ""  # what was typed may be a password
+        name = meant["name"] if meant else ""  # the typed name may be a password
         audit.record(site.database, now, "", name, "sign-in failed", address=address)
         raise HTTPException(401, "the name or the password is wrong")
     limits.succeeded(site.database, now, attempt)
@@ -72,13 +72,13 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
 
 @router.get("/session")
 def current(person: Caller = needs("read")) -> SessionOut:
-    """Who is signed in."""
+    """The signed-in person."""
     return SessionOut(person=Profile(**person.row()), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
 def sign_out(request: Request, person: Caller = needs("read")) -> None:
-    """Sign out: ends the session. With a token there is nothing to end."""
+    """Sign out: ends the session. Has no effect with a token."""
     if person.session:
         person.site.database.delete("session", person.session)
         set_cookie(request, "")
@@ -96,8 +96,8 @@ def accept(wanted: AcceptInvitation, request: Request, _: None = open_to_all()) 
 
 @router.post("/invitations/reset")
 def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> SessionOut:
-    """Choose a new password by the link that an admin made, and sign in. All other sessions end; tokens stay, as they
-    do when one changes the password oneself.
+    """Set a new password with a reset link, and sign in. All other sessions end; tokens stay valid, as after any change
+    of the password.
     """
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
@@ -111,7 +111,7 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
 def check(
     request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
 ) -> InvitationInfo:
-    """What an invitation is for, if it is valid."""
+    """Purpose of an invitation, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
         return InvitationInfo(**accounts.invitation(site.database, now, code))
@@ -119,7 +119,7 @@ def check(
 
 @contextmanager
 def _trying_a_code(request: Request) -> Iterator[None]:
-    """Only so many wrong codes from one address: a wrong one is 404, and stays counted."""
+    """Limit wrong codes per address: one that raises 404 stays counted."""
     site, address = site_of(request), address_of(request)
     attempt = limits.one(site.database, site.clock(), limits.CODE, address)
     try:
@@ -131,7 +131,7 @@ def _trying_a_code(request: Request) -> Iterator[None]:
 
 
 def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionOut:
-    """Sign a person in: a new session, in place of that of the request, if any. The audit log notes the `action`."""
+    """Start a new session for a person, replacing that of the request. The audit log records the `action`."""
     site = site_of(request)
     now = site.clock()
     if action:

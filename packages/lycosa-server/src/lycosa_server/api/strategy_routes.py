@@ -1,4 +1,4 @@
-"""What a member may choose: strategies and judges that need no code of one's own, and no file but a model."""
+"""The strategies, judges and detectors that members may choose."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ChoiceOut(BaseModel):
 
 @router.get("/strategies")
 def list_strategies(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """How a crawl may choose what to fetch next."""
+    """Strategies: which page to fetch next."""
     groups = {name: title for title, names in GROUPS.items() for name in names}
     offered = {name: STRATEGIES[name] for name in groups if name in GUIDES or name in TAUGHT}
     return _choices(offered, [STRATEGY], groups)
@@ -43,7 +43,7 @@ def list_strategies(person: Caller = needs("read")) -> list[ChoiceOut]:
 
 @router.get("/judges")
 def list_judges(person: Caller = needs("read")) -> list[ChoiceOut]:
-    """How pages may be judged."""
+    """Judges: how relevant a page is."""
     return _choices(JUDGES, [AUTOMATIC_JUDGE])
 
 

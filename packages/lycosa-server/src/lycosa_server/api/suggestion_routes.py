@@ -1,4 +1,4 @@
-"""Seeds and words that a person might like to add to an interest, from its newest crawl; and the answers."""
+"""Seeds and words suggested from an interest's newest crawl, and answers to them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SuggestedTerm(BaseModel):
 
 
 class Suggestions(BaseModel):
-    """What there is to suggest; nothing where the person does not want any."""
+    """Suggestions; empty lists and `allowed` false if the person has turned them off."""
 
     allowed: bool
     seeds: list[SuggestedSeed]
@@ -55,7 +55,7 @@ class SuggestionAnswer(Body):
 
 @router.get("/interests/{interest}/suggestions")
 def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Suggestions:
-    """Suggestions for the person who asks: from this interest, its feedback, and what is their own."""
+    """Suggestions for you, from this interest, its labels, and the results you opened."""
     wanted = preferences(access.site.database, access.person.id)
     if wanted.get("suggestions", True) is False:
         return Suggestions(allowed=False, seeds=[], terms=[])
@@ -66,7 +66,7 @@ def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Sug
 def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_to("edit", "feedback")) -> None:
     """Accept or dismiss a suggestion; it is not shown again.
 
-    An accepted seed becomes one of the interest's, an accepted word joins its words: the next crawl goes by them.
+    An accepted seed or word is added to the interest's settings, for the next crawl.
     """
     site, interest = access.site, access.interest["id"]
     value = line(body.value, "the suggestion", 4_000, 1)
@@ -91,11 +91,8 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
         ideas.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 
 
-# -- what there is to suggest ----------------------------------------------------------------------------------
-
-
 def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> Suggestions:
-    """What to suggest; `history`: whether the results that the person opened may be looked at."""
+    """Compute suggestions; `history` permits the use of results that the person opened."""
     cached = next(site.views_of(interest["id"]), None)
     if cached is None:
         return Suggestions(allowed=True, seeds=[], terms=[])
@@ -128,18 +125,15 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
 
 
 def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each page the pages that it links to, by their places in the list; redirects are followed."""
+    """Return the links between pages as CSR arrays of list indices; redirects are followed."""
     graph = view.graph.breadth(view.column("kind"))
-    place = np.full(len(view) + 1, -1, np.int64)  # one more, for what leads nowhere
+    place = np.full(len(view) + 1, -1, np.int64)  # one more, for links to unknown pages
     place[[page.number for page in pages]] = np.arange(len(pages))
     ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
     parts = [part[part >= 0] for part in parts]
     starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return starts, np.concatenate([*parts, np.zeros(0, np.int64)])
-
-
-# -- words -----------------------------------------------------------------------------------------------------
 
 
 def _terms(
@@ -171,7 +165,8 @@ def _terms(
 
 def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
-    with suppress(LycosaError, OSError), CrawlDirectory(view.path) as collection:  # else titles have to do
+    # without the archive, titles alone are used
+    with suppress(LycosaError, OSError), CrawlDirectory(view.path) as collection:
         for page in pages:
             for visit in collection.history(page.node)[-1:]:
                 texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))

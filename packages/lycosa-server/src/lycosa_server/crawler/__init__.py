@@ -1,7 +1,6 @@
-"""The crawl process: everybody's crawls, in one loop, with one politeness.
+"""The crawl process: everyone's crawls in one event loop, with shared politeness.
 
-process.py    what is to run, by the database: starts, pauses, ends
-running.py    one crawl, from its directory to how it ended; its pages judged again
-clustered.py  the same for one whose shards run on a cluster
-live.py       what it does just now, for those who watch
+process.py    the main loop: starts, pauses and ends crawls as the database says running.py    one crawl from opening to
+its end; judging its pages again clustered.py  the same for a crawl whose shards run on a cluster live.py       current
+state of a crawl, for the web process
 """

@@ -1,4 +1,4 @@
-"""One crawl on a cluster while it runs: its shards are elsewhere, its log, its labels and its settings are here."""
+"""A crawl on a cluster: its shards run elsewhere; its log, labels and settings are here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa_server.logs import log
 
 
 class RunningClusterCrawl(RunningCrawl):
-    """A crawl whose shards are hosted by a cluster. What differs from one in this process is how it is reached."""
+    """A crawl whose shards run on a cluster."""
 
     _crawl: RemoteCrawl | None = None
     on_cluster = True
@@ -27,7 +27,7 @@ class RunningClusterCrawl(RunningCrawl):
     async def _follow(self, turn: Mapping[str, Any]) -> None:
         crawl = self._crawl
         assert crawl is not None
-        if turn.get("heard") == crawl.shards:  # else some have not told yet what they have
+        if turn.get("heard") == crawl.shards:  # else some shards have not reported their counts yet
             self.pages, self.found = turn["pages"], turn["relevant"]
         words, asked = self.words, self.asked
         by_labels = asked is None or asked["judging"] == "labels"

@@ -1,7 +1,8 @@
-"""What a crawl does at this moment, in its directory: written each second by the crawl process, read by the other.
+"""Current state of a crawl, in a file of its directory: written every second by the crawl process, read by the web
+process.
 
-What it has done is in its log; this is only what no log can tell. A file that is missing, or older than `STALE`,
-means that the crawl does not run.
+It holds only the state that is not in the log. A file that is missing or older than `STALE` means that the crawl is not
+running.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from lycosa.web.politeness import PolitenessView
 
 NAME = "live.json"
 STALE = 10.0  # seconds
-MOST = 100  # hosts, and requests under way
+MOST = 100  # hosts, and requests in flight
 Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class InFlightRequest(BaseModel):
-    """A request that is under way."""
+    """A request in flight."""
 
     url: str
     since: Time
 
 
 class LiveHost(BaseModel):
-    """What waits for a host, and when that may be asked again."""
+    """Links waiting for a host, and when it may be requested again."""
 
     host: str
     ready_at: Time | None = None
@@ -51,7 +52,7 @@ class LiveHost(BaseModel):
 
 
 class LiveState(BaseModel):
-    """The state of an engine; empty for a crawl that does not run."""
+    """The state of an engine; empty for a crawl that is not running."""
 
     at: Time = 0.0
     frontier: int | None = None
@@ -60,7 +61,7 @@ class LiveState(BaseModel):
 
     @classmethod
     def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> LiveState:
-        """As it is now. `ahead`: by how much the time of day is ahead of the engine's clock."""
+        """Return the current state; `ahead` is the wall clock minus the engine's clock."""
         politeness = getattr(engine.space, "politeness", None)
         flying = politeness.flying if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}
@@ -89,7 +90,7 @@ class LiveState(BaseModel):
         return live if now - STALE <= live.at <= now + STALE else cls()
 
     def write(self, directory: Path) -> None:
-        """Put it there, whole; that it survives a power cut is not worth the wait."""
+        """Replace the file atomically, without waiting for the disk."""
         temporary = directory / f"{NAME}.new"
         temporary.write_text(json.dumps(self.model_dump()), "ascii")
         os.replace(temporary, directory / NAME)

@@ -1,4 +1,4 @@
-"""Messages to the operator of a server: how crawls ended."""
+"""Notifications for the server's operator about ended crawls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lycosa_server.logs import log
 
 
 class OperatorMessages:
-    """Send each channel one message a minute at most; what could not be sent becomes part of the next one."""
+    """Sends each channel at most one message a minute; failed ones become part of the next."""
 
     def __init__(self, addresses: Iterable[str]) -> None:
         self.lines = {channel: list[str]() for channel in channels_of(addresses)}

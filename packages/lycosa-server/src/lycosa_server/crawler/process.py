@@ -1,9 +1,8 @@
-"""The loop of the crawl process: whenever the web process sends a notice, it brings what runs to what is wanted.
+"""The main loop of the crawl process: runs crawls as the database says.
 
-A notice says only that something has changed: what is wanted is in the database, which is looked at every few seconds
-without a notice, too. The process may be killed at any moment. What was fetched is in the crawls' logs, and a crawl in
-the state `running` that nobody runs is taken up by the next process. While the database is away the crawls go on; how
-they ended is written when it is back.
+Notices from the web process wake it; without one it checks the database every few seconds. The process may be killed at
+any time: fetched pages are in the crawls' logs, and the next process takes over crawls left in the state `running`.
+While the database is unavailable, crawls continue; their endings are written when it is back.
 """
 
 from __future__ import annotations
@@ -48,20 +47,20 @@ from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.settings import Settings, without_place
 from lycosa_server.training import TrainingQueue
 
-TICK = 0.5  # seconds between two looks at what runs
-EVERY = 5.0  # seconds between two looks at what is wanted, without a notice
-BEAT = 1.0  # seconds between two signs of life, and between two reports of how far the crawls are
-SCHEDULE = 5.0  # seconds between two looks at which crawls are due to be refreshed
-REST = 2.0  # seconds before a crawl that does not run is judged again, at least; longer where it takes long
+TICK = 0.5  # seconds between checks of running crawls
+EVERY = 5.0  # seconds between checks of the database without a notice
+BEAT = 1.0  # seconds between heartbeats, and between updates of counts
+SCHEDULE = 5.0  # seconds between checks for crawls due for a refresh
+REST = 2.0  # minimum seconds between judging an idle crawl again; longer if it takes long
 MOST_REQUESTS = 128  # in flight over all crawls
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Far = tuple[int, int]  # how far a crawl is: pages, finds
+Far = tuple[int, int]  # pages, relevant pages
 
 
 class CrawlProcess:
-    """All crawls of one server. `run()` goes on until `stop()`."""
+    """All crawls of a server. `run()` continues until `stop()`."""
 
     def __init__(
         self, settings: Settings, database: Database, clock: Clock | None = None, hosts: RemoteHosts | None = None
@@ -73,26 +72,26 @@ class CrawlProcess:
         self.around = CrawlEnvironment(settings, self.clock, self.authority, clock or time.time)
         self.around.hosts = hosts or _hosts(settings)
         self.running: dict[str, RunningCrawl] = {}
-        # how crawls ended, and when, that the database does not know yet
+        # Endings that are not in the database yet, with their times.
         self.unwritten: dict[str, tuple[Row, Ending, float]] = {}
-        # crawls that don't run and are judged again just now: one at a time
+        # Idle crawls being judged again, one at a time.
         self.judging: dict[str, asyncio.Task[None]] = {}
-        self.away = ""  # why the database could not be asked; empty if it could
+        self.away = ""  # why the database is unavailable; empty if it is not
         self.looks = 0
         self.messages = OperatorMessages(settings.notify)
         self.training = TrainingQueue(settings, database)
         self._started = self.clock()
         self._stopping = False
         self._woken = asyncio.Event()
-        self._due = 0.0  # when to look at what is wanted
+        self._due = 0.0  # time of the next check of the database
         self._beaten = self._scheduled = 0.0
-        self._thread = ThreadPoolExecutor(1, "database")  # waiting for it must not stop the crawls
+        self._thread = ThreadPoolExecutor(1, "database")  # so that waiting for the database never blocks crawls
         self._fetched = 0
         self._written: dict[str, Far] = {}
         self._rests: dict[str, float] = {}
 
     async def run(self) -> None:
-        """Until `stop`; then every crawl is ended gently, and stays `running` in the database: the next one goes on."""
+        """Run until `stop()`; crawls then stop gently and stay `running` in the database, for the next process."""
         directory = self.settings.data / "crawls"
         directory.mkdir(parents=True, exist_ok=True)
         try:
@@ -114,9 +113,9 @@ class CrawlProcess:
                 self._woken.clear()
                 try:
                     await self.look()
-                except LycosaError as error:  # the database: what was to be written waits
+                except LycosaError as error:  # the database: writes are retried
                     self._gone(error)
-                except Exception as bug:  # the crawls go on, and the next look may be luckier
+                except Exception as bug:  # crawls continue, and the next round may succeed
                     log("look failed", "error", error=repr(bug), traceback=traceback.format_exc())
                 with suppress(TimeoutError):
                     async with asyncio.timeout(TICK):
@@ -138,7 +137,7 @@ class CrawlProcess:
                 log("crawl process ended")
 
     def stop(self) -> None:
-        """End gently. For a signal handler of the loop."""
+        """Shut down gently. Safe in a signal handler of the loop."""
         self._stopping = True
         self._woken.set()
 
@@ -152,7 +151,7 @@ class CrawlProcess:
         now = self.clock()
         for running in self.running.values():
             if running.over:
-                continue  # what it showed is removed, and stays so
+                continue  # its live state is already removed
             try:
                 running.look(now)
             except OSError as error:
@@ -173,7 +172,7 @@ class CrawlProcess:
         await self._judge(judging, now)
         await self._remove([crawl for crawl in rubbish if crawl not in self.running])
 
-    # -- what the database is told and asked: in its own thread ------------------------------------------------
+    # Database access, in its own thread.
 
     async def _ask(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
@@ -194,7 +193,7 @@ class CrawlProcess:
         self._beaten, self._written = now, far
 
     def _write_ending(self, row: Row, ending: Ending, at: float) -> None:
-        """The state and the notice go together: neither is lost, nor told twice."""
+        """Write an ending and its notice in one transaction, so that neither is lost or repeated."""
         with self.database.transaction():
             state = crawls.end(self.database, at, row["id"], ending)
             notice, interest = told_of(row, ending, state), self.database.get("interest", row["interest"])
@@ -204,15 +203,13 @@ class CrawlProcess:
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
     def _see(self) -> tuple[list[Row], list[str], list[Row]]:
-        """Crawls that run or should, directories to remove, and crawls whose pages are to be judged again."""
+        """Return crawls that run or should, directories to remove, and crawls whose pages are to be judged again."""
         database, now = self.database, self.clock()
         if now >= self._scheduled + SCHEDULE:
             for crawl in crawls.schedule(database, now):
                 log("crawl due", crawl=crawl)
             self._scheduled = now
         return crawls.under_way(database), erasing.rubbish(database), crawls.to_judge(database)
-
-    # -- what follows ------------------------------------------------------------------------------------------
 
     def _collect(self) -> None:
         over = [crawl for crawl, running in self.running.items() if running.over]
@@ -223,12 +220,13 @@ class CrawlProcess:
             del running
         if over:
             self._due = 0.0  # others may start
-            # An engine is a few large things that refer to each other: Python, which counts things and not bytes,
-            # would let dozens of them lie about. Takes 20 ms beside small crawls, more beside large ones.
+            # An engine is a few large objects in reference cycles. Python triggers collection by the number of objects,
+            # not by bytes, so dozens of engines would stay in memory. Takes 20 ms beside small crawls, more beside
+            # large ones.
             gc.collect()
 
     async def _steer(self, rows: dict[str, Row], now: float) -> None:
-        """What runs: is it still wanted, may it have more pages, has it something to learn?"""
+        """Apply the wanted state, budget and labels to running crawls."""
         for crawl, running in self.running.items():
             row = rows.get(crawl)
             if row is None:  # deleted
@@ -257,7 +255,7 @@ class CrawlProcess:
             if row["wanted"] != "run":
                 pages, found = await self._ask(self._recorded, row)
                 self.unwritten[crawl] = row, Ending(STOPPED, pages=pages, found=found), self.clock()
-            elif len(self.running) >= self.settings.crawls:  # there are fewer places than before
+            elif len(self.running) >= self.settings.crawls:  # `--crawls` is lower than before the restart
                 await self._ask(crawls.give_back, self.database, crawl)
             else:
                 await self._begin(row)
@@ -268,7 +266,7 @@ class CrawlProcess:
         try:
             bring_shards_together(directory)
             return recorded(directory, row)
-        except LycosaError as error:  # it is not to run: whoever opens it is told
+        except LycosaError as error:  # it will not run; opening it reports the error
             log("cannot count", "warning", crawl=row["id"], why=str(error))
             return row["pages"], row["found"]
 
@@ -288,7 +286,7 @@ class CrawlProcess:
             try:
                 settings = InterestSettings.of_json(row["settings"])
                 seeds = catalogue.seeds_of(self.database, settings.preferences, settings.words)
-            except (ValueError, TypeError):  # the crawl itself will say so
+            except (ValueError, TypeError):  # the crawl itself reports the error
                 seeds = []
             words = feedback.after(self.database, row["interest"], row["heard"])
             return seeds, words, self._models(row)
@@ -301,7 +299,7 @@ class CrawlProcess:
         log("crawl started", crawl=row["id"], task=row["task"])
 
     def _models(self, row: Row) -> dict[str, str]:
-        """Where the models lie that an interest's settings name, as far as they are its owner's: another's are none."""
+        """Return the files of the models in an interest's settings; a missing path for models of other people."""
         found = dict.fromkeys(COPIED_FILES, "models/gone")
         with suppress(ValueError, TypeError):
             settings = InterestSettings.of_json(row["settings"])
@@ -311,7 +309,7 @@ class CrawlProcess:
         return found
 
     async def _judge(self, rows: list[Row], now: float) -> None:
-        """Pages of crawls that don't run; one that runs is opened anew for it, see `_steer`."""
+        """Judge the pages of one idle crawl again; running ones are handled by `_steer`."""
         if self.judging:
             return
         for row in rows:
@@ -333,7 +331,7 @@ class CrawlProcess:
                 files = await self._ask(self._models, row)
                 relevant = await asyncio.to_thread(judge_again, directory, row, words, begun, files)
                 log("crawl judged again", crawl=crawl, what=row["judging"])
-            except LockedError:  # it is being deleted, perhaps: tried again
+            except LockedError:  # it may be being deleted: retry later
                 return
             except LycosaError as error:
                 failed = without_place(self.settings, str(error))
@@ -343,7 +341,7 @@ class CrawlProcess:
             heard = row["heard"] if relevant is None or not words else int(words[-1].by)
             done = partial(crawls.judged, found=relevant, heard=heard, failed=failed[:LONGEST_REASON])
             await self._ask(done, self.database, crawl, row["asked"])
-        except LycosaError as error:  # the database: what was done is done once more
+        except LycosaError as error:  # the database: the work is repeated later
             self._gone(error)
         finally:
             self._rests[crawl] = self.clock() + max(REST, 5 * (self.clock() - begun))
@@ -351,7 +349,7 @@ class CrawlProcess:
             self.wake()
 
     async def _remove(self, waste: list[str]) -> None:
-        """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
+        """Remove the directories of deleted crawls; running ones are ended first by `_steer`."""
 
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
@@ -361,8 +359,6 @@ class CrawlProcess:
 
         if waste:
             await self._ask(sweep)
-
-    # -- the end -----------------------------------------------------------------------------------------------
 
     async def _end_all(self) -> None:
         for running in self.running.values():
@@ -374,7 +370,7 @@ class CrawlProcess:
         far: dict[str, Far] = {}
         for crawl, (_, ending, _) in list(self.unwritten.items()):
             if ending.reason == STOPPED and not ending.failed:
-                del self.unwritten[crawl]  # it is to go on: still `running`
+                del self.unwritten[crawl]  # to be continued: stays `running`
                 far[crawl] = (ending.pages, ending.found)
         self._beaten = 0.0
         try:
@@ -388,7 +384,7 @@ class CrawlProcess:
         self.away = str(error)
 
     def _report(self) -> dict[str, int]:
-        """Numbers of this process, for those who watch it; the pages are those it has fetched."""
+        """Return statistics of this process for monitoring; `pages` counts those it has fetched."""
         fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in self.running.values())
         flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
         told = {"running": len(self.running), "in_flight": flying, "pages": fetched}
@@ -396,14 +392,14 @@ class CrawlProcess:
 
 
 def _hosts(settings: Settings) -> RemoteHosts | None:
-    """The cluster that crawls run on, if the operator has named one."""
+    """Return the cluster to run crawls on, if the operator configured one."""
     if not settings.cluster:
         return None
     return runner(settings.cluster).hosts(MOST_REQUESTS, lambda text: log("cluster", why=text))
 
 
 async def _open_hosts(hosts: RemoteHosts) -> None:
-    """Before the first crawl waits for it. If it fails, each crawl tries, and its owner is told."""
+    """Start the cluster before the first crawl needs it. On failure each crawl tries, and its owner is notified."""
     try:
         await hosts.open()
         log("cluster ready", shards=hosts.count)
@@ -412,7 +408,7 @@ async def _open_hosts(hosts: RemoteHosts) -> None:
 
 
 async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Start it again when it fails: it is nothing that crawls should suffer for."""
+    """Restart a background task when it fails, without affecting crawls."""
     while True:
         try:
             await work()

@@ -1,4 +1,4 @@
-"""One crawl while it runs: from the settings to an engine, through feedback, and as many re-openings as settings need."""
+"""A running crawl: opened from its settings, fed with labels, and reopened when its settings change."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from lycosa_server.settings import Settings, without_place
 from lycosa_server.unseen_changes import changes_since
 from lycosa_server.validation import OPERATORS
 
-PATIENCE = 1.0  # seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long
-LONGEST_STOP = 10.0  # seconds that a crawl which is to stop may wait for what is in flight
+PATIENCE = 1.0  # minimum seconds between learning from labels; longer if it takes long
+LONGEST_STOP = 10.0  # seconds that a stopping crawl may wait for requests in flight
 LONGEST_REASON = 500
-# bytes that crawls leave free: on a full disk nobody could delete anything, as that is written down, too
+# Bytes that crawls leave free: on a full disk, deletions could not even be recorded.
 ROOM = 50_000_000
 
 
@@ -53,17 +53,17 @@ class CrawlEnvironment:
     settings: Settings
     clock: Clock
     authority: SharedPoliteness
-    wall: Clock = time.time  # the time of day, which may be set at any moment: what others in this machine compare with
-    # logs are read one after the other, so that the first is soon ready
+    wall: Clock = time.time  # wall clock, which may be adjusted at any time, for comparison with other processes
+    # Logs are read one at a time, so that the first crawl is soon ready.
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    hosts: RemoteHosts | None = None  # hosts of the shards of crawls that run on a cluster
+    hosts: RemoteHosts | None = None  # hosts of the shards of crawls on a cluster
 
 
 class RunningCrawl:
-    """A crawl under way, in a task of its own."""
+    """A crawl in a task of its own."""
 
     on_cluster = False
-    in_flight = 0  # requests under way in other processes
+    in_flight = 0  # requests in flight in other processes
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class RunningCrawl:
         self.budget: int = row["budget"]
         self.pages: int = row["pages"]
         self.found: int = row["found"]
-        self.words = words  # labels that its log does not have yet
-        self.heard: int = row["heard"]  # the number of the last label that it has
-        self.asked: Row | None = row if row["judging"] else None  # until its pages are judged again
-        self.known: int = row["asked"]  # how often that was asked for, as far as it knows
-        self.judged: tuple[int, int, str] | None = None  # to be noted: `asked`, `heard`, and why it failed
+        self.words = words  # labels that are not in its log yet
+        self.heard: int = row["heard"]  # number of the last label in its log
+        self.asked: Row | None = row if row["judging"] else None  # pending request to judge its pages again
+        self.known: int = row["asked"]  # number of such requests seen so far
+        self.judged: tuple[int, int, str] | None = None  # result to store: `asked`, `heard`, and the failure
         self.stopped_at = 0.0
         self.opened_at = 0.0
         self.opening_took = self.hearing_took = 0.0
@@ -90,7 +90,7 @@ class RunningCrawl:
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
-        self._files = files  # where the owner's models lie that the settings name
+        self._files = files  # files of the owner's models
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | RemoteCrawl | None = None
@@ -111,20 +111,20 @@ class RunningCrawl:
         return self._task.result()
 
     def cancel(self) -> None:
-        """End at once: what is in flight is forgotten. Only once, as ending takes a moment, too."""
+        """Abort at once, dropping requests in flight. Later calls have no effect."""
         if self._task is not None and not self._cancelled:
             self._cancelled = True
             self._task.cancel()
 
     async def ended(self, parse_duration: float) -> None:
-        """Wait until it has ended; after so many seconds, at once."""
+        """Wait until the crawl has ended; abort it after a timeout in seconds."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=parse_duration)
             self.cancel()
             await asyncio.wait({self._task})
 
     async def run(self) -> Ending:
-        """Crawl until it is over, or is to stop; whatever goes wrong is an ending, too."""
+        """Crawl until it is over or stopped; errors become endings, too."""
         ending = await self._run()
         if self.engine is not None:
             with suppress(LycosaError):
@@ -138,14 +138,14 @@ class RunningCrawl:
             if self._no_room:
                 raise StoreError(self._no_room)
             if self.row["task"] == "refresh":
-                # since this look at the pages began, however often it was broken off
+                # since this refresh began, including interruptions
                 changes = await asyncio.to_thread(changes_since, self._directory, self.row["started"] or 0.0)
                 self._changes = changes or 0
-        except asyncio.CancelledError:  # what was in flight is not recorded, and asked for again by the next run
+        except asyncio.CancelledError:  # requests in flight are not recorded, so the next run repeats them
             return self._ending(STOPPED)
         except LycosaError as error:
             return self._ending(str(error), failed=True)
-        except Exception as bug:  # of one crawl: the others go on
+        except Exception as bug:  # affects this crawl only
             log("crawl crashed", crawl=self.id, error=f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
             return self._ending(f"{type(bug).__name__}: {bug}", failed=True)
         finally:
@@ -158,7 +158,7 @@ class RunningCrawl:
             if crawl is None:
                 break
             try:
-                async with aclosing(aiter(crawl)) as turns:  # however this ends, the crawl is closed with it
+                async with aclosing(aiter(crawl)) as turns:  # closes the crawl in any case
                     async for turn in turns:
                         await self._follow(turn)
             finally:
@@ -169,16 +169,17 @@ class RunningCrawl:
         return STOPPED
 
     async def _open(self) -> Crawl | RemoteCrawl | None:
-        """The crawl, where its log ends; None if it was stopped before that."""
+        """Open the crawl at the end of its log; return None if it was stopped meanwhile."""
         around, self._reopening = self._around, False
-        begun = (self._directory / CONFIG).exists()  # else never, or killed before there was anything to go on with
+        # else it never started, or was killed before it wrote its configuration
+        begun = (self._directory / CONFIG).exists()
         async with around.opening if begun else nullcontext():
             if self.stopped_at:
                 return None
             now = around.clock()
             if begun:
                 if not self.on_cluster:
-                    await uninterrupted(join_shards, self._directory)  # it may have run there before
+                    await uninterrupted(join_shards, self._directory)  # it may have run on a cluster before
                 await self._judge(now)
             else:
                 self._was_judged([], self.asked)
@@ -196,29 +197,30 @@ class RunningCrawl:
 
     async def _follow(self, turn: Any) -> None:
         self._count()
-        await asyncio.sleep(0)  # others want a turn after every page
+        await asyncio.sleep(0)  # yield to other crawls after every page
 
     async def _judge(self, now: float) -> None:
-        """Record labels before the crawl is opened, so that its judge learns from them; judge again if asked to."""
+        """Record labels before the crawl is opened, so that its judge learns from them; judge again if requested."""
         words, asked, failed = self.words, self.asked, ""
         if asked is not None and asked["judging"] != "labels":
             try:
                 await uninterrupted(judge_again, self._directory, asked, words, now, self._files)
-            except LycosaError as error:  # the crawl goes on as before
+            except LycosaError as error:  # the crawl continues as before
                 failed = without_place(self._around.settings, str(error))
         if teach(self._directory, words) is not None:
             self._was_judged(words, asked, failed)
 
     def _was_judged(self, words: list[Label], asked: Row | None, failed: str = "") -> None:
-        """Have it noted; what was said and asked for meanwhile is still to be done."""
+        """Prepare the result for the database; labels and requests that arrived meanwhile stay pending."""
         self.words = self.words[len(words) :]
         self.heard = int(words[-1].by) if words else self.heard
         self.judged = (asked["asked"] if asked else 0, self.heard, failed[:LONGEST_REASON])
         self.asked = None if self.asked is asked else self.asked
 
     def _request(self, resuming: bool) -> CrawlRequest:
-        """The crawl as it is wished; one that is resumed as it was begun, but for what the operator sets and for seeds
-        that have been added."""
+        """Build the crawl from its settings; a resumed one keeps its options, except for the operator's and for added
+        seeds.
+        """
         row, wished, keeping = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
@@ -228,8 +230,9 @@ class RunningCrawl:
                 everything, began = bool(row["everything"]), row["started"] or 0.0
                 keeping = RevisitPlan(once=True, everything=everything, now=first, began=began)
                 changes |= {name: wished[name] for name in FRESHNESS}
-                # pages that the settings do not name are due once in `look_again`
-                every = parse_duration(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
+                # Pages not named in the settings are due once per `look_again`.
+                # practically never
+                every = parse_duration(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0
                 changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
             else:
                 changes["budget"] = self.budget
@@ -246,8 +249,6 @@ class RunningCrawl:
         own["respect_opt_outs"] = stricter(wanted.respect_opt_outs, server.respect_opt_outs)
         return options(wanted, self._catalogue, budget=self.budget, files=self._files, **own)
 
-    # -- while it runs -----------------------------------------------------------------------------------------
-
     def stop(self) -> None:
         self.stopped_at = self.stopped_at or self._around.clock()
         if self._crawl is not None:
@@ -260,19 +261,19 @@ class RunningCrawl:
             picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
     def judge(self, row: Row, words: list[Label], files: Mapping[str, str]) -> None:
-        """Judge its pages again, by new labels too: at once, or when it is opened again before long."""
+        """Request that its pages are judged again, including new labels."""
         self.asked, self.known, self._files = row, row["asked"], files
         self.words = [*self.words, *words]
 
     @property
     def told(self) -> int:
-        """The number of the last label that it was told of."""
+        """Number of the last label passed to this crawl."""
         return int(self.words[-1].by) if self.words else self.heard
 
     def look(self, now: float) -> None:
-        """Called now and then: teaches it what people have said, and shows how it is."""
+        """Learn from new labels and write the live state; called every tick."""
         asked = self.asked
-        if asked is not None and asked["judging"] != "labels":  # somebody waits for it
+        if asked is not None and asked["judging"] != "labels":  # a person is waiting
             if self._crawl is not None and now >= self.opened_at + max(PATIENCE, self.opening_took):
                 self._reopen(now)
         elif (self.words or asked) and now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
@@ -296,7 +297,7 @@ class RunningCrawl:
         begun = self._around.clock()
         try:
             engine.add_labels(missing_labels(engine.log, words))
-        except Exception:  # a bug of a judge, too: whoever opens the crawl is told, and the others go on
+        except Exception:  # includes bugs of judges; reopening the crawl reports the error
             self._reopen(now)
             return
         self.hearing_took = self._around.clock() - begun
@@ -317,7 +318,7 @@ class RunningCrawl:
             self.pages, self.found = self.engine.tally.pages, self.engine.tally.relevant
 
     def _said(self) -> tuple[str, str, Mapping[str, int]]:
-        """How it ended, the last complaint, and what requests went to."""
+        """Return the reason of its end, the last complaint, and requests by outcome."""
         engine = self.engine
         return ("", "", {}) if engine is None else (engine.ending, engine.tally.complaint, engine.tally.spent)
 
@@ -332,8 +333,9 @@ class RunningCrawl:
 
 
 async def uninterrupted(work: Callable[..., object], *given: object) -> None:
-    """Do something in a thread. One who is cancelled waits for it, as a thread can't be: it has the directory until it
-    is done."""
+    """Run a function in a thread. A cancelled caller waits for it, as threads cannot be cancelled and hold the
+    directory.
+    """
     doing = asyncio.ensure_future(asyncio.to_thread(work, *given))
     try:
         await asyncio.shield(doing)
@@ -342,19 +344,14 @@ async def uninterrupted(work: Callable[..., object], *given: object) -> None:
         raise
 
 
-# -- judged again ------------------------------------------------------------------------------------------
-
-# Judge the pages that a crawl has again, fetching none: by what people said, another threshold, another topic.
-
-
 def judge_again(
     directory: Path, row: Row, words: Iterable[Label], now: float, files: Mapping[str, str] = COPIED_FILES
 ) -> int | None:
-    """Judge the pages of a crawl again by new labels, and by what its row asks for: its interest's threshold, or its
-    whole topic. How many pages are relevant then; None where nothing was fetched yet. `files` are where the owner's
-    models lie.
+    """Judge the pages of a crawl again, fetching none, for new labels and the request in its row. Return the number of
+    relevant pages, or None if nothing was fetched.
 
-    Nobody else may write in the directory. Whoever is killed on the way leaves what was there before.
+    `files` are the owner's models. No other process may write to the directory. The change is atomic: an interrupted
+    call leaves the previous state.
     """
     if not (directory / NAME).exists():
         return None
@@ -362,7 +359,7 @@ def judge_again(
     what, settings = row["judging"], InterestSettings.of_json(row["settings"])
     if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):
-            learn(opened, log, now)  # by the crawl's own judge
+            learn(opened, log, now)  # with the crawl's own judge
     if what == "labels":
         pass
     elif what == "threshold":
@@ -382,7 +379,7 @@ def judge_again(
 
 
 def teach(directory: Path, words: Iterable[Label]) -> int | None:
-    """Append labels to a log that nobody else writes; how many it lacked, None where there is no log."""
+    """Append labels to a log that no other process writes to; return how many were new, None without a log."""
     if not (directory / NAME).exists():
         return None
     with _opened(directory) as (_, log):
@@ -396,9 +393,7 @@ def _opened(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
 
 
 def recorded(directory: Path, row: Row) -> tuple[int, int]:
-    """Pages of a crawl, and how many are relevant as they are now, by its log: the same as its pages show. By its row
-    where there is no log.
-    """
+    """Return the numbers of pages and of relevant pages from a crawl's log, or from its row without a log."""
     if not (directory / NAME).exists():
         return int(row["pages"]), int(row["found"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:

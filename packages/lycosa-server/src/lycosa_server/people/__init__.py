@@ -1,10 +1,9 @@
-"""The people who use one Lycosa together: accounts, interests, sharing, feedback, suggestions, and what is to be
-crawled for them.
+"""The server's data about people: accounts, interests, sharing, feedback, suggestions, and the crawl queue.
 
-    person --has--> interest --is hunted by--> crawl (a directory: log, archive, index)
+    person --has--> interest --is searched by--> crawl (a directory: log, archive, index)
                        |--shared with--> people, to read or to edit
                        |--learns from--> feedback: yes and no to pages
 
-All of it lies in one database, SQLite or PostgreSQL (`database.py`); what a crawl found lies in its directory. Nothing
-here knows of HTTP: `lycosa_server` asks, on behalf of a person.
+All of it is in one database, SQLite or PostgreSQL (`database.py`); crawled pages are in the crawl directories. Nothing
+here depends on HTTP.
 """

@@ -1,7 +1,7 @@
-"""Accounts: who there is, how one gets in, and what an admin may change.
+"""Accounts: invitations, sign-in, passwords, and administration.
 
-An account is made by an invitation, also the first: at the first start there is a one-time link for an admin. There is
-always an admin who is not disabled; what would leave none is refused.
+Every account is created with an invitation, also the first: the first start makes a one-time link for an admin. There
+is always at least one enabled admin; changes that would leave none are refused.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from lycosa_server.people.permissions import NotFound, Role, active
 from lycosa_server.people.text_input import line
 
 DAY = 86400.0
-FIRST = "the first admin"  # the note of the invitation that the first start makes
+FIRST = "the first admin"  # note of the invitation made at the first start
 
 
 def fold(name: str) -> str:
-    """What two spellings of the same name have in common.
+    """Return the canonical form of a name, for comparisons.
 
     >>> fold("Ada  Lovelace") == fold(" ada lovelace ")
     True
@@ -31,7 +31,7 @@ def fold(name: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """A name as it is shown, if it may be one.
+    """Validate a name and return it with normalised spaces.
 
     >>> check_name("  Ada  Lovelace ")
     'Ada Lovelace'
@@ -48,11 +48,8 @@ def check_name(name: str) -> str:
     return shown
 
 
-# -- invitations -----------------------------------------------------------------------------------------------
-
-
 def first_link(database: Database, now: float, anyway: bool = False) -> str | None:
-    """Return the code of a new one-time link for the first admin; None where there is an admin, unless `anyway`."""
+    """Return the code of a new one-time link for the first admin; None if there is an admin, unless `anyway`."""
     with database.transaction():
         if not anyway and database.row("SELECT id FROM person WHERE role = 'admin' AND disabled = 0"):
             return None
@@ -63,21 +60,21 @@ def first_link(database: Database, now: float, anyway: bool = False) -> str | No
 def invite(
     database: Database, now: float, role: Role, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
-    """A new invitation and its code, which is not kept."""
+    """Create an invitation. Return its row and its code, of which only a digest is stored."""
     note = line(note, "the note", 200)
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
     return _offer(database, now, days, role=role, note=note, made_by=made_by)
 
 
 def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
-    """Something that can be done once with a code, and the code."""
+    """Create a one-time code; return its row and the code."""
     code, expires = new_secret(), now + days * DAY
     made = {"id": new_id(), "digest": digest(code), "created": now, "expires": expires, "used": None}
     return database.insert("invitation", made, **given), code
 
 
 def invitation(database: Database, now: float, code: str) -> Row:
-    """Return the invitation with a code, if it is still good. One with a `person` changes that person's password."""
+    """Return the valid invitation with a code. One with a `person` is a link that resets that person's password."""
     row = database.row(
         "SELECT i.*, COALESCE(p.name, '') AS name FROM invitation i LEFT JOIN person p ON p.id = i.person "
         "WHERE i.digest = :digest AND i.used IS NULL AND i.expires > :now AND (i.person IS NULL OR p.disabled = 0)",
@@ -90,7 +87,7 @@ def invitation(database: Database, now: float, code: str) -> Row:
 
 
 def invitations(database: Database) -> list[Row]:
-    """All of them, the newest first; `made_by` is a name."""
+    """Return all invitations, newest first; `made_by` is a name."""
     return database.rows(
         "SELECT i.id, i.role, i.note, COALESCE(p.name, '') AS made_by, i.created, i.expires, i.used "
         "FROM invitation i LEFT JOIN person p ON p.id = i.made_by ORDER BY i.created DESC, i.id"
@@ -98,7 +95,7 @@ def invitations(database: Database) -> list[Row]:
 
 
 def accept(database: Database, now: float, passwords: Passwords, code: str, name: str, password: str) -> Row:
-    """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
+    """Create the account of an invitation. If two requests use a code at once, only one succeeds."""
     offer = invitation(database, now, code)
     if offer["person"]:
         raise NotFound("this link is for a new password: ask for an invitation")
@@ -114,16 +111,13 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
 
 
 def _use(database: Database, now: float, offer: Row) -> None:
-    """Mark an invitation as used; of two who do so at once, one is too late."""
+    """Mark an invitation as used; raise `NotFound` if another request was first."""
     if not database.run("UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL", now=now, id=offer["id"]):
         raise NotFound("this link was just used: ask for a new one")
 
 
-# -- forgotten passwords ---------------------------------------------------------------------------------------
-
-
 def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tuple[Row, str]:
-    """A link by which a person chooses a new password, within a day, in place of any before; and its code."""
+    """Create a password reset link, valid once and for a day, that replaces earlier ones. Return its row and code."""
     note = f"a new password for {person['name']}"
     with database.transaction():
         revoke_resets(database, person["id"])
@@ -131,7 +125,7 @@ def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tu
 
 
 def reset(database: Database, now: float, passwords: Passwords, code: str, password: str) -> Row:
-    """Choose a new password by such a link; signs the person out everywhere. Of two who use it at once, one does."""
+    """Set a new password with a reset link and end all sessions. Each link works once."""
     offer = invitation(database, now, code)
     person = active(database, offer["person"])
     if person is None:
@@ -144,21 +138,18 @@ def revoke_resets(database: Database, person: str) -> None:
     database.run("DELETE FROM invitation WHERE person = :person AND used IS NULL", person=person)
 
 
-# -- people ----------------------------------------------------------------------------------------------------
-
-
 def by_name(database: Database, name: str) -> Row | None:
     return database.find("person", folded=fold(name))
 
 
 def preferences(database: Database, person: str) -> dict[str, Any]:
-    """What a person wants or does not want; what they never said is not among it."""
+    """Return the preferences that a person has set."""
     row = database.get("person", person)
     return as_dict(row["preferences"]) if row else {}
 
 
 def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:
-    """The person, if the password is theirs and they are not disabled. A hash of another cost is made anew."""
+    """Return the person if the password is right and the account enabled. Outdated hashes are replaced."""
     row = by_name(database, name)
     if not passwords.fits(row["password"] if row else None, password) or row is None or row["disabled"]:
         return None
@@ -171,7 +162,7 @@ def sign_in(database: Database, passwords: Passwords, name: str, password: str) 
 def set_password(
     database: Database, passwords: Passwords, person: Row, password: str, first: Callable[[], None] = lambda: None
 ) -> None:
-    """Change the password, and sign the person out everywhere; `first` is done in the same transaction."""
+    """Change the password and end all sessions; `first` runs in the same transaction."""
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
         first()
@@ -186,12 +177,12 @@ def set_role(database: Database, person: str, role: Role) -> None:
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
         database.update("person", person, {"role": role})
-        # each session gets a new value at its next use
+        # Each session cookie is rotated at its next use.
         database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = :person", person=person)
 
 
 def set_disabled(database: Database, person: str, disabled: bool) -> None:
-    """Suspend a person, or reactivate them. What they have stays, but their crawls are paused: nobody else can."""
+    """Suspend or reactivate a person. Their data stays; their crawls are paused, as no one else could."""
     with database.transaction():
         if disabled:
             keep_an_admin(database, person)
@@ -207,19 +198,19 @@ def set_disabled(database: Database, person: str, disabled: bool) -> None:
 
 
 def keep_an_admin(database: Database, person: str) -> None:
-    """Refuse to lose this person if no other admin is left. To be asked in the transaction that loses them."""
+    """Raise `Conflict` if the person is the only enabled admin. Call it in the transaction that removes them."""
     admins = "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id"
     if [row["id"] for row in database.rows(admins + database.lock)] == [person]:
         raise Conflict("this is the last admin: make someone else admin first")
 
 
 def revoke_invitations_of(database: Database, person: str) -> None:
-    """Invitations are good only as long as who made them may invite."""
+    """Delete the unused invitations of someone who may no longer invite."""
     database.run("DELETE FROM invitation WHERE made_by = :person AND used IS NULL", person=person)
 
 
 def names(database: Database, begins: str, limit: int = 10) -> list[str]:
-    """Names of people who are not disabled, by how they begin."""
+    """Return the names of enabled accounts with a prefix of at least two characters."""
     start = fold(begins)
     if len(start) < 2:
         return []

@@ -1,4 +1,4 @@
-"""The audit log: who did what, from where. It has no secrets, and outlives the people it names."""
+"""The audit log: actions, with person and IP address. It contains no secrets and outlives the accounts it names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from lycosa.drawing.formats import printable
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-KEPT = 365 * 86400.0  # seconds after which an entry is forgotten
-LONGEST = 300  # characters of a part of an entry
+KEPT = 365 * 86400.0  # seconds that entries are kept
+LONGEST = 300  # characters per field
 
 
 def record(
@@ -20,15 +20,16 @@ def record(
     detail: str = "",
     address: str = "",
 ) -> None:
-    """Note that something was done. `person_id` is empty where nobody was signed in."""
+    """Add an entry. `person_id` is empty if nobody was signed in."""
     database.run("DELETE FROM audit WHERE at < :at", at=now - KEPT)
     said = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
     database.insert("audit", {key: _short(text) for key, text in said.items()}, id=new_id(), at=now, person=person_id)
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
-    """The newest entries, or those before a time, newest first. Entries of one moment are not torn apart: there may be
-    some more than `limit`, so that the next `before` leaves none out.
+    """Return the newest entries, or those before a time, newest first.
+
+    Entries with the same time stay together, so there may be more than `limit`: paging with `before` skips none.
     """
     return database.rows(
         "SELECT * FROM audit WHERE at < :until AND at >= COALESCE("
@@ -39,6 +40,6 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
 
 
 def _short(text: str) -> str:
-    """What both databases can keep, at a length that can be shown."""
+    """Return text that both databases can store, shortened to `LONGEST`."""
     clean = printable(text)
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"

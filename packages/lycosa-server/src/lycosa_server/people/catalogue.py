@@ -1,4 +1,4 @@
-"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it."""
+"""The seed catalogue: seeds by preference, maintained by admins."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MOST = 5_000  # entries
 
 
 def default() -> list[list[str]]:
-    """Return what a new server begins with: preference, address and title of each entry."""
+    """Return the default catalogue: preference, URL and title of each entry."""
     listed = files("lycosa_server.people").joinpath("catalogue.tsv").read_text("utf-8")
     return [line.split("\t") for line in listed.splitlines()]
 
 
 def fill(database: Database, now: float) -> None:
-    """Give a server that nobody has used yet something to choose from; what an admin emptied stays empty."""
+    """Fill the catalogue of a new server. One that an admin has emptied stays empty."""
     if database.count("person") or database.count("catalogue"):
         return
-    with suppress(Conflict), database.transaction():  # taken: another process fills it in this very moment
+    with suppress(Conflict), database.transaction():  # another process fills it at the same time
         for preference, url, title in default():
             add(database, now, preference, url, title)
 
@@ -39,10 +39,10 @@ def preferences(database: Database) -> set[str]:
 
 
 def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]:
-    """The seeds of some preferences, and those of any preference that the search string names, each once.
+    """Return the seeds of some preferences, and of others whose entries match the search string, without duplicates.
 
-    The string names a place if title, note or address have one of its words; places with the most of them come first.
-    Without a preference there are no seeds: whoever gives pages of their own starts from these alone.
+    An entry matches if its title, note or URL contains one of the words; entries that match most words come first.
+    Without preferences there are no seeds: people who give their own pages start from these alone.
     """
     wanted = " ".join(word for word in words.split() if not word.startswith("-"))
     asked, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))
@@ -59,7 +59,7 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
 
 
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
-    """A new entry; its address is in canonical form already."""
+    """Add an entry; `url` must be canonical."""
     row = _checked({"preference": preference, "url": url, "title": title, "note": note})
     had = database.count("catalogue")
     if had >= MOST:

@@ -1,4 +1,4 @@
-"""What is wanted of crawls, and how they are.
+"""The crawl queue: wanted and actual states of crawls.
 
     queued ──> running ──> finished, stopped, failed
       ^           |              |
@@ -6,9 +6,9 @@
       +──────── paused           |
       +──────────────────────────+
 
-People say what they want (`wanted`: run, pause, stop), and put a crawl into the queue; the crawl process takes it from
-there (`take`) and says how it ended (`end`). Each step is one conditional statement or a short transaction with the
-row locked, so that it doesn't matter who is quicker. An interest has one crawl under way at a time.
+People set the wanted state (`wanted`: run, pause, stop) and queue crawls; the crawl process takes them (`take`) and
+reports how they ended (`end`). Each step is one conditional statement, or a short transaction with the row locked, so
+concurrent changes are safe. An interest has at most one crawl under way.
 """
 
 from __future__ import annotations
@@ -30,26 +30,23 @@ from lycosa_server.people.permissions import NotFound, found
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
-MOST = 20  # crawls that one interest keeps: each is a directory with all that it fetched
+MOST = 20  # crawls kept per interest: each is a directory with everything it fetched
 
 
 @dataclass(slots=True)
 class Ending:
-    """How a run of a crawl ended, and what it has got by then."""
+    """The outcome of a run of a crawl."""
 
-    reason: str  # in words: the engine's, or of the error
+    reason: str  # the engine's reason, or an error message
     failed: bool = False
-    budget: int = 0  # the pages it was allowed
+    budget: int = 0  # page limit of the run
     pages: int = 0
     found: int = 0
-    changes: int = 0  # seen since the crawl began to revisit its pages
-
-
-# -- what people want ------------------------------------------------------------------------------------------
+    changes: int = 0  # changed pages, for a refresh
 
 
 def create(database: Database, now: float, interest: str, budget: int) -> Row:
-    """A new crawl of an interest, queued; `Conflict` if one is under way."""
+    """Queue a new crawl of an interest; raise `Conflict` if one is under way."""
     with database.transaction():
         _only(database, interest)
         last = database.row(
@@ -91,7 +88,7 @@ def stop(database: Database, now: float, crawl: str) -> Row:
 
 
 def more(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
-    """So many pages more than it has, or was allowed; it goes on if it was over. `most`: what one crawl may have."""
+    """Raise the page budget by `pages`, up to `most`; a crawl that is over is queued again."""
     with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
             raise Conflict(
@@ -104,28 +101,31 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
             )
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)
-        wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # to stop: it is about to be over
+        wanted = "run" if row["wanted"] == "stop" else row["wanted"]  # a stop that has not happened yet is withdrawn
         return _set(database, row, budget=budget, wanted=wanted)
 
 
 def refresh(
     database: Database, now: float, crawl: str, *, everything: bool = True, look_first: Sequence[str] = ()
 ) -> Row:
-    """Look again at `everything`, or at what is due; addresses with a piece of `look_first` are due, and come first."""
+    """Queue a revisit of all pages (`everything`) or of due ones; URLs that contain part of `look_first` come first."""
     with _locked(database, crawl) as row:
         if row["state"] in UNDER_WAY:
             raise Conflict(f"this crawl is {row['state']}: wait until it is over, or stop it first")
-        goes_on = row["task"] == "refresh" and row["state"] != "finished"  # the one that was broken off
+        goes_on = row["task"] == "refresh" and row["state"] != "finished"  # a refresh that was interrupted
         first = json.dumps(list(look_first), ensure_ascii=False)
         again = {"task": "refresh", "started": row["started"] if goes_on else None}
         return _queue(database, now, row, **again, everything=int(everything), look_first=first)
 
 
 def judge_again(database: Database, interest: str, what: str) -> None:
-    """Judge an interest's pages again by its `labels`, its `threshold`, or its `topic`; each includes those before."""
+    """Request that an interest's pages are judged again after a change of its `labels`, `threshold` or `topic`.
+
+    Each includes those before it.
+    """
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
     with database.transaction():
-        database.get("interest", interest, locked=True)  # before its crawls: see `held`
+        database.get("interest", interest, locked=True)  # lock it before its crawls: see `held`
         database.run(
             "UPDATE crawl SET judging = CASE WHEN judging IN :less THEN :what ELSE judging END, "
             "asked = asked + 1, judging_failed = '' WHERE interest = :interest",
@@ -146,7 +146,7 @@ def _queue(database: Database, now: float, row: Row, **more: Any) -> Row:
 
 
 def held(database: Database, crawl: str) -> Row | None:
-    """Its row, locked after that of its interest: everyone takes them in this order, so that nobody waits for ever."""
+    """Return the row of a crawl, locked after its interest's; the fixed order prevents deadlocks."""
     database.row(
         f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = :crawl){database.lock}", crawl=crawl
     )
@@ -160,7 +160,7 @@ def _locked(database: Database, crawl: str) -> Iterator[Row]:
 
 
 def _only(database: Database, interest: str, crawl: str = "") -> None:
-    """One crawl of an interest at a time; its row is locked, so that two can't come in together."""
+    """Raise `Conflict` if another crawl of the interest is under way. Locks the interest against concurrent starts."""
     found(database.get("interest", interest, locked=True), "interest")
     other = database.row(
         "SELECT state FROM crawl WHERE interest = :interest AND id <> :crawl "
@@ -172,9 +172,6 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
         raise Conflict(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
 
 
-# -- how they are ----------------------------------------------------------------------------------------------
-
-
 def get(database: Database, crawl: str) -> Row:
     return found(database.get("crawl", crawl), "crawl")
 
@@ -184,14 +181,15 @@ def of_interest(database: Database, interest: str) -> list[Row]:
 
 
 def queue(database: Database) -> dict[str, int]:
-    """Each queued crawl's place in the queue, from 1: the order in which they would start if there were room."""
+    """Return the position of each queued crawl, from 1, in the order in which they would start."""
     rows = under_way(database)
     return {crawl: place for place, crawl in enumerate(choose(rows, len(rows), len(rows)), 1)}
 
 
 def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
-    """The queued crawls of `under_way` to start now, in order. Nobody has more than their share, and who has nothing
-    running does not wait for those who have.
+    """Return the queued crawls of `under_way` to start now, in order, with at most `per_person` running each.
+
+    People with fewer running crawls come first.
 
     >>> rows = [{"id": f"{who}{at}", "owner": who, "queued": at, "state": "queued"} for at, who in enumerate("aab")]
     >>> choose(rows, total=3, per_person=2), choose([rows[0] | {"state": "running"}, *rows[1:]], total=2, per_person=2)
@@ -214,9 +212,6 @@ def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
     return chosen
 
 
-# -- the crawl process's side ----------------------------------------------------------------------------------
-
-
 def under_way(database: Database) -> list[Row]:
     return database.rows(
         "SELECT c.*, i.owner AS owner, i.settings AS settings, i.name AS name, i.look_again AS look_again FROM crawl c "
@@ -234,8 +229,9 @@ def to_judge(database: Database) -> list[Row]:
 def judged(
     database: Database, crawl: str, asked: int, found: int | None = None, heard: int = 0, failed: str = ""
 ) -> None:
-    """Its pages were judged again as requested at `asked`; `found` are relevant by now, if that is known,
-    and `heard` is the last label that its log has.
+    """Record that pages were judged again for the request `asked`.
+
+    `found` is the number of relevant pages now, if known; `heard` the number of the last label in the crawl's log.
     """
     with database.transaction():
         if held(database, crawl) is None:
@@ -253,7 +249,7 @@ def judged(
 
 
 def take(database: Database, now: float, crawl: str) -> bool:
-    """Start a queued one; False if it is not queued any more."""
+    """Mark a queued crawl as running; return False if it is no longer queued."""
     return 1 == database.run(
         "UPDATE crawl SET state = 'running', started = COALESCE(started, :now) "
         "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'",
@@ -267,13 +263,13 @@ def give_back(database: Database, crawl: str) -> None:
 
 
 def progress(database: Database, crawl: str, pages: int, found: int) -> None:
-    """How far it is. Written while it runs, and harmless at any time."""
+    """Update the counts of a running crawl."""
     statement = "UPDATE crawl SET pages = :pages, found = :found WHERE id = :crawl AND state = 'running'"
     database.run(statement, pages=pages, found=found, crawl=crawl)
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
-    """A run has ended: the state that the crawl has by what people want now; empty if deleted, or over already."""
+    """Record the end of a run and return the new state; empty if the crawl was deleted or is not running."""
     with database.transaction():
         row = held(database, crawl)
         if row is None or row["state"] != "running":
@@ -295,17 +291,18 @@ def _after(row: Row, ending: Ending) -> tuple[str, str]:
     if ending.failed:
         return "failed", ending.reason
     if ending.reason == STOPPED:
-        if row["wanted"] == "run":  # resumed while it was being stopped
+        if row["wanted"] == "run":  # resumed while it was stopping
             return "queued", ""
         return ("paused", "") if row["wanted"] == "pause" else ("stopped", STOPPED)
     if row["task"] == "crawl" and ending.pages >= ending.budget > 0 and row["budget"] > ending.budget:
-        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # it was given more as it ended
+        return ("queued", "") if row["wanted"] == "run" else ("paused", "")  # its budget was raised as it ended
     return "finished", ending.reason
 
 
 def schedule(database: Database, now: float) -> list[str]:
-    """Schedule refreshes of the newest crawl of each interest, and queue those that are due. One that failed is tried
-    again when the next is due. Where some pages are due more often than others, only what is due is visited.
+    """Schedule refreshes of the newest crawl of each interest, queue those that are due, and return the queued ids.
+
+    A failed refresh is retried at the next due time. Where some pages are due more often, only due pages are visited.
     """
     queued = []
     for row in database.rows(
@@ -319,13 +316,13 @@ def schedule(database: Database, now: float) -> list[str]:
         try:
             settings = InterestSettings.of_json(row["settings"])
             due = (row["ended"] or now) + settings.next_look(again) if again else None
-        except (InputError, ValueError, TypeError):  # of another version: its interest waits, the others don't
+        except (InputError, ValueError, TypeError):  # written by another version: skip this interest only
             continue
         if due is not None and due <= now:
             try:
                 refresh(database, now, row["id"], everything=not (settings.frequently or settings.infrequently))
                 queued.append(row["id"])
-            except (Conflict, NotFound):  # somebody was quicker
+            except (Conflict, NotFound):  # changed by another request
                 pass
         elif due != row["due"]:
             database.run(

@@ -1,7 +1,7 @@
-"""Passwords and secrets: how they are made, what is kept of them, and how they are compared.
+"""Passwords and secrets: creation, storage and comparison.
 
-Of a password an argon2id hash is kept, of every other secret (they are random, 256 bits) its SHA-256 digest: someone
-who steals the database cannot sign in as anyone.
+Passwords are stored as argon2id hashes, all other secrets (256 random bits) as SHA-256 digests: a stolen database does
+not let anyone sign in.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 
-# Characters of a password. Nothing is said about which ones: length is what makes guessing hard
+# Characters of a password. There are no rules on which: length is what makes guessing hard.
 SHORTEST, LONGEST = 10, 200
-# Hashes that are computed at once. Each takes 64 MB: many who sign in at the same time must not use up the memory
+# Concurrent hashes. Each takes 64 MB, so many simultaneous sign-ins must not use up the memory.
 AT_ONCE = 4
-PATIENCE = 10.0  # seconds to wait for one's turn
+PATIENCE = 10.0  # seconds to wait for a free slot
 
 
 class Busy(LycosaError):
-    """Too many sign in at this moment."""
+    """Too many concurrent sign-ins."""
 
 
 class Passwords:
-    """Hashes passwords with argon2id. The cost is argon2-cffi's default unless it is told (`time_cost`, `memory_cost`,
-    `parallelism`); hashes that were made at another cost are still understood, and `stale`.
+    """Hashes passwords with argon2id, at argon2-cffi's default cost unless `time_cost`, `memory_cost` or `parallelism`
+    is given.
+
+    Hashes of another cost still verify, and are `stale`.
 
     >>> cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)
     >>> kept = cheap.hash("a long password")
@@ -54,7 +56,7 @@ class Passwords:
             return str(self._hasher.hash(password))
 
     def fits(self, kept: str | None, password: str) -> bool:
-        """Whether it is the password. None, for an unknown name, takes the same time."""
+        """Return True if the password matches. None, for an unknown name, takes the same time."""
         wrong = (self._argon2.exceptions.VerificationError, self._argon2.exceptions.InvalidHashError)
         try:
             with self._turn():
@@ -64,7 +66,7 @@ class Passwords:
         return kept is not None
 
     def stale(self, kept: str) -> bool:
-        """Whether the hash was made at another cost than is used now."""
+        """Return True if the hash was made at another cost."""
         return bool(self._hasher.check_needs_rehash(kept))
 
     @contextmanager
@@ -78,7 +80,7 @@ class Passwords:
 
 
 def check_password(password: str, name: str) -> str:
-    """The password, if it may be one.
+    """Return the password if it is acceptable; raise `InputError` otherwise.
 
     >>> check_password("secret", "ada")
     Traceback (most recent call last):
@@ -99,12 +101,12 @@ def check_password(password: str, name: str) -> str:
 
 
 def new_secret() -> str:
-    """256 random bits, in characters that a URL and a cookie can hold."""
+    """Return 256 random bits as URL- and cookie-safe text."""
     return secrets.token_urlsafe(32)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret.
+    """Return the digest of a secret, for storage.
 
     >>> digest("a")[:16]
     'ca978112ca1bbdca'
@@ -113,10 +115,10 @@ def digest(secret: str) -> str:
 
 
 def derived(secret: str, purpose: str) -> str:
-    """Another secret, made from one for a purpose: it does not give the first away."""
+    """Derive a secret for another purpose; it does not reveal the first."""
     return hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), hashlib.sha256).hexdigest()
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
-"""The server's database: SQLite in a file, or PostgreSQL. The same statements go to both.
+"""The server's database: SQLite in a file, or PostgreSQL, with the same SQL for both.
 
-Statements have named parameters (`:name`). Errors of the drivers become `Conflict`, `InputError`, `DatabaseAway`, `NoRoom`
-or `StoreError`.
+Statements have named parameters (`:name`). Driver errors become `Conflict`, `InputError`, `DatabaseAway`, `NoRoom` or
+`StoreError`.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 Row: TypeAlias = dict[str, Any]
 Value: TypeAlias = str | int | float | Sequence[str] | None
 
-MAX_WAIT_seconds = 10  # for another process that writes (SQLite), or that changes the same row (PostgreSQL)
+MAX_WAIT_seconds = 10  # for another writer (SQLite), or a locked row (PostgreSQL)
 
 
 class DatabaseAway(LycosaError):
-    """The database can't be reached now; the same request may succeed later."""
+    """The database cannot be reached; the same request may succeed later."""
 
 
 class NoRoom(StoreError):
-    """The disk is full: nothing can be kept until there is room."""
+    """The disk is full."""
 
 
 class Conflict(LycosaError):
-    """Something of that name is there already."""
+    """A row with this key exists, or an operation is not possible in the current state."""
 
 
 class Database:
     """A pool of connections. Outside `transaction()` each statement is committed by itself."""
 
     def __init__(self, address: str | Path) -> None:
-        """Connect to `postgresql://...`, or to the SQLite file at a path, which is made if there is none."""
+        """Connect to `postgresql://...`, or to the SQLite file at a path, created if missing."""
         self._local = threading.local()
         url = _url(str(address))
         self.is_postgres = url.get_backend_name() == "postgresql"
@@ -58,12 +58,12 @@ class Database:
             pass
 
     def close(self) -> None:
-        """Close idle connections; one that another thread uses is closed when that has finished."""
+        """Close idle connections; one in use by another thread is closed when that thread is done."""
         self._engine.dispose()
 
     @property
     def lock(self) -> str:
-        """The end of a SELECT that locks its rows until the transaction ends. SQLite has one writer anyway."""
+        """SQL suffix that locks selected rows until the transaction ends; empty for SQLite, with its single writer."""
         return " FOR NO KEY UPDATE" if self.is_postgres else ""
 
     def rows(self, statement: str, /, **given: Value) -> list[Row]:
@@ -74,11 +74,11 @@ class Database:
         return rows[0] if rows else None
 
     def run(self, statement: str, /, **given: Value) -> int:
-        """How many rows it changed."""
+        """Execute a statement and return the number of changed rows."""
         return self._execute(statement, given)[1]
 
     def get(self, table: str, key: str, *, locked: bool = False) -> Row | None:
-        """The row with an id; `locked`: inside a transaction, kept from others until that ends."""
+        """Return the row with an id; `locked` locks it until the transaction ends."""
         return self.row(f"SELECT * FROM {table} WHERE id = :key{self.lock if locked else ''}", key=key)
 
     def find(self, table: str, **where: Value) -> Row | None:
@@ -88,30 +88,32 @@ class Database:
         return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", **given)[0]["n"])
 
     def update(self, table: str, key: str, changes: Row) -> int:
-        """Change columns of the row with an id; how many rows there were: one, or none."""
+        """Change columns of the row with an id; return the number of changed rows, 0 or 1."""
         columns = ", ".join(f"{name} = :{name}" for name in changes)
         return self._execute(f"UPDATE {table} SET {columns} WHERE id = :_key", {**changes, "_key": key})[1]
 
     def insert(self, table: str, row: Row | None = None, /, **values: Value) -> Row:
-        """Add a row and return it; `Conflict` if its key is there already."""
+        """Insert a row and return it; raise `Conflict` if its key exists."""
         row = {**(row or {}), **values}
         self._execute(_insertion(table, row), row)
         return row
 
     def delete(self, table: str, key: str | None = None, /, **where: Value) -> int:
-        """Remove the row with an id, or the rows with these values; return how many there were."""
+        """Delete the row with an id, or the rows with these values; return their number."""
         where = where if key is None else {"id": key}
         return self.run(f"DELETE FROM {table} WHERE {_equal(where)}", **where)
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
-        """Add a row, or change some columns of the one that has this key already."""
+        """Insert a row, or change some columns of the row with the same key."""
         changes = ", ".join(f"{name} = excluded.{name}" for name in changing)
         self._execute(f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}", row)
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
-        """All of it or nothing; inside another, a part of that one. A statement that is refused (`Conflict`) leaves what
-        was done before it as it is: who catches that may go on. A `snapshot` reads the state of one moment.
+        """Run the block in one transaction; a nested block joins the outer one. A `snapshot` is read-only and
+        consistent.
+
+        After a `Conflict` the transaction is still usable, with the work of earlier statements.
         """
         if self._current is not None:
             yield
@@ -124,7 +126,7 @@ class Database:
             self._local.connection = connection
             try:
                 if snapshot:
-                    self.tables()  # the moment is that of the first look
+                    self.tables()  # the first read fixes the snapshot
                 yield
             finally:
                 self._local.connection = None
@@ -142,7 +144,7 @@ class Database:
             yield connection
 
     def scour(self) -> None:
-        """Empty SQLite's write-ahead log, which still has what was erased, unless a reader is in the way."""
+        """Truncate SQLite's write-ahead log, which still contains erased data, unless a reader prevents it."""
         if not self.is_postgres:
             with suppress(DatabaseAway):
                 self.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -153,7 +155,7 @@ class Database:
             return {table: [str(it["name"]) for it in seen.get_columns(table)] for table in seen.get_table_names()}
 
     def _execute(self, statement: str, given: Row) -> tuple[list[Row], int]:
-        # In PostgreSQL a statement that fails would spoil its transaction: a savepoint keeps what was done before.
+        # In PostgreSQL a failed statement aborts its transaction; a savepoint keeps the work before it.
         lists = [
             bindparam(name, type_=Text, expanding=True)
             for name, value in given.items()
@@ -196,7 +198,7 @@ def _insertion(table: str, row: Row) -> str:
 
 
 def as_dict(text: str) -> dict[str, Any]:
-    """Read an object of JSON from a column; empty where it is damaged."""
+    """Parse a JSON object from a column; return {} if it is damaged."""
     with suppress(ValueError):
         if isinstance(read := json.loads(text), dict):
             return read
@@ -204,7 +206,7 @@ def as_dict(text: str) -> dict[str, Any]:
 
 
 def _plain(given: Row) -> Row:
-    """Values as both kinds of database take them: truth as a number, no NUL in text (PostgreSQL can't keep one).
+    """Convert values for both databases: booleans to integers; reject NUL in text, which PostgreSQL cannot store.
 
     >>> _plain({"a": "a", "b": True, "c": None})
     {'a': 'a', 'b': 1, 'c': None}
@@ -214,7 +216,7 @@ def _plain(given: Row) -> Row:
     return {name: int(value) if isinstance(value, bool) else value for name, value in given.items()}
 
 
-# a server that vanished without a word is given up soon
+# Notice within a minute that a server is gone.
 POSTGRES = {
     "connect_timeout": 5,
     "prepare_threshold": None,
@@ -229,7 +231,7 @@ def _url(address: str) -> URL:
     kind, separator, rest = address.partition("://")
     if not separator:
         return URL.create("sqlite", database=address)
-    if kind not in ("postgresql", "postgres"):  # the rest may hold a password
+    if kind not in ("postgresql", "postgres"):  # the rest may contain a password
         raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
     try:
         return make_url(f"postgresql+psycopg://{rest}")
@@ -242,13 +244,13 @@ def _url(address: str) -> URL:
 def _prepare_sqlite(made: Any, _: Any) -> None:
     made.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_seconds}")
     made.execute("PRAGMA journal_mode = WAL")
-    made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
+    made.execute("PRAGMA synchronous = FULL")  # committed accounts survive a power cut
     made.execute("PRAGMA foreign_keys = ON")
     made.execute("PRAGMA trusted_schema = OFF")
-    made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
-    made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
+    made.execute("PRAGMA secure_delete = ON")  # erased data must not remain in the file
+    made.execute("PRAGMA case_sensitive_like = ON")  # as in PostgreSQL
 
 
 def _prepare_postgres(made: Any, _: Any) -> None:
-    # PostgreSQL ends a transaction in which nothing happens, so that its locks hold up no others.
+    # PostgreSQL ends idle transactions, so that their locks do not block others.
     made.execute(f"SET lock_timeout = '{MAX_WAIT_seconds}s'; SET idle_in_transaction_session_timeout = '300s'")

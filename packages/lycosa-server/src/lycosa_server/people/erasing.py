@@ -1,8 +1,8 @@
-"""Erasing, and own data to take along.
+"""Erasing and exporting personal data.
 
-Everything of a person goes in one transaction, but the audit log, and their labels of others' interests, which lose the
-name. Directories can't be part of a transaction: their names stay in the table `rubbish` until the crawl process has
-removed them, also after a crash.
+All rows of a person go in one transaction, except for the audit log, and their labels on other people's interests,
+which become anonymous. Directories cannot be part of a transaction: their ids stay in the table `rubbish` until the
+crawl process has removed them, even after a crash.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from lycosa_server.people.sharing import people
 
 
 def erase_person(database: Database, person: str) -> list[str]:
-    """Everything of a person; returns the crawls whose directories are to be removed."""
+    """Erase all data of a person; return the crawls whose directories are to be removed."""
     with database.transaction():
         row = database.get("person", person, locked=True)
         if row is None:
             return []
         thrown = _throw(database, "owner", person)
         forget(database, row["folded"])
-        database.delete("person", person)  # and what refers to them, by the schema's rules
+        database.delete("person", person)  # and all rows that reference it, by the schema's rules
     return thrown
 
 
 def erase_interest(database: Database, interest: str) -> list[str]:
-    """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
+    """Erase an interest; return its crawls, whose directories are to be removed."""
     with database.transaction():
         thrown = _throw(database, "id", interest)
         database.delete("interest", interest)
@@ -44,8 +44,9 @@ def erase_interest(database: Database, interest: str) -> list[str]:
 
 
 def _throw(database: Database, column: str, key: str) -> list[str]:
-    """Note that the crawls of some interests are to be removed. The interests are locked first, so that no crawl can
-    come in between, and in one order, so that two who erase the same don't wait for each other.
+    """Mark the crawls of some interests for removal.
+
+    The interests are locked first, so that no crawl is added meanwhile, and in a fixed order to prevent deadlocks.
     """
     chosen = f"SELECT id FROM interest WHERE {column} = :key ORDER BY id"
     interests = [row["id"] for row in database.rows(chosen + database.lock, key=key)]
@@ -63,14 +64,16 @@ def erase_crawl(database: Database, crawl: str) -> None:
 
 
 def rubbish(database: Database) -> list[str]:
-    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first; only ids."""
+    """Return the ids of deleted crawls whose directories still exist, oldest first."""
     rows = database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 
 
 def sweep(directories: list[Path]) -> list[Path]:
-    """Remove directories of crawls that nobody writes in; returns those that are gone now. Neither a link nor `..` is
-    followed. The directory of a running crawl is left for the crawl process, which ends the crawl first.
+    """Remove crawl directories that no process is writing to; return those that no longer exist.
+
+    Symbolic links and `..` are not followed. The directory of a running crawl is left to the crawl process, which ends
+    the crawl first.
     """
     gone = []
     for directory in directories:
@@ -90,10 +93,7 @@ def sweep(directories: list[Path]) -> list[Path]:
     return gone
 
 
-# -- own data ----------------------------------------------------------------------------------------------
-
-# Everything that the database knows of a person, as data for them to take along. Secrets are left out: a password's
-# hash, and the digests of tokens, sessions and feeds, are of no use to anyone but a thief.
+# Export of all rows about a person. Secrets are left out: password hashes and digests are useful only to a thief.
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:

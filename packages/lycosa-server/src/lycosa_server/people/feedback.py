@@ -1,4 +1,4 @@
-"""Yes and no to pages: what people say of what an interest's crawls found. One word a page, the last one counts."""
+"""Labels: yes and no to pages of an interest. Each page has one label; the last one counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
 
 
 def after(database: Database, interest: str, number: int) -> list[Label]:
-    """The labels given or taken back since that number, oldest first, as logs keep them: with their number as `by`."""
+    """Return the labels set or removed after a number, oldest first, as `Label` events with their number in `by`."""
     rows = database.rows(
         "SELECT url, relevant, at, number FROM feedback WHERE interest = :interest AND number > :number "
         "ORDER BY number",
@@ -30,8 +30,9 @@ def after(database: Database, interest: str, number: int) -> list[Label]:
 
 
 def given(database: Database, interest: str) -> list[Row]:
-    """The labels, newest first: url, title, relevant, at; `by` is empty once the account is gone; `relevance_now` is what the
-    judge said of the page just before, `threshold` that of the time.
+    """Return the labels, newest first: url, title, relevant, at, by, relevance_now, threshold.
+
+    `by` is empty once the account is gone. `relevance_now` and `threshold` are from just before the label was set.
     """
     return database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold FROM feedback f "
@@ -58,11 +59,12 @@ def set_label(
     relevance_now: float | None = None,
     threshold: float | None = None,
 ) -> int:
-    """Say yes or no to a page; None takes back what was said. Return the number of the label given last. `relevance_now`, what
-    the judge says of the page now, is kept with its first label only.
+    """Label a page, or remove its label (None). Return the number of the newest label.
+
+    `relevance_now` and `threshold`, the judge's at this time, are stored with the page's first label only.
     """
     with database.transaction():
-        database.get("interest", interest, locked=True)  # numbers grow in the order in which they can be read
+        database.get("interest", interest, locked=True)  # serialises writers, so that numbers become visible in order
         number = last(database, interest) + 1
         row = {
             "interest": interest, "url": url, "number": number, "relevant": relevant,

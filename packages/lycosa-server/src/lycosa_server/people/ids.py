@@ -1,4 +1,4 @@
-"""Ids: the keys of rows, and the names of directories."""
+"""Random ids, used as database keys and directory names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 
 
 def new_id() -> str:
-    """A key that nobody can guess: 96 bits."""
+    """Return a random key of 96 bits."""
     return secrets.token_hex(12)
 
 
@@ -15,7 +15,7 @@ _ID = re.compile("[0-9A-Za-z_-]{1,64}", re.ASCII)
 
 
 def is_id(text: object) -> bool:
-    """Whether something can be a key of ours: whoever makes a path of one asks first.
+    """Return True if a value is a valid key, and thus safe as a path component.
 
     >>> is_id(new_id()), is_id("../../etc"), is_id(""), is_id(3)
     (True, False, False, False)

@@ -1,7 +1,7 @@
-"""What a person may wish of a crawl, and nothing else: a list of what is allowed, not of what is forbidden.
+"""Settings that people may choose for an interest: an allowlist.
 
 There is no field for a file, a class, a network, a proxy, a regular expression or a mail server. Names of strategies
-and judges are checked where those are known (`lycosa_server.validation`).
+and judges are checked in `lycosa_server.validation`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from lycosa.store.directory import COPIED_FILES
 from lycosa_server.people.text_input import line
 
 AUTOMATIC = "automatic"
-STRATEGY = "scent"  # what automatic means: the best of our benchmark
+STRATEGY = "scent"  # the strategy for "automatic": the best in our benchmark
 
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
-# Wishes that are pieces of addresses: plain text, where the options of a crawl are regular expressions
+# Settings that are substrings of URLs: plain text, where crawl options are regular expressions.
 PIECES = ("exclude", "always", "frequently", "infrequently")
-# Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun
+# Settings for revisits: they apply from the next revisit on, also to existing crawls.
 FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
-STRICT = ("", "training", "all")  # which opt-outs are respected, the stricter the further behind
+STRICT = ("", "training", "all")  # values of `respect_opt_outs`, increasingly strict
 
 
 def stricter(one: str, other: str) -> str:
-    """Which of two words on opt-outs leaves out more.
+    """Return the stricter of two values of `respect_opt_outs`.
 
     >>> stricter("training", ""), stricter("training", "all")
     ('training', 'all')
@@ -60,7 +60,10 @@ def _number(default: float, most: float, description: str | None = None, least: 
 
 @dataclass(config=ConfigDict(extra="forbid"))
 class InterestSettings:
-    """What to hunt, from where, how far. At least words or an example, and at least a seed or a preference."""
+    """Topic, starting points and limits of an interest's crawls.
+
+    Requires words, an example or a model, and a seed or a preference.
+    """
 
     words: Line = Field(default="", max_length=500)
     examples: Lines = _lines("Addresses of pages like those that are wanted.")
@@ -97,7 +100,7 @@ class InterestSettings:
     )
 
     def check(self, most_pages: int = 10_000) -> None:
-        """Whether there is something to hunt, and somewhere to start; empty texts become the defaults."""
+        """Validate combinations of settings, and replace empty texts by defaults."""
         if self.budget > most_pages:
             raise InputError(f"the budget is {self.budget}: it must be a number from 1 to {most_pages:,}")
         self.frequent = again(self.frequent, "how often frequently is") or "1d"
@@ -120,7 +123,7 @@ class InterestSettings:
                 raise InputError(f"{code!r} is not a language: write its short code, such as en or de")
 
     def next_look(self, look_again: str) -> float:
-        """Seconds from one look at pages to the next: at those of `frequently` in between, if that is sooner.
+        """Return the seconds between revisits: the shorter interval if some pages are revisited `frequently`.
 
         >>> InterestSettings(frequently=["/news/"], frequent="6h").next_look("7d"), InterestSettings().next_look("7d")
         (21600.0, 604800.0)
@@ -133,12 +136,12 @@ class InterestSettings:
 
     @staticmethod
     def of_json(text: str) -> InterestSettings:
-        """Wishes that were checked when they were kept."""
+        """Parse settings that were validated when they were stored."""
         return TypeAdapter(InterestSettings).validate_json(text)
 
 
 def again(text: str, what: str) -> str:
-    """How often something is looked at: `1d`, `6 hours`; or empty."""
+    """Validate a revisit interval, such as `1d` or `6 hours`; it may be empty."""
     every = line(text, what, 40)
     if every and parse_duration(every, what) < 600.0:
         raise InputError(f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
@@ -153,11 +156,11 @@ def options(
     files: Mapping[str, str] = COPIED_FILES,
     **operator_options: Any,
 ) -> dict[str, Any]:
-    """The options of a crawl, as `lycosa.crawling.crawl` takes them.
+    """Return the options of a crawl, as `lycosa.crawling.crawl` takes them.
 
-    `seeds` are those of the catalogue that the preferences stand for. `budget` is another one than wished for. `files`
-    are where its models lie: `model` for the judge, `strategy`. The other arguments are options that the
-    operator sets for everyone: delay, concurrency, allow_network, contact ...
+    `seeds` are the catalogue's seeds for the preferences; `budget` replaces the one in the settings; `files` are the
+    paths of its models, by `model` (for the judge) and `strategy`. `operator_options` apply to everyone: delay,
+    concurrency, allow_network, contact ...
 
     >>> options(InterestSettings("reefs", seeds=["https://example.org/"], exclude=["/tag?"]), delay=2.0)["exclude"]
     ['/tag\\\\?']
@@ -176,8 +179,8 @@ def options(
         "budget": budget or settings.budget,
         **{name: [re.escape(piece) for piece in getattr(settings, name)] for name in PIECES},
         "feeds": False,  # the server has its own
-        "log_file": "none",  # as nobody could read it
-        "render": "never",  # a browser for each of many crawls is for the operator to allow
+        "log_file": "none",  # people could not read it
+        "render": "never",  # the operator has to allow browsers for so many crawls
         "render_at_once": 1,
         **operator_options,
     }

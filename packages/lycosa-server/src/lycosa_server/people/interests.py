@@ -1,4 +1,4 @@
-"""Interests: what a person wants to know about, and the settings that go with it."""
+"""Interests: topics that people follow, with their settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def create(
     look_again: str = "",
     most: int = 100,
 ) -> Row:
-    """A new interest of a person, who may have `most` of them."""
+    """Create an interest; a person may have `most` of them."""
     row = _row(name, settings, look_again)
     with database.transaction():
         check_room(database, "interest", owner, most)
@@ -29,7 +29,7 @@ def create(
 
 
 def check_room(database: Database, table: str, owner: str, most: int) -> None:
-    """Refuse one more than a person may have. The person is locked until the transaction ends: one at a time."""
+    """Raise `InputError` if a person has `most` rows already. Locks the person until the transaction ends."""
     database.get("person", owner, locked=True)
     had = database.count(table, "owner = :owner", owner=owner)
     if had >= most:
@@ -37,8 +37,9 @@ def check_room(database: Database, table: str, owner: str, most: int) -> None:
 
 
 def of_person(database: Database, person: str, interest: str = "") -> list[Row]:
-    """Return what a person may see, the latest first, or one of them: with `mode` and `owner_name`, how many labels
-    (`yes`, `no`) and `shares` there are, and when the person has `seen` its changes.
+    """Return the interests that a person may see, most recently changed first, or one of them.
+
+    Rows include `mode`, `owner_name`, label counts (`yes`, `no`), `shares`, and when the person has `seen` the changes.
     """
     return database.rows(
         "SELECT v.*, (SELECT COUNT(*) FROM share s WHERE s.interest = v.id) AS shares, "
@@ -60,7 +61,7 @@ def change(
     settings: InterestSettings | None = None,
     look_again: str | None = None,
 ) -> None:
-    """Change what is given; a crawl that runs goes on as it was begun."""
+    """Change the given fields; a running crawl keeps its settings."""
     database.update("interest", interest, {"changed": now, **_row(name, settings, look_again)})
 
 

@@ -1,4 +1,4 @@
-"""When a person last looked at the changes of an interest, and the secret address under which a feed reader may."""
+"""Per person and interest: when its changes were last seen, and the key of its feed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KEY = ("interest", "person")
 
 
 def last(database: Database, interest: str, person: str) -> float:
-    """When the person saw the changes last; 0: never."""
+    """Return when the person last saw the changes; 0 if never."""
     row = database.find("seen", interest=interest, person=person)
     return float(row["at"]) if row else 0.0
 
@@ -21,7 +21,7 @@ def mark(database: Database, now: float, interest: str, person: str) -> None:
 
 
 def open_feed(database: Database, interest: str, person: str) -> str:
-    """A new key for a feed of the changes; the one before is good no longer. Only a digest of it is kept."""
+    """Create a feed key, which revokes the previous one. Only its digest is stored."""
     key = secrets.token_urlsafe(24)
     row = {"interest": interest, "person": person, "at": 0.0, "feed": digest(key)}
     database.upsert("seen", row, KEY, ["feed"])

@@ -1,15 +1,14 @@
-"""How often one may fail: at signing in, at invitations' codes, at giving the old password. Kept in the database, so
-that a restart forgives nothing.
+"""Rate limits on failed attempts, stored in the database so that a restart does not reset them.
 
-    PAIR      5 in 15 minutes    for one name from one address: somebody guesses one person's password
-    ADDRESS   20 in 15 minutes   for one address, whatever the name: somebody tries the same password on many
-    NAME      30 in an hour      for one name from all addresses that it never signed in from: many guess together
-    CODE      20 in 15 minutes   for one address, invitations' codes
-    OLD       5 in 15 minutes    for one person who is signed in and gives a wrong old password
+    PAIR      5 in 15 minutes    one name from one address: guessing one person's password
+    ADDRESS   20 in 15 minutes   one address, any name: trying one password on many names
+    NAME      30 in an hour      one name from all addresses it never signed in from: distributed guessing
+    CODE      20 in 15 minutes   one address, invitation codes
+    OLD       5 in 15 minutes    one signed-in person, wrong old passwords
 
-Who signed in from an address within 90 days is held up there by PAIR alone, so that nobody else can lock them out. Only
-digests are kept, as people type passwords where names belong. Attempts are recorded before they are judged, and taken
-back if they succeed: of many at once, none goes uncounted.
+An address that a person signed in from within 90 days is limited by PAIR alone there, so that others cannot lock them
+out. Only digests are stored, because people type passwords into name fields. Attempts are recorded before they are
+checked, and removed on success, so concurrent attempts are all counted.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.ids import new_id
 
 MINUTE = 60.0
-KNOWN = 90 * 86400.0  # seconds that an address counts as usual for a name
+KNOWN = 90 * 86400.0  # seconds that an address stays known for a name
 
 
 class Limit(NamedTuple):
@@ -42,7 +41,7 @@ OLD = Limit("old", 5, 15 * MINUTE)
 
 
 class TooManyAttempts(LycosaError):
-    """Too many failures, or too much at once; `wait` is for how many seconds."""
+    """Too many failures, or too many concurrent operations; retry after `wait` seconds."""
 
     def __init__(self, wait: float, told: str = "") -> None:
         self.wait = max(1, math.ceil(wait))
@@ -50,7 +49,7 @@ class TooManyAttempts(LycosaError):
 
 
 class Attempt(NamedTuple):
-    """The rows of an attempt, one for each limit; at sign-in, what is forgiven by success, and remembered."""
+    """The rows of an attempt, one per limit; for sign-ins also the sources to clear and to remember on success."""
 
     rows: list[str]
     pair: str = ""
@@ -58,7 +57,7 @@ class Attempt(NamedTuple):
 
 
 def sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
-    """Record an attempt to sign in; `TooManyAttempts` if it is one too many."""
+    """Record an attempt to sign in; raise `TooManyAttempts` above a limit."""
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
@@ -68,12 +67,12 @@ def sign_in(database: Database, now: float, folded: str, address: str) -> Attemp
 
 
 def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
-    """The same for a limit of one kind; `who` is an address or a person."""
+    """Record an attempt under a single limit; `who` is an address or a person."""
     return Attempt(_claim(database, now, [(limit, _source(limit.kind, network(who)))]))
 
 
 def succeeded(database: Database, now: float, attempt: Attempt) -> None:
-    """Take an attempt back. At sign-in the failures before are forgiven, too, and the address is known from now on."""
+    """Remove an attempt. A sign-in also clears earlier failures and makes the address known."""
     with database.transaction():
         database.run("DELETE FROM attempt WHERE id IN :rows", rows=attempt.rows)
         if attempt.pair:
@@ -82,7 +81,7 @@ def succeeded(database: Database, now: float, attempt: Attempt) -> None:
 
 
 def network(address: str) -> str:
-    """What counts as one place: an IPv4 address, or the 64 bits that one IPv6 subscriber has.
+    """Return the unit that limits apply to: an IPv4 address, or an IPv6 /64 network.
 
     >>> network("2001:db8:1:2:3:4:5:6"), network("::ffff:192.0.2.1"), network("192.0.2.1")
     ('2001:db8:1:2::/64', '192.0.2.1', '192.0.2.1')
@@ -99,20 +98,20 @@ def network(address: str) -> str:
 
 
 def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> list[str]:
-    # no limit looks back further than a day
+    # No limit covers more than a day.
     old = "at < :known OR (at < :day AND source NOT LIKE 'known:%')"
     database.run(f"DELETE FROM attempt WHERE {old}", known=now - KNOWN, day=now - 86400.0)
     with database.transaction():
         made = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
     wait = max(_wait(database, now, limit, source) for limit, source in against)
-    if wait > 0:  # one that is refused does not count: who waits as told gets in
+    if wait > 0:  # rejected attempts do not count, so waiting as long as asked is enough
         database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
         raise TooManyAttempts(wait)
     return made
 
 
 def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
-    """For how long there are too many; 0 if there aren't."""
+    """Return the seconds until another attempt is allowed; 0 if it is now."""
     rows = database.rows(
         "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",
         source=source,

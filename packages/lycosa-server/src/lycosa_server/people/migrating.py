@@ -1,4 +1,4 @@
-"""The database's schema is brought up to date when a process of the server starts."""
+"""Database migrations, applied when a process of the server starts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def newest(config: Config | None = None) -> str:
 
 
 def revision(database: Database) -> str:
-    """The revision of a database's schema; empty for an empty one."""
+    """Return the schema revision of a database; empty for an empty one."""
     with database.connection() as connection:
         return MigrationContext.configure(connection).get_current_revision() or ""
 
 
 def migrate(database: Database, config: Config | None = None) -> None:
-    """Apply the revisions that a database has not seen, all or nothing. Processes that do so at once take turns."""
+    """Apply pending revisions in one transaction. Concurrent processes take turns."""
     config = config or _config()
     if revision(database) == newest(config):
         return
     with database.transaction(), database.connection() as connection:
-        if database.is_postgres:  # a lock of this schema's own, until the transaction ends
+        if database.is_postgres:  # a lock per schema, held until the transaction ends
             database.rows("SELECT pg_advisory_xact_lock(114778, hashtext(current_schema()))")
         config.attributes["connection"] = connection
         try:

@@ -1,10 +1,10 @@
-"""What a person has taught, or brings along: classifiers, rules between classes, browsing, directories of topics.
+"""People's models: classifiers, rules between classes, browsing models, web directories.
 
     queued ──> training ──> ready
                     └────> failed
 
-An uploaded one is ready at once. A row tells of it, its content is a file of its own. It is its owner's alone: whoever
-asks for one says whose it has to be.
+Uploaded models are ready at once. Metadata is in a row, the content in a file. Models are private to their owner, so
+every query names the owner.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.interests import LONGEST_NAME, check_room
 from lycosa_server.people.text_input import line
 
-JUDGING = ("classifier",)  # kinds that judge pages
-LARGEST = 64_000_000  # bytes of one
-LONGEST_ABOUT = 2_000_000  # characters of what is told of one
+JUDGING = ("classifier",)  # kinds that can judge pages
+LARGEST = 64_000_000  # bytes of a model file
+LONGEST_ABOUT = 2_000_000  # characters of its metadata
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
-    """A new one of a person, who may have `most` of them; `fields` are those of the row, what is JSON as plain data."""
+    """Create a model; a person may have `most` of them. `fields` are columns, JSON ones as plain data."""
     row: Row = {"id": new_id(), "state": "queued", **fields}
     row["name"] = line(name, "the name", LONGEST_NAME, 1)
     row["sources"] = _text(fields.get("sources", {}), 250_000)
@@ -41,7 +41,7 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 
 def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) -> Row:
-    """One that can be used, of one of these kinds; an error says what is wrong with it."""
+    """Return a ready model of one of these kinds; raise `InputError` otherwise."""
     row = database.find("model", id=model, owner=owner)
     if row is None:
         raise InputError("this model no longer exists, or it is somebody else's: choose another one")
@@ -53,7 +53,7 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
 
 
 def remove(database: Database, owner: str, model: str) -> None:
-    """Delete the row; its file goes after that. One that an interest goes by stays."""
+    """Delete the row of a model; raise `Conflict` if an interest uses it. The caller removes the file."""
     with database.transaction():
         database.get("person", owner, locked=True)
         for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
@@ -63,11 +63,8 @@ def remove(database: Database, owner: str, model: str) -> None:
         database.delete("model", model)
 
 
-# -- training, by the crawl process ----------------------------------------------------------------------------
-
-
 def take(database: Database) -> Row | None:
-    """Return the model that has waited longest, its state now `training`; None if none waits."""
+    """Mark the model queued longest as `training` and return it; None if the queue is empty."""
     row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
     start = "UPDATE model SET state = 'training' WHERE id = :id AND state = 'queued'"
     if row is None or not database.run(start, id=row["id"]):
@@ -76,7 +73,7 @@ def take(database: Database) -> Row | None:
 
 
 def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
-    """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
+    """Record the end of training: `ready` or `failed`. Return False if the model was deleted meanwhile."""
     changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}
     return database.update("model", model, changes) > 0
 
@@ -86,7 +83,7 @@ def ids(database: Database) -> set[str]:
 
 
 def _text(data: dict[str, Any], most: int) -> str:
-    """Return JSON for the database; refuse more than `most` characters."""
+    """Return JSON for the database; reject more than `most` characters."""
     text = json.dumps(data, ensure_ascii=False)
     if len(text) > most:
         raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")

@@ -1,4 +1,4 @@
-"""Notices: what a person should know of when they come back. They say nothing that the person may not see."""
+"""Notices to people about events while they were away."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-MOST = 500  # notices that a person has; older ones go
+MOST = 500  # notices kept per person
 
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
-    """Leave a person a notice; if it is about an interest, it goes with it."""
+    """Add a notice; one about an interest is deleted with it."""
     with database.transaction():
         text = text[:1_000]
         database.insert("notice", id=new_id(), person=person, interest=interest, kind=kind, text=text, at=now)
         database.run(
-            # What concerns the account itself stays: nobody can bury it under others.
+            # Account notices are never pushed out by others.
             "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "
             "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :most)",
             person=person,
@@ -36,7 +36,7 @@ def unread(database: Database, person: str) -> int:
 
 
 def read(database: Database, now: float, person: str, ids: Sequence[str] | None = None) -> None:
-    """A person has read these, or all; others' are not touched."""
+    """Mark some or all notices of a person as read."""
     statement = "UPDATE notice SET read = :now WHERE person = :person AND read IS NULL"
     if ids is None:
         database.run(statement, now=now, person=person)

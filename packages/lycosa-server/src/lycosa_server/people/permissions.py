@@ -1,8 +1,8 @@
-"""Who may see and change what: nothing else decides it.
+"""Access control: the only place that decides who may see and change things.
 
-An interest is its owner's, who may share it with others, to read or to edit. A crawl goes with its interest. A model is
-its owner's alone. Roles, and the scopes of tokens, limit what a person may do with them: an admin sees nobody else's
-interests. What a person may not see does not exist for them.
+An interest belongs to its owner, who may share it to read or to edit. A crawl follows its interest. A model is private.
+Roles and token scopes limit actions further; admins cannot see other people's interests. Things that a person may not
+see do not exist for them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lycosa_server.people.database import Database, Row
 
 Role = Literal["reader", "member", "admin"]
 Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]
-# what a token may be allowed to do
+# Permissions that a token may be given.
 SCOPES: dict[Scope, str] = {
     "read": "see interests, pages and changes, and search",
     "feedback": "label pages and answer suggestions",
@@ -29,10 +29,10 @@ ROLES: dict[Role, frozenset[Scope]] = {
     "member": frozenset({"read", "feedback", "write", "run", "account"}),
     "admin": frozenset(SCOPES),
 }
-Mode = Literal["read", "edit", "own"]  # how far someone may go with an interest
+Mode = Literal["read", "edit", "own"]  # level of access to an interest
 RANK = {"read": 0, "edit": 1, "own": 2}
 
-# Interests that a person may see, with `mode` and `owner_name`; none for one who is suspended
+# Interests that a person may see, with `mode` and `owner_name`; no rows for suspended people.
 VISIBLE = (
     "SELECT i.*, o.name AS owner_name, CASE WHEN i.owner = p.id THEN 'own' ELSE s.mode END AS mode "
     "FROM person p JOIN interest i ON p.id = :person AND p.disabled = 0 JOIN person o ON o.id = i.owner "
@@ -41,11 +41,11 @@ VISIBLE = (
 
 
 class NotFound(LycosaError):
-    """It does not exist, as far as who asks may know."""
+    """Nothing here that the caller may see."""
 
 
 class Forbidden(LycosaError):
-    """Whoever asks may know of it, but not do this."""
+    """The caller may see it, but not do this."""
 
 
 def active(database: Database, person: str | None) -> Row | None:
@@ -59,7 +59,7 @@ def found(row: Row | None, what: str) -> Row:
 
 
 def interest_for(database: Database, person: str, interest: str, mode: Mode = "read") -> Row:
-    """Return an interest that a person may go so far with, with `mode` and `owner_name`."""
+    """Return an interest that a person has this access to, with `mode` and `owner_name`."""
     row = found(database.row(f"{VISIBLE} AND i.id = :interest", person=person, interest=interest), "interest")
     if RANK[row["mode"]] < RANK[mode]:
         shared = "read only" if row["mode"] == "read" else "edit, but no more"
@@ -68,7 +68,7 @@ def interest_for(database: Database, person: str, interest: str, mode: Mode = "r
 
 
 def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") -> tuple[Row, Row]:
-    """Return a crawl whose interest a person may go so far with, and that interest."""
+    """Return a crawl whose interest a person has this access to, and that interest."""
     row = found(database.get("crawl", crawl), "crawl")
     try:
         return row, interest_for(database, person, row["interest"], mode)

@@ -1,7 +1,7 @@
 """The tables of the server's database, for SQLite and PostgreSQL.
 
-Times are seconds since the epoch, truth is 0 or 1, and every key is a random id (`new_id`). Of a secret, a digest is
-kept. The first revision in `migrations/versions` makes them.
+Times are seconds since the epoch, booleans are 0 or 1, and every key is a random id (`new_id`). Secrets are stored as
+digests. The first revision in `migrations/versions` creates the tables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ metadata = MetaData()
 
 
 def _table(name: str, *parts: SchemaItem, key: tuple[str, ...] = ()) -> None:
-    """A table with an `id`, or with a key of several columns."""
+    """Define a table with an `id`, or with a composite key."""
     ids = [] if key else [Column("id", Text)]
     Table(name, metadata, *ids, *parts, PrimaryKeyConstraint(*(key or ("id",))))
 
@@ -33,12 +33,12 @@ def _times(*names: str, **how: Any) -> list[Column[float]]:
 
 
 def _of(table: str, name: str = "", *, ends: str = "CASCADE", nullable: bool = False) -> Column[str]:
-    """The id of a row of another table, and what comes of this one when that ends."""
+    """Define a foreign key; `ends` is its ON DELETE action."""
     return Column(name or table, Text, ForeignKey(f"{table}.id", ondelete=ends), nullable=nullable)
 
 
-# Accounts. A name is kept as it was typed; `folded` is what makes it unique. A password is a hash of argon2id, a role
-# admin, member or reader.
+# Accounts. `name` is as typed, `folded` is its unique canonical form. `password` is an argon2id hash, `role` is admin,
+# member or reader.
 _table(
     "person",
     *_texts("name", "password", "role"),
@@ -48,8 +48,7 @@ _table(
     *_times("created"),
 )
 
-# A link that makes an account, once, or lets its owner choose a new password. Only a digest of its code is kept, as of
-# every secret here. `person`: whose password it changes, null for a new account.
+# One-time links that create an account or reset the password of `person`.
 _table(
     "invitation",
     *_texts("digest", unique=True),
@@ -61,7 +60,7 @@ _table(
     *_times("used", nullable=True),
 )
 
-# `previous`: the digest before the last rotation, good for a moment longer.
+# `previous` is the digest before the last rotation, valid for another minute.
 _table(
     "session",
     *_texts("digest", unique=True),
@@ -72,7 +71,7 @@ _table(
     Index("session_previous", "previous"),
 )
 
-# `scopes` are words.
+# `scopes` are separated by spaces.
 _table(
     "token",
     *_texts("digest", unique=True),
@@ -83,10 +82,10 @@ _table(
     Index("token_person", "person"),
 )
 
-# Failed attempts to sign in, by name and by address: kind and digest, as what was typed may have been a password.
+# Failed attempts to sign in, by name and by address; digests, because people type passwords into name fields.
 _table("attempt", *_texts("source"), *_times("at"), Index("attempt_source", "source", "at"))
 
-# What was done, by whom. Outlives the person: the name is kept as it was.
+# Audit log. It outlives the person, so it has a copy of the name.
 _table(
     "audit",
     *_times("at"),
@@ -95,7 +94,7 @@ _table(
     Index("audit_at", "at"),
 )
 
-# Seeds that the admin keeps, by preference: what a person who likes it may start from.
+# Seeds by preference, maintained by admins.
 _table(
     "catalogue",
     *_texts("preference", "url"),
@@ -104,8 +103,8 @@ _table(
     UniqueConstraint("preference", "url"),
 )
 
-# `settings` are JSON: words, examples, seeds, strategy, budget, ...; `look_again` says how often finished crawls are
-# refreshed: 1d, 6h; empty: never.
+# `settings` is JSON: words, examples, seeds, strategy, budget, ...; `look_again` is the revisit interval, such as 1d or
+# 6h; empty for never.
 _table(
     "interest",
     _of("person", "owner"),
@@ -126,7 +125,7 @@ _table(
     key=("interest", "person"),
 )
 
-# One crawl: a directory, and what is wanted of it. `state` is the crawl process's word, `wanted` people's.
+# A crawl directory and its job. `state` is set by the crawl process, `wanted` by people.
 _table(
     "crawl",
     _of("interest"),
@@ -136,38 +135,38 @@ _table(
     *_texts("state"),  # queued, running, paused, stopped, finished, failed
     *_texts("reason", default=""),
     *_numbers("pages", "found", default="0"),
-    *_numbers("lessons", default="0"),  # how much feedback its judge has learned from
+    *_numbers("lessons", default="0"),  # labels that its judge has learned from
     *_times("created", "queued"),
     *_times("started", "ended", nullable=True),
-    *_times("due", nullable=True),  # when it is to be looked at again
+    *_times("due", nullable=True),  # time of the next refresh
     *_texts("judging", default=""),  # judge its pages again after a change of: labels, threshold, topic
-    *_numbers("asked", default="0"),  # how often that was requested
-    *_numbers("heard", default="0"),  # number of the last label that its log has
+    *_numbers("asked", default="0"),  # counter of these requests
+    *_numbers("heard", default="0"),  # number of the last label in its log
     *_texts("judging_failed", default=""),
-    *_numbers("everything", default="1"),  # a refresh visits all pages, or only those that are due
-    *_texts("look_first", default="[]"),  # JSON list: parts of addresses that a refresh visits first
+    *_numbers("everything", default="1"),  # a refresh visits all pages, or only due ones
+    *_texts("look_first", default="[]"),  # JSON list: pieces of URLs that a refresh visits first
     UniqueConstraint("interest", "number"),
     Index("crawl_state", "state"),
 )
 
-# Yes and no to pages, and who gave it. One label a page: the last one counts. The crawl process appends labels to the
-# logs of an interest's crawls in the order of `number`, and notes in a crawl's `heard` how far it is: so a label waits
-# here while that process is away, and goes into each log once. Logs know no names.
+# Labels, one per page: the last one counts. The crawl process appends them to the logs of an interest's crawls in order
+# of `number`, and records in `crawl.heard` how far it got: labels wait here while that process is down, and enter each
+# log once. Logs contain no names.
 _table(
     "feedback",
     _of("interest"),
     *_texts("url"),
-    *_numbers("number", default="0"),  # grows with every label of an interest
-    Column("relevant", Integer),  # null: taken back
+    *_numbers("number", default="0"),  # increases with every label of an interest
+    Column("relevant", Integer),  # null: removed
     *_texts("title", default=""),
     _of("person", ends="SET NULL", nullable=True),
     *_times("at"),
-    Column("relevance_now", Double),  # the page's score just before, and the threshold of that time
+    Column("relevance_now", Double),  # relevance and threshold just before the first label
     Column("threshold", Double),
     key=("interest", "url"),
 )
 
-# Results that a person opened; kept only while the person's preferences allow it.
+# Results that a person opened; only with the person's consent.
 _table(
     "opened",
     _of("interest"),
@@ -178,7 +177,7 @@ _table(
     key=("interest", "person", "url"),
 )
 
-# What became of a suggestion. `kind`: seed, term; `answer`: accepted, dismissed.
+# Answers to suggestions. `kind`: seed, term; `answer`: accepted, dismissed.
 _table(
     "suggestion",
     _of("interest"),
@@ -188,7 +187,7 @@ _table(
     key=("interest", "person", "kind", "value"),
 )
 
-# Up to where a person has seen the changes of an interest; and the secret address of its feed, if there is one.
+# When a person last saw the changes of an interest, and the key of its feed, if there is one.
 _table(
     "seen",
     _of("interest"),
@@ -209,7 +208,7 @@ _table(
     Index("notice_person", "person", "at"),
 )
 
-# Trained or uploaded models. The content is a file of its own.
+# Trained or uploaded models. The content is in files.
 _table(
     "model",
     _of("person", "owner"),
@@ -217,19 +216,19 @@ _table(
     *_texts("kind"),  # classifier, rules, browsing, directory
     *_texts("state"),  # queued, training, ready, failed
     *_texts("reason", default=""),
-    *_texts("sources", default="{}"),  # JSON: what it is trained from; empty if it was uploaded
-    *_texts("about", default="{}"),  # JSON: classes, pages, how good it is
+    *_texts("sources", default="{}"),  # JSON: training data; empty for uploads
+    *_texts("about", default="{}"),  # JSON metadata: classes, pages, accuracy
     *_numbers("size", default="0"),  # bytes of the file
-    Column("digest", Text),  # SHA-256 of the file; null as long as there is none
+    Column("digest", Text),  # SHA-256 of the file; null before there is one
     *_times("created"),
     *_times("ended", nullable=True),
     Index("model_owner", "owner", "created"),
 )
 
-# Directories whose rows are gone and that are still to be removed: also after a crash.
+# Directories to remove after their rows were deleted.
 _table("rubbish", *_texts("crawl"), *_times("at"), key=("crawl",))
 
-# The processes, and when they were last heard of.
+# Heartbeats of the processes.
 _table(
     "process",
     *_texts("name"),

@@ -1,9 +1,9 @@
-"""Sessions: a browser that is signed in.
+"""Sign-in sessions of browsers.
 
-The cookie is `root.turn`, both random. The turn changes every hour of use, when the role changes and when the password
-does, so that a copy of the cookie is worth little; the value before stays good for a minute, for requests that were on
-their way. The root stays for as long as the session, and the CSRF token is derived from it: pages that are open need
-not learn a new one each hour. A session is made at sign-in only, with values the browser had no say in.
+The cookie is `root.turn`, both random. The turn is rotated after an hour of use, and when the role changes, so that a
+copied cookie soon becomes useless; the previous value works for another minute, for requests already under way. The
+root stays the same for the whole session, and the CSRF token is derived from it, so open pages keep theirs. Sessions
+are only created at sign-in, with values that the browser cannot choose.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
 
-IDLE = 14 * 86400.0  # seconds without a request after which a session is over
-WHOLE = 90 * 86400.0  # seconds after which it is over in any case
+IDLE = 14 * 86400.0  # seconds without a request after which a session expires
+WHOLE = 90 * 86400.0  # maximum age of a session in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session that is good, and whose it is."""
+    """A valid session and its person."""
 
     id: str
     person: Row
     csrf: str
     fresh: str = ""
-    """The value that the cookie gets now, if it changes."""
+    """New value for the cookie; empty if unchanged."""
 
 
 def begin(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
-    """A new session: its id, and the cookie's value."""
+    """Create a session. Return its id and the cookie's value."""
     database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - IDLE)
     value = f"{new_secret()}.{new_secret()}"
     times = {"created": now, "rotated": now, "seen": now, "expires": now + WHOLE}
@@ -40,7 +40,7 @@ def begin(database: Database, now: float, person: str, agent: str = "") -> tuple
 
 
 def find(database: Database, now: float, value: str, *, turn: bool = True) -> Session | None:
-    """The session with this cookie, if it is good and its person not disabled. `turn`: it may get a new value."""
+    """Return the valid session with this cookie, if its person is enabled; `turn` permits rotation."""
     if not 80 <= len(value) <= 100:
         return None
     mark = digest(value)
@@ -48,12 +48,12 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
     if row is None or not _good(row, now):
         return None
     current, person = same(row["digest"], mark), active(database, row["person"])
-    if person is None or (not current and now - row["rotated"] > 60.0):  # seconds that the value before is still good
+    if person is None or (not current and now - row["rotated"] > 60.0):  # the previous value works for a minute
         return None
     fresh = ""
     if current and turn and now - row["rotated"] >= 3600.0:  # an hour of use
         fresh = _turned(database, now, row["id"], value)
-    elif now - row["seen"] >= 60.0:  # seconds between two notes of its use
+    elif now - row["seen"] >= 60.0:  # record use at most once a minute
         database.update("session", row["id"], {"seen": now})
     return Session(row["id"], person, csrf_of(value), fresh)
 
@@ -63,7 +63,7 @@ def csrf_of(value: str) -> str:
 
 
 def alive(database: Database, now: float, session: str) -> bool:
-    """Whether a session is still good, by its id: for streams that last longer than a cookie's value."""
+    """Return True while a session is valid, by its id: for streams that outlast a cookie's value."""
     row = database.get("session", session)
     return row is not None and _good(row, now) and active(database, row["person"]) is not None
 
@@ -81,7 +81,7 @@ def _good(row: Row, now: float) -> bool:
 
 
 def _turned(database: Database, now: float, session: str, value: str) -> str:
-    """A new value; empty if another request was first, which then has told the browser."""
+    """Rotate the cookie; return "" if a concurrent request did, which then has sent the new value."""
     made = f"{value.partition('.')[0]}.{new_secret()}"
     turn = (
         "UPDATE session SET digest = :digest, previous = :previous, rotated = :now, seen = :now "

@@ -12,7 +12,7 @@ from lycosa_server.people.text_input import line
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:
-    """Share an interest with the person of this name, or change how far they may go; a notice says `by` whom."""
+    """Share an interest with the person of this name, or change the mode, and notify them; `by` is the owner's name."""
     person = by_name(database, line(name, "the name", 100, 1))
     if person is None or person["disabled"]:
         raise InputError(f"there is nobody called {name.strip()[:60]!r} here: see how they spell their name")
@@ -24,11 +24,11 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
             raise InputError("the interest was deleted meanwhile")
         before = database.find("share", **both)
         had = database.count("share", "interest = :interest", interest=interest["id"])
-        if before is None and had >= 200:  # people that one interest is shared with
+        if before is None and had >= 200:  # people per interest
             raise InputError(f"it is shared with {had} people, which is the most")
         database.upsert("share", {**both, "mode": mode, "created": now}, list(both), ["mode"])
         if before is None or before["mode"] != mode:
-            # one word of it is enough, however often it is changed
+            # at most one unread notice per share
             unread = "interest = :interest AND person = :person AND kind = 'shared' AND read IS NULL"
             database.run(f"DELETE FROM notice WHERE {unread}", **both)
             text = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
@@ -37,7 +37,9 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
 
 
 def stop(database: Database, interest: str, person: str) -> bool:
-    """Share it no longer; whether it was. What the person had of it goes, too: feed, notices, what they opened."""
+    """End a share; return False if there was none. Also deletes the person's feed, notices and history for the
+    interest.
+    """
     with database.transaction():
         shared = database.delete("share", interest=interest, person=person)
         for table in ("seen", "notice", "opened", "suggestion") if shared else ():

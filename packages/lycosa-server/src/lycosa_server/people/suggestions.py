@@ -1,6 +1,6 @@
-"""Seeds and words that a person might like to add to an interest, each with the reason in words and numbers.
+"""Suggest seeds and words for an interest, with reasons.
 
-All of it comes from what is the person's own: the interest, its labels, and the results that they opened.
+The only inputs are the interest, its labels, and the results that the person opened.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from lycosa.drawing.formats import many
 from lycosa.text.tokens import stem_all
 from lycosa_server.people.database import Database
 
-OPENED = 0.3  # what it counts that a page was opened more than once; a yes is 1
-SEEDS, TERMS = 8, 10  # how many are suggested at most
-PRIOR = 2.0  # pages as the crawl has them on average, that are added to both sides
+OPENED = 0.3  # weight of a page opened more than once; a yes weighs 1
+SEEDS, TERMS = 8, 10  # maximum numbers of suggestions
+PRIOR = 2.0  # average pages added to both sides of the comparison
 
 Column = NDArray[np.float64]
 
 
 class CandidatePage(NamedTuple):
-    """A page that the interest has, as far as suggestions need it."""
+    """A page of the interest, with the fields that suggestions need."""
 
     url: str
     title: str
     host: str
     label: bool | None = None
-    opened: int = 0  # how often by the person
-    copy: bool = False  # it only repeats another page: then it is neither suggested nor counted
+    opened: int = 0  # times opened by the person
+    copy: bool = False  # repeats another page: neither suggested nor counted
 
     @property
     def liking(self) -> float:
@@ -50,7 +50,7 @@ class SuggestedSeed:
 
 
 class ScoredTerm(NamedTuple):
-    """A term that is more frequent on liked pages: its number, how sure that is, and the reason."""
+    """A term that is more frequent on liked pages: its id, z-score, and the reason."""
 
     term: int
     weight: float
@@ -60,10 +60,10 @@ class ScoredTerm(NamedTuple):
 def seeds(
     pages: Sequence[CandidatePage], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
 ) -> list[SuggestedSeed]:
-    """Hubs and hosts that lead to liked pages, the best first; `left_out`: seeds already, answered already.
+    """Return hubs and hosts that lead to liked pages, best first; `left_out` are known seeds and answered suggestions.
 
-    A hub links to several liked pages: the more of its links are liked, the better. A host is suggested by its front
-    page if half of its pages are liked, unless a seed lies there already. The links of page i to other pages are
+    A hub links to several liked pages; the larger their share of its links, the better. A host is suggested by its
+    front page if half of its pages are liked and no seed is on it. The links of page i to other pages are
     `targets[starts[i]:starts[i + 1]]`.
     """
     likings = np.array([page.liking for page in pages])
@@ -106,11 +106,11 @@ def _told(good: Sequence[CandidatePage]) -> str:
 
 
 def words(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
-    """Terms that stand on liked pages (`here`: on how many of them) more often than on others, the surest first.
+    """Return terms that are more frequent on liked pages (`here`: pages with each term) than on others, surest first.
 
-    The log odds of both, each with PRIOR average pages added, are compared by their standard error, the root of
-    1 / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the word and m without. A word has to be on two liked pages and
-    on three in ten of them, and there are none for fewer than three liked pages.
+    The log odds of both sides, each with PRIOR average pages added, are compared by their standard error, the root of 1
+    / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the term and m without. A term has to occur on two liked pages and
+    on 30 % of them. There must be three liked pages.
 
     >>> words(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0].why
     'on 4 of 4 pages you liked, on 2 of 100 others'
@@ -120,9 +120,9 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     added = PRIOR * (here + there) / (pages_here + pages_there)
     n1, n2 = here + added, there + added
     m1, m2 = pages_here + PRIOR - n1, pages_there + PRIOR - n2
-    with np.errstate(divide="ignore", invalid="ignore"):  # a word of every page, or of none
+    with np.errstate(divide="ignore", invalid="ignore"):  # a term of all pages or of no page
         z = (np.log(n1 / m1) - np.log(n2 / m2)) / np.sqrt(1.0 / n1 + 1.0 / m1 + 1.0 / n2 + 1.0 / m2)
-    kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= 2.0)  # standard errors
+    kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= 2.0)  # in standard errors
     chosen = np.flatnonzero(kept)
     order = chosen[np.lexsort((chosen, -z[chosen]))]
     return [
@@ -136,9 +136,7 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
 
 
 def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[str, str]:
-    """Stems as words that people write: of those that have a stem, the one that is most frequent in the texts.
-
-    A text comes with the code of its language.
+    """Return the most frequent spelling of each stem in some (text, language code) pairs.
 
     >>> spelled([("Polyps build reefs; a polyp, polyps", "en")], {"polyp", "reef"})
     {'polyp': 'polyps', 'reef': 'reefs'}
@@ -152,9 +150,6 @@ def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[s
             if stem in wanted:
                 counts[stem][token] += raw[token]
     return {stem: min(seen, key=lambda word: (-seen[word], word)) for stem, seen in sorted(counts.items())}
-
-
-# -- answers ---------------------------------------------------------------------------------------------------
 
 
 def answered(database: Database, interest: str, person: str) -> set[tuple[str, str]]:

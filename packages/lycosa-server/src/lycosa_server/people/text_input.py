@@ -1,4 +1,4 @@
-"""What people type: stripped, of a bounded length, and without characters that no database and no page can show."""
+"""Validation of short texts that people enter."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from lycosa.core.errors import InputError
 
 
 def line(text: str, what: str, most: int, least: int = 0) -> str:
-    """One line of text; `what` it is, for the message if it is none.
+    """Strip and validate one line of text; `what` names it in error messages.
 
     >>> line("  coral reefs ", "the name", 80)
     'coral reefs'
     """
     typed = text.strip()
-    if not all(letter.isprintable() for letter in typed):  # lone surrogates are not printable, nor is NUL
+    if not all(letter.isprintable() for letter in typed):  # lone surrogates and NUL are not printable
         raise InputError(
             f"{what} has a character that cannot be shown: write it in letters, digits and signs, one line"
         )

@@ -1,4 +1,4 @@
-"""Tokens: a program that acts for a person, as far as its scopes and the person's role allow."""
+"""API tokens: a program acts for a person, within its scopes and the person's role."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
 from lycosa_server.people.text_input import line
 
-MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
-MOST = 50  # tokens of a person that are good at once
+MARK = "lyc_"  # prefix of every token, so that leaked ones can be found
+MOST = 50  # valid tokens per person
 DAY = 86400.0
 
 
 def make(
     database: Database, now: float, person: str, name: str, scopes: frozenset[str], days: float | None
 ) -> tuple[Row, str]:
-    """A new token: what is kept of it, and itself, which is not."""
+    """Create a token. Return its row and the token itself, which is not stored."""
     title = line(name, "the token's name", 100, 1)
     secret, expires = MARK + new_secret(), None if days is None else now + days * DAY
     with database.transaction():
-        database.get("person", person, locked=True)  # one at a time, for the count
+        database.get("person", person, locked=True)  # serialises the count
         if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
             raise InputError(f"you have {MOST} tokens: revoke one that is no longer used")
         row = database.insert(
@@ -32,14 +32,14 @@ def make(
 
 
 def find(database: Database, now: float, secret: str) -> Row | None:
-    """The token, with the person under `owner`, if it is good and the person not disabled."""
+    """Return a valid token, with its enabled person under `owner`; None otherwise."""
     if not secret.startswith(MARK) or len(secret) > 100:
         return None
     row = database.find("token", digest=digest(secret))
     owner = active(database, row["person"]) if row and _good(row, now) else None
     if row is None or owner is None:
         return None
-    if row["used"] is None or now - row["used"] >= 60.0:  # seconds between two notes of its use
+    if row["used"] is None or now - row["used"] >= 60.0:  # record use at most once a minute
         database.run("UPDATE token SET used = :now WHERE id = :id", now=now, id=row["id"])
     return {**row, "owner": owner}
 
@@ -54,7 +54,7 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 
 def revoke(database: Database, now: float, person: str, token: str) -> Row | None:
-    """Make a token worthless; None if the person has none such."""
+    """Revoke a token and return its row; None if the person has no such token."""
     row = database.find("token", id=token, person=person)
     if row is not None:
         database.run("UPDATE token SET revoked = :now WHERE id = :token AND revoked IS NULL", now=now, token=token)

@@ -1,1 +1,1 @@
-"""Alembic's folder of revisions."""
+"""Alembic migrations."""

@@ -1,4 +1,4 @@
-"""What Alembic runs for each of its commands: on the connection that `migrate` gives it."""
+"""Alembic's environment: runs migrations on the connection of `migrate`."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from lycosa_server.people.schema import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    render_as_batch=True,  # SQLite alters few things of a table: Alembic copies it
+    render_as_batch=True,  # SQLite can alter little in place: Alembic copies the table
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -1,4 +1,4 @@
-"""The tables of `people.schema`. Whoever adds the second revision writes them out here as they are then."""
+"""The tables of `people.schema`. A second revision has to write them out here as they are now."""
 
 from alembic import op
 
@@ -9,5 +9,5 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables; fails where somebody else's table has one of the names."""
+    """Create all tables; fail if one of the names is taken."""
     metadata.create_all(op.get_bind(), checkfirst=False)
