@@ -1,11 +1,9 @@
-"""Pages that need a browser: which they are, and how they are rendered without a way past our own proxy.
+"""Rendering of pages that need a browser. All its traffic goes through a proxy of our own.
 
-finding.py    the Chromium that is installed
-rendering.py  which pages to render, learned from the log; open a page, wait, scroll, take the final DOM
-chromium.py   the browser process; the only file that knows the library
-gate.py       its only way out
-trackers.py   what is not fetched
-orphans.py    ends browsers that nobody owns
+finding.py    finds an installed Chromium rendering.py  chooses pages to render, by what the log taught; opens a page,
+waits, scrolls, returns the final DOM chromium.py   the browser process; the only file that imports Playwright gate.py
+the proxy for the browser trackers.py   hosts of ads and trackers that are blocked orphans.py    kills browsers whose
+owner has died
 """
 
 from __future__ import annotations
@@ -24,20 +22,20 @@ from lycosa.web.urls import host_key
 
 
 def renderer_of(options: Options, megabytes: int | None = None) -> Renderer | None:
-    """Who renders pages as the options want it; None: nobody, and nobody is told of it."""
+    """Return the renderer for the options; None with `--render never`."""
     if options.render == "never":
         return None
     if missing := what_is_missing(options.browser):
         if options.render == "always":
             raise InputError(f"--render always takes a browser: {missing}")
         return Missing(missing)
-    from lycosa.browser.rendering import Rendering  # what most crawls can do without
+    from lycosa.browser.rendering import Rendering  # imported only by crawls that render
 
     return Rendering(options, find_chromium(options.browser), megabytes)
 
 
 class Missing:
-    """No browser is there: renders nothing, but counts the pages that only a browser could read, and says so."""
+    """Renderer without a browser: counts the pages that need one and reports them at the end."""
 
     def __init__(self, remedy: str) -> None:
         self.remedy = remedy
@@ -45,7 +43,7 @@ class Missing:
 
     @property
     def notes(self) -> list[str]:
-        """What was missed, and what helps."""
+        """One note with the number of pages missed and the remedy."""
         if not self.missed:
             return []
         pages, hosts = many(self.missed.total(), "page"), many(len(self.missed), "host")
@@ -75,4 +73,4 @@ class Missing:
         self.missed = Counter(state["missed"])
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        pass

@@ -1,8 +1,8 @@
-"""A Chromium that can't do much: the only file that knows Playwright.
+"""A restricted Chromium. The only file that imports Playwright.
 
-It has one way out, our proxy; no name is looked up by it, no file, no permission and no device is given to it. Each
-page has a context of its own that leaves nothing behind. The process ends after so many pages; its keeper ends it when
-it takes too much memory.
+All connections go through our proxy; the browser resolves no names and gets no files, permissions or devices. Each page
+has a context of its own that is deleted afterwards. The process is replaced after a number of pages; the watchdog
+(`orphans.py`) kills it when it takes too much memory.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 30.0  # seconds in which a browser has to start
-CLOSING = 5.0  # seconds in which a page or a browser has to close before it is ended
+PATIENCE = 30.0  # seconds for the browser to start
+CLOSING = 5.0  # seconds for a page or a browser to close before it is killed
 
 MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
 
 WORLDS = 5  # navigations while one script runs
-# environment variable: does without Chromium's own sandbox, where the system has none; root never has one
+# environment variable that disables Chromium's sandbox on systems without one; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
 FLAGS = (
     "--disable-gpu",
@@ -52,9 +52,9 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")  # for pages that are read, not looked at
-# Runs before a page's first script: doors that lead past a proxy are removed, and errors, whose messages may be of any
-# length, are not reported to us.
+EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")  # for pages that are parsed, not displayed
+# Runs before a page's first script: removes APIs that bypass the proxy, and suppresses error reports, whose messages
+# may be of any length.
 BEFORE = """(() => {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "Notification",
                       "PushManager", "PresentationRequest", "SpeechRecognition", "webkitSpeechRecognition"])
@@ -65,15 +65,15 @@ BEFORE = """(() => {
     window.addEventListener(kind, event => event.preventDefault(), true);
 })()"""
 
-# The page's scripts can't change what the following finds in its own world, but elements with a name hide properties of
-# the document and of forms there, too: so those are taken from the prototypes.
+# The page's scripts cannot change the prototypes of our isolated world, but named elements shadow properties of the
+# document and of forms even there, so the getters are taken from the prototypes.
 OWN = """
   const of = (thing, kind, name) => Object.getOwnPropertyDescriptor(kind.prototype, name).get.call(thing);
   const html = of(document, Document, "documentElement"), body = of(document, Document, "body");
   const root = of(document, Document, "scrollingElement") || html;
 """
 
-# how much of a page is there
+# size of the page
 MEASURE = f"""() => {{
   {OWN}
   const all = Document.prototype.getElementsByTagName.call(document, "*");
@@ -118,25 +118,25 @@ SERIALISE = f"""(most) => {{
 
 
 class BrowserFailed(Exception):
-    """The browser could not be started, or is gone."""
+    """Raised if the browser does not start or is gone."""
 
 
 class PageFailed(Exception):
-    """The browser can't show a page: it is a download, say, or asks for a password, or has crashed."""
+    """Raised if the browser can't show a page: a download, a password prompt, a crash."""
 
 
 class TooLarge(Exception):
-    """The browser was ended as its pages took too much memory."""
+    """Raised if the browser was killed because its pages took too much memory."""
 
 
 class World:
-    """Runs our own scripts beside a page's: in a world of its own, where nothing that the page changes is changed."""
+    """An isolated JavaScript world, which the page's scripts cannot change."""
 
     def __init__(self, session: CDPSession) -> None:
         self._session, self._context = session, 0
 
     async def run(self, function: str, *given: object) -> Any:
-        """Call a function and return its result; after a navigation in the page's new document."""
+        """Call a function and return its result; retried in the new document after a navigation."""
         for attempt in range(WORLDS):
             try:
                 if not self._context:
@@ -166,7 +166,7 @@ class World:
 
 
 class Chromium:
-    """One browser process, started when it is first needed; ended and started again when it has done enough."""
+    """One browser process, started on demand and restarted after a number of pages."""
 
     def __init__(
         self,
@@ -190,11 +190,9 @@ class Chromium:
         self._browser: Browser | None = None
         self._keeper: subprocess.Popen[bytes] | None = None
 
-    # -- pages -------------------------------------------------------------------------------------------------
-
     @asynccontextmanager
     async def page(self, slot: Slot) -> AsyncIterator[Page]:
-        """A fresh page behind a slot."""
+        """Open a fresh page behind a slot."""
         await self._ready()
         self._busy += 1
         context: BrowserContext | None = None
@@ -228,7 +226,7 @@ class Chromium:
         assert self._browser is not None
         context = await self._browser.new_context(
             proxy=_proxy_settings(slot),
-            ignore_https_errors=True,  # the certificates are ours: the proxy looks at the host's
+            ignore_https_errors=True,  # the certificates are ours: the proxy checks those of the host
             service_workers="block",
             accept_downloads=False,
             viewport={"width": 1280, "height": 1600},
@@ -238,7 +236,7 @@ class Chromium:
         return context
 
     async def _put_away(self, context: BrowserContext | None) -> None:
-        """Close a context; a browser that can't do that any more is ended."""
+        """Close a context; a browser that fails to do so is restarted."""
         if context is None:
             return
         try:
@@ -254,10 +252,8 @@ class Chromium:
         except TimeoutError as error:
             raise BrowserFailed(f"the browser did not answer within {seconds:.0f} s") from error
 
-    # -- the process -------------------------------------------------------------------------------------------
-
     async def _ready(self) -> None:
-        """A browser that has room for one page more."""
+        """Make sure that a browser with capacity for one more page is running."""
         async with self._lock:
             if self._browser is not None and (self._retire or not self._browser.is_connected()):
                 async with self._idle:
@@ -312,7 +308,7 @@ class Chromium:
         self._pages, self._retire = 0, False
 
     async def stop(self) -> None:
-        """End it, whatever it does."""
+        """Stop the browser."""
         for closing in (self._own, self._playwright):
             if closing is not None:
                 with suppress(Exception):
@@ -322,18 +318,18 @@ class Chromium:
         keeper, self._keeper = self._keeper, None
         if keeper is not None:
             assert keeper.stdin is not None
-            keeper.stdin.close()  # it ends what is left, and removes the directory
+            keeper.stdin.close()  # the watchdog kills all remaining processes and removes the directory
             await asyncio.to_thread(keeper.wait)
         self.place = None
 
 
 def _proxy_settings(slot: Slot) -> ProxySettings:
-    # Playwright sends them through its pipe: no command line shows the password.
+    # Playwright sends the password through its pipe, not on a command line.
     return {"server": slot.server, "bypass": "<-loopback>", "username": USERNAME, "password": slot.password}
 
 
 def attend(page: Page, sitting: Sitting) -> None:
-    """Let the proxy know what is opened in a frame, as not every request says so; dialogs and popups are closed."""
+    """Report documents opened in frames to the gate (not every request says so), and close dialogs and popups."""
 
     def note(request: Any) -> None:
         with suppress(Exception):
@@ -357,7 +353,7 @@ async def _quietly(doing: Awaitable[object]) -> None:
 
 
 def brief(error: BaseException) -> str:
-    """The first line of what went wrong."""
+    """Return the first line of an error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 

@@ -1,4 +1,4 @@
-"""The browser that is installed, and the library that drives it. Nothing is downloaded."""
+"""Finds an installed Chromium and Playwright; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHROMIUM = "install Chromium (Debian: apt install chromium), or run 'playwright 
 
 
 def find_chromium(named: str = "") -> str:
-    """Where a Chromium is; empty if there is none. One that was named has to be there."""
+    """Return the path of a Chromium, or ""; InputError if a named one does not exist."""
     if named:
         found = shutil.which(named)
         if found is None:
@@ -33,7 +33,7 @@ def find_chromium(named: str = "") -> str:
 
 
 def _of_playwright() -> str:
-    """The one that a user has had Playwright install, the newest."""
+    """Return the newest Chromium installed by Playwright, or ""."""
     homes = {"darwin": Path.home() / "Library/Caches", "win32": Path(os.environ.get("LOCALAPPDATA", ""))}
     base = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
     place = Path(base) if base not in ("", "0") else homes.get(sys.platform, Path.home() / ".cache") / "ms-playwright"
@@ -47,7 +47,7 @@ def _of_playwright() -> str:
 
 
 def what_is_missing(named: str = "") -> str:
-    """What a user has to do before pages can be rendered; empty: nothing."""
+    """Return the steps that are needed before pages can be rendered; "" if none are."""
     todo = [] if importlib.util.find_spec("playwright") is not None else ["pip install 'lycosa[browser]'"]
     if not find_chromium(named):
         todo.append(CHROMIUM)

@@ -1,8 +1,8 @@
-"""The browser's only way out: a proxy of our own for each page that is being rendered.
+"""The browser's only connection to the network: a proxy for each page that is being rendered.
 
-Whatever the browser asks for arrives here, each hop of a redirect and each frame's resources included, and leaves as a
-request of the crawl or not at all. The page's own answer is known already, and given to it without asking again. Only
-GET leaves; what would change something on a server, keep a connection open or open another page does not.
+Every request of the browser, including redirects and resources of frames, becomes a request of the crawl or is refused.
+The page's own response is known already and served from memory. Only GET requests leave; requests that change data,
+keep a connection open or open another page are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lycosa.web.urls import parse
 NEEDED = frozenset(
     {"document", "iframe", "frame", "script", "style", "empty", "worker", "sharedworker", "xslt", "json"}
 )
-# needed by eyes and ears only
+# needed for display only
 SHOWN = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
 _SHARED = frozenset({"script", "style", "font", "image", "worker"})
 _ENDINGS = {
@@ -45,7 +45,7 @@ _NOT_SENT = frozenset(
 
 @dataclass(slots=True)
 class Reply:
-    """What the browser gets."""
+    """The response sent to the browser."""
 
     status: int
     headers: Headers
@@ -54,7 +54,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class RequestPolicy:
-    """What a page may ask for."""
+    """Limits on the requests of a page."""
 
     resources: str = "needed"
     requests: int = 60
@@ -66,9 +66,9 @@ class RequestPolicy:
 
 
 class Cache:
-    """Answers that other pages may need, too, the last used last; by address and by whose page asks."""
+    """LRU cache of resources shared by pages, keyed by URL and the origin of the requesting page."""
 
-    def __init__(self, most: int = 64_000_000) -> None:  # bytes of scripts, styles and pictures
+    def __init__(self, most: int = 64_000_000) -> None:  # bytes of scripts, styles and images
         self.most, self.size = most, 0
         self._replies: OrderedDict[tuple[str, str], Reply] = OrderedDict()
         self.asking: dict[tuple[str, str], asyncio.Lock] = {}
@@ -80,7 +80,7 @@ class Cache:
         return reply
 
     def put(self, key: tuple[str, str], reply: Reply, response: Response) -> None:
-        """Keep an answer, if its server has nothing against it."""
+        """Store a response unless its headers forbid it or it is too large."""
         said = response.fields.get("cache-control", "").lower()
         personal = "set-cookie" in response.fields or "cookie" in response.fields.get("vary", "").lower()
         if response.status != 200 or personal or any(word in said for word in ("no-store", "private", "no-cache")):
@@ -94,14 +94,14 @@ class Cache:
 
 
 class Sitting:
-    """One page in front of the browser: what it is, and what it has asked for."""
+    """State of one page while it is rendered: its response, its requests and the result."""
 
     def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: RequestPolicy, cache: Cache) -> None:
         self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
         self.url = node.partition("#")[0]
         self.rendered = RenderedPage()
-        self.frames: dict[str, bool] = {}  # addresses that the browser says it opens, and whether in a frame
-        self.chores: list[asyncio.Future[None]] = []  # such as closing dialogs
+        self.frames: dict[str, bool] = {}  # documents that the browser opens -> True if in a frame
+        self.chores: list[asyncio.Future[None]] = []  # background tasks, such as closing dialogs
         self.loop = asyncio.get_running_loop()
         self.active = 0
         self.last = self.loop.time()
@@ -109,7 +109,7 @@ class Sitting:
 
     @property
     def quiet(self) -> float:
-        """Seconds since anything was asked for or answered; 0 while something is on its way."""
+        """Seconds since the last request or response; 0 while a request is in flight."""
         return 0.0 if self.active else self.loop.time() - self.last
 
     async def reply(self, request: Request, url: str) -> Reply:
@@ -129,7 +129,7 @@ class Sitting:
             return passed_on(self.answer)
         if kind == "document" and not await self._is_frame(request, url):
             self._leave(url)
-            return Reply(204, [])  # the browser stays where it is
+            return Reply(204, [])  # 204 keeps the browser on the page
         if not self._is_wanted(request, url, kind):
             self.rendered.left_out += 1
             return _refusal("left out")
@@ -149,7 +149,9 @@ class Sitting:
             self.rendered.leaves_for.append(url)
 
     async def _is_frame(self, request: Request, url: str) -> bool:
-        """Whether a document is opened in a frame. Where the request does not say so, the browser will in a moment."""
+        """Return True if a document is opened in a frame; without fetch metadata, wait up to 0.4 s for the browser's
+        event.
+        """
         if "sec-fetch-dest" in request.headers:
             return False
         for _ in range(20):
@@ -197,19 +199,19 @@ class Sitting:
 
 
 class Slot(LocalProxy):
-    """The way out of one page at a time, closed while there is none; it has a password that only the browser knows."""
+    """The proxy of one page at a time, protected by a password; refuses all requests while no page is open."""
 
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
-        self.password = new_password()  # on every system: cheaper than to look up the user of each connection
+        self.password = new_password()  # on every system: cheaper than looking up the user of each connection
         self.sitting: Sitting | None = None
 
     def connection(self) -> Connection:
-        """Who answers the browser; the tally counts what was `answered`, and what came at a `wrong` time."""
+        """Return the handler of a connection; the tally counts requests `answered` and refused as `wrong`."""
         return _Gated(self)
 
     async def hang_up(self) -> None:
-        """What the last page has opened is closed."""
+        """Close all connections of the last page."""
         self.sitting = None
         for connection in list(self.connections):
             await connection.end()
@@ -246,7 +248,7 @@ class _Gated(Connection):
 
 
 def kind_of(request: Request, url: str) -> str:
-    """What a request is for: what the browser says, or, to hosts that it does not trust, how it asks."""
+    """Return the destination of a request: Sec-Fetch-Dest, or a guess for insecure hosts, which get no such header."""
     if said := request.headers.get("sec-fetch-dest", ""):
         return said
     accepts, path = request.headers.get("accept", ""), url.partition("?")[0].lower()
@@ -261,7 +263,7 @@ def kind_of(request: Request, url: str) -> str:
 
 
 def passed_on(response: Response) -> Reply:
-    """An answer as the browser gets it: unpacked, without what is between neighbours."""
+    """Return a response for the browser: decompressed, without hop-by-hop headers."""
     try:
         body, whole = inflate(response.body, response.fields.get("content-encoding", ""), 10_000_000)  # bytes
     except BadEncoding:
@@ -273,7 +275,7 @@ def passed_on(response: Response) -> Reply:
 
 
 def _permission(request: Request) -> Reply:
-    """What a host would be asked before a request that is not simple; what it answers is still for it to allow."""
+    """Answer a CORS preflight; the host still decides on the actual request."""
     if request.headers["access-control-request-method"].upper() not in ("GET", "HEAD"):
         return _refusal("left out")
     allowed = [

@@ -1,11 +1,10 @@
-"""Ends browsers that nobody owns any more, and those that take too much memory. Standard library only: it also runs
-as a small process of its own.
+"""Watchdog that kills browsers whose owner has died or that take too much memory. It also runs as a separate process,
+so it imports the standard library only.
 
-Every browser has a directory, `lycosa-browser-*` in the system's temporary one, whose path is among the arguments it
-was started with; a file there names the process that owns it. A keeper waits beside the browser for the end of that
-process, however that comes, and cleans up after it. Until then it looks at the memory of the browser, and of the driver
-that started it, twenty times a second. What is left when even the keeper was killed is ended by whoever
-starts a browser next.
+Every browser has a directory `lycosa-browser-*` in the temporary directory, whose path is among its arguments; a file
+in it names the owning process. A watchdog process waits for the end of the owner and then kills the browser and removes
+the directory. Until then it measures the memory of browser and driver 20 times a second. If the watchdog was killed as
+well, the next browser to start cleans up.
 """
 
 from __future__ import annotations
@@ -23,30 +22,30 @@ from pathlib import Path
 
 PREFIX = "lycosa-browser-"
 OWNER = "owner"
-TOO_LARGE = "too-large"  # this file says that the browser was ended for its memory
-EVERY = 0.05  # seconds between two looks at memory: a page that fills it as fast as it can gets some 100 MB further
+TOO_LARGE = "too-large"  # file that marks a browser killed for its memory
+EVERY = 0.05  # seconds between memory checks: in this time a page can allocate about 100 MB
 
 
 def claim() -> Path:
-    """A directory for a browser of ours."""
+    """Create the directory of a browser owned by this process."""
     place = Path(tempfile.mkdtemp(prefix=PREFIX))
     (place / OWNER).write_text(f"{os.getpid()} {_born(os.getpid())}\n")
     return place
 
 
 def keeper(place: Path, megabytes: int) -> subprocess.Popen[bytes]:
-    """Start the process that watches memory, and cleans up when its input ends: when we close it, or die."""
+    """Start the watchdog of a browser; it cleans up when its input is closed, by us or by our death."""
     return subprocess.Popen(
         [sys.executable, "-I", "-S", __file__, str(place), str(megabytes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # what is typed at a terminal is not meant for it
+        start_new_session=True,  # Ctrl-C must not reach it
     )
 
 
 def sweep() -> int:
-    """End what dead owners have left; how many that were."""
+    """Clean up after dead owners; return the number of browsers."""
     ended = 0
     for place in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
@@ -58,11 +57,11 @@ def sweep() -> int:
 
 
 def is_orphan(place: Path) -> bool:
-    """Whether the process is gone that a directory belongs to."""
+    """Return True if the process that owns a directory is gone."""
     try:
         pid, _, born = (place / OWNER).read_text().strip().partition(" ")
         return not pid.isdigit() or _born(int(pid)) != born
-    except OSError:  # made this moment, perhaps
+    except OSError:  # the owner file may not be written yet
         return time.time() - place.stat().st_mtime > 60
 
 
@@ -79,7 +78,7 @@ def end(place: Path) -> None:
 
 
 def processes(named: str) -> list[int]:
-    """The processes, ourselves left out, that have this among their arguments, and those of their groups."""
+    """Return all processes with this text among their arguments, and those of their groups, except ourselves."""
     found, groups = set[int](), set[int]()
     table = _table()
     for pid, group, arguments in table:
@@ -96,7 +95,7 @@ def _kill(pid: int) -> None:
 
 
 class Watch:
-    """Ends a browser that takes more memory than it may. Where there is no /proc, it does not look."""
+    """Kills a browser that exceeds its memory limit; does nothing without /proc."""
 
     def __init__(self, place: Path, megabytes: int) -> None:
         self.place, self.limit = place, megabytes << 20
@@ -117,7 +116,9 @@ class Watch:
             _kill(self.driver)
 
     def _find(self) -> bool:
-        """Whether the browser is there: its first process, which leads its group, and the driver that started it."""
+        """Find the browser's first process, which leads its group, and the driver that started it; False if there is
+        none yet.
+        """
         if self.group:
             return True
         owner = (self.place / OWNER).read_text().partition(" ")[0]
@@ -138,7 +139,7 @@ class Watch:
 
 
 def memory(pid: int) -> int:
-    """Bytes of a process that no file has: its own, and those it shares with others in memory."""
+    """Return the anonymous and shared memory of a process in bytes."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/status", "rb") as file:
             status = file.read()
@@ -147,14 +148,14 @@ def memory(pid: int) -> int:
 
 
 def _fields(pid: int) -> list[str]:
-    """State, parent and group of a process, and what else its status line has; nothing if it is gone."""
+    """Return the fields of /proc/PID/stat from the state on: state, parent, group, ...; [] if the process is gone."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return []
 
 
 def _table() -> list[tuple[int, int, str]]:
-    """Processes, their groups and arguments; those that have ended and wait to be told of are left out."""
+    """Return (pid, group, arguments) of all processes except zombies."""
     if not Path("/proc/self/stat").exists():
         told = subprocess.run(["ps", "-axo", "pid=,pgid=,command="], capture_output=True, text=True, check=False)
         rows = [line.split(None, 2) for line in told.stdout.splitlines()]
@@ -170,7 +171,7 @@ def _table() -> list[tuple[int, int, str]]:
 
 
 def _born(pid: int) -> str:
-    """When a process began, so that another one of the same number is not taken for it; empty if there is none."""
+    """Return the start time of a process, to recognise reused ids; "" if there is no such process."""
     with contextlib.suppress(OSError):
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if state[0] in "ZX" else state[19]

@@ -1,4 +1,4 @@
-"""Rendering a page: open it, wait until it is done, scroll, and take the final DOM. Bounded in every step."""
+"""Rendering: choose the pages, open them, wait until they settle, scroll, and take the final DOM."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SETTLED, STILL = 0.35, 0.15  # seconds without requests and changes until a page is done; the same after it was scrolled
-STEP = 0.05  # seconds between two looks at a page
+SETTLED, STILL = 0.35, 0.15  # seconds without requests and changes until a page is done; the same after scrolling
+STEP = 0.05  # seconds between two checks of a page
 LARGEST_DOM = 5_000_000  # characters
 
-# Browsers in a row that do not start, or open no empty page, before rendering ends for this run. What happens once a
-# page is shown does not count: else the pages of one host could end rendering for all others.
+# Consecutive failures to start a browser or open an empty page before rendering is disabled. Failures after a page is
+# shown do not count: otherwise the pages of one host could disable rendering for all others.
 MOST_FAILURES = 5
 
 
 class Deadline(Exception):
-    """A page has had its time."""
+    """Raised when a page has used up its time."""
 
 
 class Rendering:
@@ -71,10 +71,8 @@ class Rendering:
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._failures = 0
 
-    # -- what is learned ---------------------------------------------------------------------------------------
-
     def wants(self, node: str, look: PageLook) -> str:
-        """Why this page should be rendered; empty: it should not."""
+        """Return why this page should be rendered, or "" if it should not."""
         return "" if self._failures >= MOST_FAILURES else self.needs.wants(node, look)
 
     def learn(self, visit: Visit) -> None:
@@ -86,10 +84,8 @@ class Rendering:
     def restore(self, state: State) -> None:
         self.needs.restore(state)
 
-    # -- rendering ---------------------------------------------------------------------------------------------
-
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
-        """Have the browser show a page; what goes wrong costs this page only."""
+        """Render a page; a failure affects this page only."""
         free, browser = await self._open()
         slot = await free.get()
         sitting = Sitting(node, answer, fetch, self.allowance, self.cache)
@@ -119,7 +115,8 @@ class Rendering:
         clock = _Clock(sitting, self.options.render_time)
         attend(page, sitting)
         world = World(await clock.run(page.context.new_cdp_session(page)))
-        await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))  # before that nothing of it is there
+        # before the commit there is no document
+        await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))
         try:
             measure = await self._settle(world, clock)
             for _ in range(20):
@@ -130,17 +127,17 @@ class Rendering:
                     break
         except Deadline as error:
             sitting.rendered.failed = str(error)
-        clock.extend(2.0)  # what is there by then
+        clock.extend(2.0)  # seconds to take the DOM as it is
         try:
             html = await clock.run(world.run(SERIALISE, LARGEST_DOM))
         except PageFailed:
-            if sitting.rendered.failed:  # it was late already, which is no failure of the browser
+            if sitting.rendered.failed:  # it was late already, which is not a failure of the browser
                 return
             raise
         sitting.rendered.dom = str(html).encode("utf-8", "replace")
 
     async def _settle(self, world: World, clock: _Clock, still: float = SETTLED) -> Any:
-        """Wait until nothing is asked for and nothing changes; how much of the page is there by then."""
+        """Wait until nothing is requested and nothing changes; return the size of the page."""
         before: Any = None
         since = clock.now
         while True:
@@ -153,8 +150,6 @@ class Rendering:
                 before, since = measure, clock.now
             elif clock.now - since >= still:
                 return measure
-
-    # -- opening and closing -----------------------------------------------------------------------------------
 
     async def _open(self) -> tuple[asyncio.Queue[Slot], Chromium]:
         async with self._opening:
@@ -177,14 +172,14 @@ class Rendering:
             self._free.put_nowait(slot)
         self.browser = Chromium(
             self.program,
-            [nowhere],  # what the browser itself asks for leads nowhere
+            [nowhere],  # requests of the browser itself are refused
             pages=options.browser_pages,
             megabytes=self.megabytes or chromium.MAX_MEGABYTES,
             eyes=options.render_resources == "all",
         )
 
     async def close(self) -> None:
-        """End the browser, and the ways out."""
+        """Stop the browser and the proxies."""
         browser, self.browser, self._free = self.browser, None, None
         if browser is not None:
             await browser.stop()
@@ -197,12 +192,12 @@ class Rendering:
 
 
 class _Clock:
-    """A page's time: what it waits for answers does not count, but even that has an end."""
+    """Time limit of a page; waiting for responses does not count, up to ten times the limit."""
 
     def __init__(self, sitting: Sitting, seconds: float) -> None:
         self.sitting, self.left = sitting, seconds
         self.loop = sitting.loop
-        self.end = self.now + 10 * seconds  # a page that waits for answers may take ten times as long
+        self.end = self.now + 10 * seconds  # waiting for responses included
         self.seconds = seconds
 
     @property
@@ -210,12 +205,12 @@ class _Clock:
         return self.loop.time()
 
     def extend(self, seconds: float) -> None:
-        """A little more, to take what is there."""
+        """Allow at least so many seconds more."""
         self.left = max(self.left, seconds)
         self.end = max(self.end, self.now + seconds)
 
     async def run(self, doing: Awaitable[T]) -> T:
-        """Wait for something as long as there is time."""
+        """Await something within the time limit."""
         task = asyncio.ensure_future(doing)
         try:
             while not task.done():
@@ -240,22 +235,20 @@ class _Clock:
                 task.exception()
 
 
-# -- which pages need it -----------------------------------------------------------------------------------
-
-# A fold over the log. Of each page that was rendered the log has the words and the links with and without, so that both
-# are always compared on the same page; pages that were not rendered are counted, and now and then one of them is
-# rendered after all, so that a site that has changed is noticed. A page without scripts is never rendered.
+# A page that was rendered has its words and links with and without rendering in the log, so both are always compared on
+# the same page. Other pages are counted, and a few of them are rendered as samples, so that changed sites are noticed.
+# Pages without scripts are never rendered.
 
 FADE = 0.6  # weight of the past against the last page of the same kind
-ENOUGH = 0.5  # share of useful renderings from which on a kind of page is always rendered
-TRIES = 3  # renderings in vain of apparent shells before their kind is left alone
+ENOUGH = 0.5  # share of useful renderings above which a kind of page is always rendered
+TRIES = 3  # useless renderings of apparent shells before their kind is left alone
 
-MORE_WORDS, MORE_LINKS = 20, 3  # at least, or a fifth of what was there
+MORE_WORDS, MORE_LINKS = 20, 3  # minimum gain, or a fifth of the words and links before
 _NUMBER, _ID = re.compile(r"\d+"), re.compile(r"[0-9a-f]{8,}|.*[-_.%].*|.{25,}", re.IGNORECASE)
 
 
 def template(node: str) -> str:
-    """The kind of page that an address is of, as far as it tells: its host and the shape of its path.
+    """Return the kind of page that a URL belongs to: its host and the shape of its path.
 
     >>> template("http://a.test/posts/2024/how-reefs-grow?page=3")
     'a.test /posts/0/* page'
@@ -271,27 +264,27 @@ def template(node: str) -> str:
 
 
 def is_useful(render: dict[str, list[int]]) -> bool:
-    """Whether a rendering brought more words or links."""
+    """Return True if a rendering brought more words or links."""
     (words, more_words), (links, more_links) = render["words"], render["links"]
     return more_words - words >= max(MORE_WORDS, words / 5) or more_links - links >= max(MORE_LINKS, links / 5)
 
 
 class Needs:
-    """What is known of hosts and of kinds of pages."""
+    """Rendering statistics of hosts and kinds of pages."""
 
     def __init__(self, always: bool = False) -> None:
         self.always = always
         self.tried: Counter[str] = Counter()  # renderings, by kind of page and by host
-        self.useful: dict[str, float] = {}  # share that brought more, the last counting most
+        self.useful: dict[str, float] = {}  # share of useful renderings, recent ones weighted more
         self.since: Counter[str] = Counter()  # pages of each host since the last rendering
-        self.in_vain: Counter[str] = Counter()  # renderings in a row, by host, that brought nothing
+        self.in_vain: Counter[str] = Counter()  # consecutive useless renderings by host
         self.pages = 0
-        self.thin = self.samples = 0  # renderings in vain of thin pages, and of those that show no need
-        self._trying: dict[str, set[str]] = {}  # by host the pages that are tried just now
-        self._read: Counter[str] = Counter()  # by kind of page how many have had their scripts read
+        self.thin = self.samples = 0  # useless renderings of thin pages and of samples
+        self._trying: dict[str, set[str]] = {}  # pages being tried, by host
+        self._read: Counter[str] = Counter()  # pages whose scripts were read, by kind of page
 
     def wants(self, node: str, look: PageLook) -> str:
-        """Why a page should be rendered; empty: it should not."""
+        """Return why a page should be rendered, or "" if it should not."""
         if "#" in node:
             return "route"
         if not look.scripts:
@@ -314,7 +307,7 @@ class Needs:
         return "host" if needy and (look.is_thin or look.lacks_links or look.later()) else ""
 
     def _tried(self, node: str, look: PageLook) -> str:
-        """Whether to try one that need not be rendered, as far as is known."""
+        """Return why to try a page that seems not to need rendering, or ""."""
         kind, host = template(node), host_key(node)
         trying = len(self._trying.get(host, ()))
         why = ""
@@ -322,7 +315,7 @@ class Needs:
         # After ten pages that needed no browser, one that only lacks links is a short page.
         if untried and (look.is_thin or (look.lacks_links and self.since[host] < 10) or self._adds(kind, look)):
             why = "thin" if self.thin < 2 + 0.02 * self.pages else ""
-        elif not trying and self.since[host] >= 500 * 2 ** self.in_vain[host]:  # rarer after each sample in vain
+        elif not trying and self.since[host] >= 500 * 2 ** self.in_vain[host]:  # rarer after each useless sample
             # One sample takes as long as some two hundred pages.
             why = "sample" if self.samples < 0.0005 * self.pages else ""
         if why:
@@ -330,7 +323,7 @@ class Needs:
         return why
 
     def _adds(self, kind: str, look: PageLook) -> bool:
-        """Whether its scripts seem to add something later. Pages of a kind have the same scripts: a few are read."""
+        """Return True if the scripts seem to load content later; reads ten pages of a kind, which share scripts."""
         if self._read[kind] >= 10:
             return False
         if len(self._read) > 10_000:

@@ -1,7 +1,7 @@
-"""Hosts of ads and trackers, which rendered pages do without.
+"""Hosts of ads and trackers, which are blocked while rendering.
 
-A short list of our own: hosts that serve nothing but advertisements, counters and recordings of visitors. What is not
-on it is fetched; a page that needs one of them is rendered with `render_trackers`.
+A short list of our own: hosts that serve only advertisements, counters and session recordings. All others are fetched;
+a page that needs a listed one can be rendered with `render_trackers`.
 
 >>> is_tracker("https://www.google-analytics.com/g/collect"), is_tracker("https://analytics.example.org/")
 (True, False)
@@ -34,7 +34,7 @@ _PATHS = re.compile(r"/(matomo|piwik)\.(js|php)\b|/(gtag|analytics|ga|fbevents|b
 
 
 def is_tracker(url: str) -> bool:
-    """Whether an address is one of an ad or a tracker."""
+    """Return True if a URL is that of an ad or a tracker."""
     name = host(url)
     labels = name.split(".")
     if any(".".join(labels[start:]) in _DOMAINS for start in range(max(0, len(labels) - 4), len(labels) - 1)):

@@ -1,1 +1,1 @@
-"""What touches the web: addresses, requests, robots rules and the bodies that come back."""
+"""The web side of a crawl: URLs, HTTP requests, robots.txt and response bodies."""

@@ -1,10 +1,10 @@
-"""A process that reads, and can be ended: the inner side of `reading.py`.
+"""Worker process that parses untrusted bytes; the parent's side is `parse_process.py`.
 
-Its memory is limited once, its CPU time anew for each job. What exceeds the first is told as an error, what exceeds the
-second ends the process, as a crash would. It ends by itself when nobody is there to ask any more.
+The address space is limited once, the CPU time for each job. A job that runs out of memory returns an error; one that
+runs out of CPU time kills the process, as a crash would. The process exits when its input is closed.
 
-A further reader is a line in `JOBS`: its function, and how the result is put together again. Messages
-are plain data, not pickles: what comes back from a process that reads hostile bytes is not to be run.
+To add a reader, add its function and the decoder of its result to `JOBS`. Messages are plain data, not pickles: nothing
+that comes back from a process that reads hostile bytes may be executed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _COLUMNS = ("urls", "anchors", "contexts", "rels", "positions", "paths")
 
 
 class ReaderJob(NamedTuple):
-    """A reader: what it is, and how its result is put together again."""
+    """A reader function and the decoder of its result."""
 
     read: Callable[..., Any]
     unpacked: Callable[[Any], Any]
 
 
 def _plain(value: Any) -> Any:
-    """How a result travels: links column by column, a set as a list, what has fields as a map of them."""
+    """Convert a result for msgpack: links column by column, sets as lists, dataclasses as dicts."""
     if isinstance(value, Links):
         return [getattr(value, name) for name in _COLUMNS]
     if isinstance(value, frozenset):
@@ -60,18 +60,18 @@ def _source(told: dict[str, Any] | None) -> Source | None:
 
 @dataclass(slots=True)
 class DecodedAnswer:
-    """What is in an answer of the web."""
+    """A decompressed and parsed response body."""
 
-    size: int = 0  # bytes, inflated
+    size: int = 0  # bytes, decompressed
     whole: bool = True  # False: cut at the limit
-    document: ParsedPage | None = None  # None: too large to be read here, or `bad`
-    bad: str = ""  # why it could not be inflated
+    document: ParsedPage | None = None  # None: too large to be parsed here, or `bad`
+    bad: str = ""  # why decompression failed
 
 
 def read_answer(
     body: bytes, encoding: str, most: int, large: int, url: str, content_type: str, agent: str = ""
 ) -> DecodedAnswer:
-    """Inflate a body, to `most` bytes, and read it if it is not `large`."""
+    """Decompress up to `most` bytes of a body, and parse it unless it is larger than `large` bytes."""
     try:
         inflated, whole = inflate(body, encoding, most)
     except BadEncoding as error:
@@ -99,7 +99,7 @@ def send(stream: BinaryIO, message: Any) -> None:
 
 
 def receive(stream: BinaryIO) -> Any:
-    """Read a message; EOFError if there is none."""
+    """Read one message; raise EOFError when the stream has ended."""
     head = stream.read(8)
     size = int.from_bytes(head, "big") if len(head) == 8 else 0
     data = stream.read(size) if size < 2_000_000_000 else b""
@@ -109,11 +109,11 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process take so many bytes more than it has, where the system can see to that."""
+    """Limit the address space to its current size plus `more` bytes. Does nothing outside Linux."""
     try:
         with open("/proc/self/statm") as file:
             pages = int(file.read().split()[0])
-    except OSError:  # no Linux: limits of address space are not kept there
+    except OSError:  # not Linux: RLIMIT_AS is not enforced there
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = pages * resource.getpagesize() + more
@@ -128,8 +128,8 @@ def limit_time(seconds: int) -> None:
 
 
 def main() -> None:
-    """Do jobs until nobody asks for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides when it is over
+    """Run jobs until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr

@@ -1,4 +1,4 @@
-"""What the web asks of a browser, so that it need not know of any: `lycosa.browser` has one."""
+"""Interface between the web space and a renderer; `lycosa.browser` implements it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Resource, Visit
 
-if TYPE_CHECKING:  # whoever reads a page does not load what fetches them
+if TYPE_CHECKING:  # parsing a page must not import the HTTP client
     from lycosa.web.fetch import Response
 
-# sends a request as the crawl does (guard, robots.txt, pauses); raises FetchError
+# sends a request as the crawl does (guard, robots.txt, delays); raises FetchError
 Fetch = Callable[[str, dict[str, str], "RenderedPage"], Awaitable[tuple["Response", Resource]]]
 
-# None of these goes back over what it has read: a page could make them do that for hours.
+# None of these patterns backtracks: a hostile page could make them run for hours.
 _MOUNT = re.compile(
     r"<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
     r"(?=[^<>]{0,500}?\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b)[^<>]*+>\s*+"
@@ -27,24 +27,24 @@ _MOUNT = re.compile(
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
 
-AMPLE, FEW_LINKS = 500, 3  # a page with so many words lacks nothing, even with hardly a link
-SHELL_WORDS = 150  # a page with more is no empty shell, whatever its source looks like
+AMPLE, FEW_LINKS = 500, 3  # a page with this many words lacks nothing, even with hardly a link
+SHELL_WORDS = 150  # a page with more is not an empty shell
 
 
 @dataclass(frozen=True, slots=True)
 class PageLook:
-    """How a page looks before a browser has seen it."""
+    """Signs that a page is incomplete without a browser."""
 
     words: int
     links: int
-    scripts: bool  # a browser could run something
-    empty: bool = False  # an element waits for a script to fill it
-    asks: bool = False  # it says that it needs JavaScript
-    later: Callable[[], bool] = bool  # whether its scripts speak of adding something later: reads them
+    scripts: bool  # it has scripts that a browser would run
+    empty: bool = False  # an empty element waits for a script to fill it
+    asks: bool = False  # it asks for JavaScript in a <noscript>
+    later: Callable[[], bool] = bool  # reads the scripts: do they load content later?
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> PageLook:
-        """What the source of a page tells, of which so many words and links could be read.
+        """Inspect the source of a page with this many words and links.
 
         >>> PageLook.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
         True
@@ -55,24 +55,24 @@ class PageLook:
 
     @property
     def is_shell(self) -> bool:
-        """Whether hardly anything can be read of it without a browser."""
+        """True if hardly anything can be read without a browser."""
         if not self.scripts:
             return False
         return self.words < 30 or ((self.empty or self.asks) and self.words < SHELL_WORDS)
 
     @property
     def is_thin(self) -> bool:
-        """Whether a browser may well find more: there is little text."""
+        """True if there is so little text that a browser may well find more."""
         return self.scripts and self.words < 80
 
     @property
     def lacks_links(self) -> bool:
-        """Whether it has hardly a link and no long text either, so that a browser might find more."""
+        """True if the page has hardly a link and no long text, so that a browser might find more."""
         return self.scripts and self.links <= FEW_LINKS and self.words < AMPLE
 
 
 class LoggedRequest(NamedTuple):
-    """A request of a page that was rendered, as the log keeps it: a list."""
+    """One request of a rendered page; logged as a list."""
 
     url: str
     outcome: Outcome
@@ -85,24 +85,24 @@ class LoggedRequest(NamedTuple):
     digest: bytes = b""
 
 
-MOST_ASKED = 200  # of a page's requests, in the log
+MOST_ASKED = 200  # logged requests per page
 
 
 @dataclass(slots=True)
 class RenderedPage:
-    """What a browser made of a page."""
+    """Result of rendering a page."""
 
     dom: bytes = b""  # HTML in UTF-8
     failed: str = ""  # why some or all of it is missing
     requests: int = 0
     bytes: int = 0
-    seconds: float = 0.0  # without waiting for pauses
+    seconds: float = 0.0  # without politeness delays
     resources: list[Resource] = field(default_factory=list)
-    left_out: int = 0  # requests not sent: ads, pictures, robots.txt, budget
-    leaves_for: list[str] = field(default_factory=list)  # where scripts wanted to go
-    asked: list[list[Any]] = field(default_factory=list)  # lists of `LoggedRequest`, for the log
-    rules: list[dict[str, Any]] = field(default_factory=list)  # robots.txt files read on the way, for the log
-    rests: dict[str, float] = field(default_factory=dict)  # hosts to leave alone, and until when
+    left_out: int = 0  # requests not sent: ads, images, robots.txt, budget
+    leaves_for: list[str] = field(default_factory=list)  # URLs that scripts tried to navigate to
+    asked: list[list[Any]] = field(default_factory=list)  # `LoggedRequest` as lists, for the log
+    rules: list[dict[str, Any]] = field(default_factory=list)  # robots.txt files read during rendering, for the log
+    rests: dict[str, float] = field(default_factory=dict)  # host -> do not fetch before this time
 
 
 class Renderer(Protocol):
@@ -110,15 +110,15 @@ class Renderer(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know at the end."""
+        """Messages for the user at the end of the crawl."""
         ...
 
     def wants(self, node: str, look: PageLook) -> str:
-        """Why this page should be rendered; empty: it should not."""
+        """Return why this page should be rendered, or "" if it should not."""
         ...
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> RenderedPage:
-        """Have a browser show a page whose own answer is known. Failures are told, not raised."""
+        """Render a page whose HTTP response is known. Failures are returned in the result, not raised."""
         ...
 
     def learn(self, visit: Visit) -> None: ...
@@ -130,13 +130,11 @@ class Renderer(Protocol):
     async def close(self) -> None: ...
 
 
-# -- scripts -----------------------------------------------------------------------------------------------
-
 HAS_SCRIPTS, ADDS_LATER = "some", "later"
 
 LARGEST_LOOK = 500_000  # characters
 
-# `[sS]` and the like: with a flag for both cases each character would be looked at, not only each "<".
+# `[sS]` instead of re.IGNORECASE lets the regex engine skip to the next "<".
 _SCRIPT = re.compile(r"<[sS][cC][rR][iI][pP][tT]\b([^<>]*+)>")
 _DATA = re.compile(r"\btype\s*=\s*[\"']?(?!text/javascript|application/javascript|module\b|[\"'>\s])", re.IGNORECASE)
 _MARKUP = ("lazy", "infinite", "data-next", "load-more")
@@ -149,7 +147,7 @@ _CODE = re.compile(
 
 
 def has_scripts(source: str) -> bool:
-    """Whether there is a script on a page that a browser would run: a look at its beginning, mostly.
+    """Return True if a page has a script that a browser would run; reads the first LARGEST_LOOK characters.
 
     >>> has_scripts('<p>reefs</p><script type="application/ld+json">{}</script>'), has_scripts("<script>a()</script>")
     (False, True)
@@ -158,7 +156,7 @@ def has_scripts(source: str) -> bool:
 
 
 def classify_scripts(source: str) -> str:
-    """Whether a page has scripts: nothing, SOME, or LATER if they speak of adding something later.
+    """Return HAS_SCRIPTS, ADDS_LATER if the scripts load content later, or "" if there are none.
 
     >>> classify_scripts('<p>reefs</p><script type="application/ld+json">{"load-more": 1}</script>')
     ''
@@ -168,7 +166,7 @@ def classify_scripts(source: str) -> str:
     'later'
     """
     source = source[:LARGEST_LOOK]
-    runs, left = False, 50_000  # characters of scripts within the page
+    runs, left = False, 50_000  # characters of inline scripts to read
     for tag in _SCRIPT.finditer(source):
         if _DATA.search(tag[1]):
             continue
@@ -182,5 +180,5 @@ def classify_scripts(source: str) -> str:
             break
     if not runs:
         return ""
-    # Few pages have any of these words, and to find a word is quicker than to match a pattern.
+    # Few pages contain any of these words, and a substring search is faster than a regex.
     return ADDS_LATER if any(word in source for word in _MARKUP) and _ADDS.search(source) else HAS_SCRIPTS

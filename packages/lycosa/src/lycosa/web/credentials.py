@@ -1,7 +1,7 @@
-"""Headers and cookies of the user's own, each for the hosts it is meant for.
+"""The user's own headers and cookies, each sent only to the hosts it is meant for.
 
-They are added when a request is sent, by HTTP or for a browser, and are in no log, no archive and no error. What a
-redirect leads to is another request: a secret never travels to another host.
+They are added when a request is sent, and appear in no log, archive or error message. A redirect is a new request: a
+secret never follows it to another host.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", 
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """One that a host wants to see again."""
+    """A cookie from a cookie file."""
 
     domain: str
-    below: bool  # also sent to hosts below the domain
+    below: bool  # also sent to subdomains
     path: str
     secure: bool
     expires: float
@@ -43,7 +43,7 @@ class Cookie:
 
 
 class Credentials:
-    """What to send to whom besides what everybody gets.
+    """Extra request headers per host.
 
     >>> Credentials(["example.org X-Key: reef"]).fields("https://example.org/a")
     {'X-Key': 'reef'}
@@ -63,7 +63,7 @@ class Credentials:
         return bool(self._headers or self._cookies)
 
     def fields(self, url: str) -> dict[str, str]:
-        """The headers for a request to this address."""
+        """Return the extra headers of a request for this URL."""
         if not self:
             return {}
         fields = {**self._headers.get(host(url), {}), **self._headers.get(host_key(url), {})}
@@ -73,7 +73,7 @@ class Credentials:
 
 
 def _header(text: str) -> tuple[str, str, str]:
-    """Whose it is, its name and its value."""
+    """Parse "HOST NAME: VALUE", with environment variables replaced."""
     match = _HEADER.fullmatch(text.strip())
     if match is None:
         raise InputError("--header: write it as 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'")
@@ -91,7 +91,7 @@ def _word(match: re.Match[str]) -> str:
 
 
 def _cookies(path: Path) -> list[Cookie]:
-    """Those of a file in Netscape's format: seven columns, tabs between them."""
+    """Read a cookie file in Netscape format: seven columns separated by tabs."""
     cookies = []
     text = read_input(path, 10_000_000, "the cookies").decode("utf-8", "replace")
     for number, line in enumerate(text.splitlines(), 1):

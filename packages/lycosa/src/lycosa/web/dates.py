@@ -1,4 +1,4 @@
-"""Times as servers write them: in HTTP's header fields (Last-Modified, Retry-After), in sitemaps and feeds."""
+"""Dates in HTTP header fields (Last-Modified, Retry-After), sitemaps and feeds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _W3C = re.compile(
     re.IGNORECASE,
 )
 
-LONGEST_REST = 24 * 3600.0  # seconds: the longest Retry-After that is obeyed
+LONGEST_REST = 24 * 3600.0  # seconds: longer Retry-After values are capped
 
 
 def http_time(date: str) -> float:
-    """A date as seconds since the epoch; 0 if it is none. Without a time zone it is UTC.
+    """Parse an HTTP date to seconds since the epoch; 0 if it is invalid. The default time zone is UTC.
 
     >>> http_time("Thu, 01 Jan 1970 00:01:00 GMT"), http_time("yesterday")
     (60.0, 0.0)
@@ -28,7 +28,7 @@ def http_time(date: str) -> float:
 
 
 def retry_after(value: str, now: float) -> float:
-    """Seconds that a Retry-After asks for, LONGEST_REST at most; 0 if it says nothing sensible.
+    """Return the seconds of a Retry-After, at most LONGEST_REST; 0 if it is invalid.
 
     >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10.0), retry_after("soon", 0.0)
     (120.0, 50.0, 0.0)
@@ -39,7 +39,7 @@ def retry_after(value: str, now: float) -> float:
 
 
 def w3c_time(text: str) -> tuple[float, float] | None:
-    """The first and last moment that a W3C date may mean; None for what is none. Without a time zone it is UTC.
+    """Return the first and last second that a W3C date covers; None if it is invalid. The default time zone is UTC.
 
     >>> w3c_time("1970-01-02"), w3c_time("1970-01-01T01:00:05+01:00"), w3c_time("1970-01-01T00:01Z")
     ((86400.0, 172799.0), (5.0, 5.0), (60.0, 119.0))
@@ -65,7 +65,7 @@ def w3c_time(text: str) -> tuple[float, float] | None:
 
 
 def _ahead(zone: str) -> int:
-    """Seconds by which a time zone is ahead of UTC."""
+    """Return the UTC offset of a time zone in seconds."""
     if zone in "Zz":
         return 0
     seconds = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60

@@ -1,4 +1,4 @@
-"""What a page declares of itself in its head: author, dates, site name and licence; from meta elements and JSON-LD."""
+"""Metadata from meta elements and JSON-LD (author, dates, site name, licence), and URLs in plain text."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ _LINKED_DATA = {
 
 
 def add_value(about: dict[str, str], name: str, value: str) -> None:
-    """Keep what is told first; an address is no author."""
+    """Store a value unless the name has one already; a URL is not accepted as an author."""
     value = " ".join(value[: 2 * LONGEST].split())[:LONGEST]
     if value and name not in about and not (name == "author" and value.startswith("http")):
         about[name] = value
 
 
 def read_json_ld(about: dict[str, str], script: str) -> str:
-    """Keep what a script with JSON-LD tells of the page; whatever it contains, it is no error. Returns its article.
+    """Store the metadata of a JSON-LD script and return its article text; malformed JSON is ignored.
 
     >>> about = {}
-    >>> read_json_ld(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024", "articleBody": "Reefs"}]}')
+    >>> read_json_ld(about, '{"@graph": [{"author": {"name": "Ann"}, "datePublished": "2024", "articleBody": "Reefs"}]}')
     'Reefs'
     >>> about
     {'author': 'Ann', 'published': '2024'}
@@ -82,7 +82,7 @@ def read_json_ld(about: dict[str, str], script: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """The text of a value, or the name of what it describes; of several all that are named."""
+    """Return a JSON-LD value as text: a string, the name or URL of an object, or up to five of them joined."""
     if isinstance(value, list):
         return ", ".join(filter(None, (_value(each) for each in value[:5] if not isinstance(each, list))))
     if isinstance(value, dict):
@@ -90,14 +90,12 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-# -- addresses in the text ---------------------------------------------------------------------------------
-
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\u201d\u2018\u2019]{3,2000}", re.I)
 _PAIRS = {")": "(", "]": "["}
 
 
 def find_addresses(text: str) -> list[tuple[int, int]]:
-    """Where web addresses stand in a text, without the punctuation after them.
+    """Return the start and end of each web address in a text, without trailing punctuation.
 
     >>> text = "See https://a.test/b_(c). Or (www.d.test)!"
     >>> [text[start:end] for start, end in find_addresses(text)]
@@ -120,5 +118,4 @@ def find_addresses(text: str) -> list[tuple[int, int]]:
 
 
 def as_href(address: str) -> str:
-    """An address as a link has it."""
     return f"http://{address}" if address[:4].lower() == "www." else address

@@ -1,7 +1,7 @@
-"""One HTTP request: guarded, bounded in bytes and in time, archived as received.
+"""One HTTP request: checked by the guard, limited in bytes and time, kept as received.
 
-Redirects are not followed here, nothing is inflated here, no cookies are kept. Whatever goes wrong is a FetchError
-whose outcome is recorded.
+Redirects are not followed, bodies are not decompressed and cookies are not kept. Every failure is a FetchError whose
+outcome is logged.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Response:
-    """An answer as received: headers in order, body still encoded."""
+    """An HTTP response as received: headers in order, body still encoded."""
 
     status: int
     status_line: bytes
     headers: list[tuple[bytes, bytes]]
     body: bytes
     address: str = ""
-    truncated: str = ""  # why the body is not whole: "length" (our limit), "disconnect", "time", "unwanted"
-    fields: dict[str, str] = field(default_factory=dict)  # by lower-case name, the last of each
+    truncated: str = ""  # why the body is incomplete: "length" (our limit), "disconnect", "time", "unwanted"
+    fields: dict[str, str] = field(default_factory=dict)  # by lower-case name, the last value of each
 
 
 @dataclass(slots=True, frozen=True)
 class FetchLimits:
-    """What one request may take."""
+    """Limits of one request."""
 
     body: int = 10_000_000
     seconds: float = 60.0
     connect_seconds: float = 15.0
-    rate: float = 500.0  # minimum, in bytes a second, after the first ten seconds
+    rate: float = 500.0  # minimum bytes per second after the first ten seconds
 
 
 class Transport(Protocol):
-    """Sends one request. The real one speaks HTTP; a simulated one makes tests exact."""
+    """Sends one request; tests replace it by a simulated one."""
 
     async def address(self, url: str) -> str: ...
 
@@ -66,9 +66,10 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """Requests over aiohttp. Every connection passes the guard, at resolution and again when it is dialled.
+    """Requests over aiohttp. The guard checks every connection at name resolution and again when it is dialled.
 
-    With a proxy, all of them go there and no name is looked up here; `lost` hears of it when the proxy is gone.
+    With a proxy, all connections go there and no name is resolved here; `lost` is called when the proxy does not
+    answer.
     """
 
     def __init__(
@@ -93,13 +94,13 @@ class HttpTransport:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """Guarded connections, also for requests that `fetch` does not send."""
+        """The guarded aiohttp session, also for requests that `fetch` does not send."""
         return self._session or self._open()
 
     async def address(self, url: str) -> str:
-        """The address that will be dialled for a URL; FetchError if it has none that the guard allows.
+        """Return the IP address that will be dialled for a URL; FetchError if the guard allows none.
 
-        Empty if that is the proxy's business.
+        Empty with a proxy, which resolves names itself.
         """
         if self.proxy is not None:
             self._check_spelled_out(url)
@@ -111,7 +112,7 @@ class HttpTransport:
         return allowed
 
     def _check_spelled_out(self, url: str) -> None:
-        """Refuse an address that stands in the URL itself, or a localhost name: all that can be seen before a proxy."""
+        """Refuse literal addresses and localhost names: all that can be checked before a proxy."""
         for address in self.names.known(host(url)):
             self._check(address)
 
@@ -122,7 +123,7 @@ class HttpTransport:
             raise FetchError("refused", error.strerror or str(error), address=dialled) from error
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
-        """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""
+        """GET a URL. If `wanted` is not empty, bodies of other content types are not read."""
         limits, address = self.limits, ""
         if self.proxy is not None:
             self._check_spelled_out(url)
@@ -135,7 +136,7 @@ class HttpTransport:
             raise self.failure(error, address) from error
 
     def failure(self, error: Exception, address: str) -> FetchError:
-        """What an error means; the first that fits counts."""
+        """Return the FetchError for an exception of aiohttp; the order of the cases matters."""
         match error:
             case aiohttp.ServerTimeoutError():
                 why = f"silent for {self.limits.connect_seconds:.0f} s"
@@ -143,7 +144,7 @@ class HttpTransport:
             case TimeoutError():
                 why = f"no complete answer within {self.limits.seconds:.0f} s"
                 return FetchError("timeout", why, again=True, address=address)
-            case aiohttp.ClientSSLError():  # a bad certificate will not be better in a minute
+            case aiohttp.ClientSSLError():  # not retried: a bad certificate stays bad
                 hint = "; --proxy-ca names a certificate of the proxy's own" if self.proxy is not None else ""
                 return FetchError("unreachable", _brief(error) + hint, address=address)
             case aiohttp.ClientProxyConnectionError() if self.proxy is not None:
@@ -157,7 +158,7 @@ class HttpTransport:
         return FetchError("invalid", _brief(error), address=address)
 
     def _proxy_failed(self, why: str, status: int = 0) -> FetchError:
-        """The proxy itself could not, or would not; where it is silent or wants a password, nothing else will work."""
+        """Return the error of a failed proxy; without an answer or a login it cannot be used at all."""
         hopeless = status in (0, 407)
         if hopeless:
             self.lost(why)
@@ -172,7 +173,7 @@ class HttpTransport:
             line = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}" if version else ""
             if self.proxy is not None and answer.status == 407:
                 raise self._proxy_failed(f"the proxy said 407 {answer.reason}", 407)
-            if self.proxy is None:  # what it dials, only a proxy knows
+            if self.proxy is None:  # only the proxy knows the address
                 address = _peer(answer) or address
             assert isinstance(answer, LenientResponse)
             mended = answer.remarks.mended
@@ -186,7 +187,7 @@ class HttpTransport:
             )
             if wanted and kind and kind not in wanted and 200 <= answer.status < 300:
                 response.truncated = "unwanted"
-                answer.close()  # reading on would only be waste
+                answer.close()  # closing is cheaper than reading the body
                 return response
             await self._read(answer, response)
             if answer.remarks.broken:
@@ -196,7 +197,9 @@ class HttpTransport:
             return response
 
     async def _read(self, answer: aiohttp.ClientResponse, response: Response) -> None:
-        """Read the body under the cap and above the minimum rate; what came before a break is kept."""
+        """Read the body up to the size limit and above the minimum rate; on a broken connection the part received is
+        kept.
+        """
         limits, content = self.limits, answer.content
         chunks: list[bytes] = []
         size = 0
@@ -224,7 +227,7 @@ class HttpTransport:
         response.body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def _chunk(self, content: aiohttp.StreamReader) -> bytes:
-        """What has come of the body; a silence that is too long is a timeout."""
+        """Return the next chunk; TimeoutError after `connect_seconds` of silence."""
         async with asyncio.timeout(self.limits.connect_seconds):
             return await content.readany()
 
@@ -232,7 +235,7 @@ class HttpTransport:
         limits, proxy = self.limits, self.proxy
         traces: list[aiohttp.TraceConfig] = []
         if self.politeness.at_once > 1 and self.politeness.delay:
-            # The pause between requests is counted from when one is really sent, not from when it was picked.
+            # The delay between requests counts from the moment a request is sent, not from when it was picked.
             trace = aiohttp.TraceConfig()
             trace.on_request_headers_sent.append(self._sent)
             traces.append(trace)
@@ -244,7 +247,7 @@ class HttpTransport:
             socket_factory=self.guard.socket_factory if proxy is None else None,
             ssl=True if proxy is None else proxy.tls,
         )
-        # There is no public way to have another protocol than aiohttp's.
+        # aiohttp has no public way to set the protocol class.
         connector._factory = partial(LenientHandler, asyncio.get_running_loop(), self.meter)  # type: ignore[assignment]
         self._session = aiohttp.ClientSession(
             trace_configs=traces,
@@ -262,8 +265,8 @@ class HttpTransport:
             max_field_size=LONGEST_LINE,
             max_headers=1_000,
         )
-        # aiohttp sends a GET again at once when a kept connection turns out to be closed: a second request that the
-        # host's pause knows nothing of. We retry by ourselves, after a pause and on record.
+        # aiohttp resends a GET at once when a kept-alive connection turns out to be closed, which would bypass the
+        # host's delay. We retry ourselves, after a delay and logged.
         self._session._retry_connection = False
         return self._session
 
@@ -278,7 +281,7 @@ class HttpTransport:
 
 
 def _fields(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers by name; of one that is commonly sent in several lines, all count."""
+    """Return headers by lower-case name; all values of X-Robots-Tag are joined by newlines."""
     fields: dict[str, str] = {}
     for name, value in headers.items():
         key = name.lower()
@@ -296,23 +299,21 @@ def _brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:300]
 
 
-# -- through a proxy ---------------------------------------------------------------------------------------
-
-# The user named it, so its own address needs no guard. What it dials for us nobody here can see: the guard still
-# refuses addresses and localhost names that a link spells out, but what a name leads to is the proxy's business.
+# The user named the proxy, so the guard does not check its address. It still refuses literal addresses and localhost
+# names in URLs, but cannot see what the proxy resolves other names to.
 
 PROXY_LOGIN_VARIABLE = "LYCOSA_PROXY_AUTH"  # environment variable with the proxy's name:password
 
 
 class ProxySettings:
-    """Where a proxy is, and whose certificates to trust behind it."""
+    """Address, login and trusted certificates of the proxy."""
 
     def __init__(self, address: str, authority: str = "", login: str = "") -> None:
         if not address:
             raise InputError("--proxy-ca is for requests through a proxy: name that, too, with --proxy URL")
-        if "@" in address:  # it would end up in crawl.toml, and in reports that people pass on
+        if "@" in address:  # it would end up in crawl.toml and in reports that people share
             raise InputError(
-                f"--proxy: no name and password in the address, please: set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
+                f"--proxy must not contain a name or password; set {PROXY_LOGIN_VARIABLE}=name:password in the environment"
             )
         try:
             self.url = URL(address if re.match(r"[\w.+-]+://", address) else f"http://{address}")
@@ -337,32 +338,29 @@ class ProxySettings:
             raise InputError(f"--proxy-ca {authority}: cannot be read: {error.strerror}") from error
 
     def __str__(self) -> str:
-        """Its address without a password."""
+        """Return its address without the password."""
         return f"{self.url.scheme}://{self.host}:{self.port}"
 
     def check(self) -> None:
-        """Knock once, before anything is written: a proxy that is not there would close every host."""
+        """Fail early if the proxy does not accept connections."""
         try:
             socket.create_connection((self.host, self.port), 5.0).close()
         except OSError as error:
             raise InputError(f"{self.silent(error)}; start it, or leave out --proxy") from error
 
     def silent(self, error: OSError) -> str:
-        # HTTP clients put words of their own into strerror; those of a failed look-up are fine.
+        # HTTP clients put their own text into strerror; the text of failed look-ups is usable.
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         return f"the proxy {self} does not answer ({why})"
 
 
-# -- answers that are not quite HTTP -----------------------------------------------------------------------
-
-# Answers that are not quite HTTP, read as browsers read them: docs/http.md has the table of what is put up with.
+# Answers that violate HTTP are read as browsers read them; docs/http.md lists the tolerated violations.
 #
-# aiohttp's parser refuses what may be meant to fool a server behind a proxy, and loses the whole answer by it. We are
-# the last who read it and ask nobody else on its account, so all there is to fear is that the bytes of one answer are
-# taken for the next one: a connection on which anything had to be put right is not used again.
+# aiohttp's parser rejects whatever could be a request-smuggling attack behind a proxy. This client forwards nothing, so
+# the only risk is that bytes of one answer are taken for the next one: a connection is closed after any repair.
 #
-# The head of an answer is looked at before the parser sees it, and put right where it has to be; the body comes after
-# it in a call of its own, so that whatever lies behind its end spoils only the connection, not the answer.
+# The head is checked and repaired before the parser sees it. The body is passed in a separate call, so that garbage
+# after its end breaks the connection but not the answer.
 
 MOST_HEAD = 262_144  # bytes of status line and headers, as in Chromium
 LONGEST_LINE = 65_536
@@ -378,7 +376,7 @@ _STATUS = re.compile(rb"(?i:http)(?:/([0-9])\.([0-9]))?[^ \t]*[ \t]+([0-9]{3})(?
 
 @dataclass(slots=True, frozen=True)
 class RepairedHead:
-    """The head of an answer that was put right: as it is parsed, and as it was received."""
+    """A repaired head: the bytes to parse, and the status line and fields as received."""
 
     head: bytes
     status_line: bytes
@@ -386,7 +384,7 @@ class RepairedHead:
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether this is a head like nearly all, and no more of its body than its length says: nothing to look after."""
+    """Return True for a regular head followed by no more body bytes than its Content-Length: no repair needed."""
     head = _REGULAR.match(data)
     if head is None or data.startswith(b"1", 9):
         return False
@@ -396,7 +394,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _length(low: bytes) -> int:
-    """The one length that a head in small letters tells; -1 if there is none, or more than one, or it is no number."""
+    """Return the Content-Length of a lower-case head; -1 if it is missing, repeated or not a number."""
     at = low.find(b"\ncontent-length:")
     size = low[at + 16 : low.find(b"\r", at)].strip(b" \t") if at >= 0 else b""
     return int(size) if size.isdigit() and len(size) < 19 and low.find(b"\ncontent-length", at + 1) < 0 else -1
@@ -404,14 +402,14 @@ def _length(low: bytes) -> int:
 
 @dataclass(slots=True)
 class Remarks:
-    """What was noticed of one answer."""
+    """Repairs and errors noticed while an answer was read."""
 
     mended: RepairedHead | None = None
     broken: str = ""  # why the body could not be read to its end
 
 
 def repair_head(head: bytes) -> RepairedHead | None:
-    """Put the head of an answer right, up to its empty line; None if there is nothing to mend, or no way to.
+    """Repair the head of an answer, up to its empty line; None if it needs no repair or cannot be repaired.
 
     >>> repair_head(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\n") is None
     True
@@ -437,7 +435,7 @@ def repair_head(head: bytes) -> RepairedHead | None:
 
 
 def _raw_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """The headers that are any: a folded one is joined, a line that is none is left out."""
+    """Parse header lines: folded lines are joined, malformed ones dropped."""
     fields: list[tuple[bytes, bytes]] = []
     for line in lines:
         line = line.rstrip(b"\r").replace(b"\r", b" ")
@@ -452,7 +450,7 @@ def _raw_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _framed(fields: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]] | None:
-    """The headers with one word on where the body ends, chunks before a length; None if they contradict each other."""
+    """Remove contradictory framing: chunked wins over Content-Length. None if lengths contradict each other."""
     sizes = {size.strip(b" \t") for name, value in fields if _is(name, b"content-length") for size in value.split(b",")}
     coding = b",".join(value.lower() for name, value in fields if _is(name, b"transfer-encoding"))
     chunked = b"chunked" in [part.strip(b" \t") for part in coding.split(b",")]
@@ -460,7 +458,7 @@ def _framed(fields: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]] | No
         return None
     framed = [field for field in fields if not _is(field[0], b"content-length")]
     size = sizes.pop() if sizes else b""
-    if chunked or not re.fullmatch(rb"[0-9]{1,18}", size):  # a length that is none: the body ends with the connection
+    if chunked or not re.fullmatch(rb"[0-9]{1,18}", size):  # no valid length: the body ends with the connection
         return framed
     framed = [field for field in framed if not _is(field[0], b"transfer-encoding")]
     return [*framed, (b"Content-Length", size)]
@@ -471,22 +469,22 @@ def _is(name: bytes, wanted: bytes) -> bool:
 
 
 class LenientHandler(ResponseHandler):
-    """aiohttp's protocol of one connection, with an eye on the heads of answers and a meter for all bytes."""
+    """aiohttp's connection protocol, with repaired response heads and a byte meter."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, meter: Meter) -> None:
         super().__init__(loop=loop)
         self.remarks = Remarks()
         self._meter = meter
-        self._head: bytearray | None = None  # what has come of a head; None: it is complete
+        self._head: bytearray | None = None  # bytes of an incomplete head; None once it is complete
 
     def set_response_params(self, **params: Any) -> None:
-        """A request was sent: a head comes next."""
+        """Prepare for the head of the next response."""
         self._head, self.remarks = bytearray(), Remarks()
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """The head to the parser as a whole, and right; then the rest."""
-        if self._parser is None or not data:  # it is kept for later, or it was kept
+        """Pass the complete, repaired head to the parser, then the rest."""
+        if self._parser is None or not data:  # the connection is being upgraded or is idle
             super().data_received(data)
             return
         self._meter.take(len(data))
@@ -498,10 +496,10 @@ class LenientHandler(ResponseHandler):
             super().data_received(data)
             if self.exception() is not None and self._payload is not None and not self._payload.is_eof():
                 self.remarks.broken = str(self.exception())
-                self._payload.feed_eof()  # or whoever reads the body would wait for its end
+                self._payload.feed_eof()  # otherwise the reader of the body would wait for ever
 
     def _complete(self, head: bytearray, data: bytes) -> bytes:
-        """Add to a head, and give it to the parser when it is complete; returns what came behind it."""
+        """Append to an incomplete head and parse it once complete; return the bytes after it."""
         seen = len(head)
         head += data if seen else data.lstrip(b"\r\n")
         end = _END.search(head, max(0, seen - 2))
@@ -509,15 +507,15 @@ class LenientHandler(ResponseHandler):
             self.start_timeout()
             return b""
         self._head = None
-        if end is None:  # the parser says what is wrong with it
+        if end is None:  # the parser reports the error
             return bytes(head)
         self._give(bytes(head[: end.end()]))
-        if _HINT.match(head):  # the answer follows
+        if _HINT.match(head):  # an interim answer (1xx): the final one follows
             self._head = bytearray()
         return bytes(head[end.end() :])
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """A redirect is one also without the empty line behind it, if its last line is whole."""
+        """Accept a redirect without the empty line after its head, if its last line is complete."""
         head = self._head
         if head and exc is None and _MOVED.match(head) and head.endswith(b"\n"):
             self._head = None
@@ -532,12 +530,12 @@ class LenientHandler(ResponseHandler):
 
 
 class LenientResponse(aiohttp.ClientResponse):
-    """An answer that knows what was noticed of it."""
+    """A response with the remarks on how it was read."""
 
     remarks: Remarks
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the head. The connection may be another's soon, but the remarks stay ours."""
+        """Read the head; the remarks stay with this response when the connection is reused."""
         assert isinstance(connection.protocol, LenientHandler)
         self.remarks = connection.protocol.remarks
         return await super().start(connection)

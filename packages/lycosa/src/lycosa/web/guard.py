@@ -1,12 +1,12 @@
 """The address guard: only global unicast addresses may be dialled, unless the user names a network.
 
-A crawler follows links that strangers wrote. A link to `http://127.0.0.1/`, to a router's page or to the
-metadata service of a cloud must never be followed, however it is spelled and whatever a name server answers.
-So the guard looks at the last thing before the connection: the socket address itself. It hooks into the
-connector, not the resolver, since literal addresses skip the resolver and names may resolve anew each time.
+Links come from strangers. A link to `http://127.0.0.1/`, to a router's page or to the metadata service of a cloud must
+never be followed, whatever its spelling and whatever a name server answers. So the guard checks the socket address
+itself, right before the connection. It hooks into the connector, not the resolver: literal addresses skip the resolver,
+and a name may resolve differently each time.
 
-The lists are written out, after the IANA special-purpose registries, because `ipaddress.is_global` answers
-differently between Python versions. IPv6 addresses that carry an IPv4 address are judged as follows:
+The lists are written out, after the IANA special-purpose registries, because `ipaddress.is_global` answers differently
+between Python versions. IPv6 addresses that carry an IPv4 address are judged as follows:
 
 1. IPv4-mapped (`::ffff:a.b.c.d`): the same host as a.b.c.d, judged as that, also by the allowed networks.
 2. NAT64 (`64:ff9b::a.b.c.d`): how an IPv6-only network reaches the IPv4 web; passes when a.b.c.d is global.
@@ -65,7 +65,7 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
-# First those outside 2000::/3, only to say what they are; then the holes inside it.
+# Those outside 2000::/3 are listed only for their names; then the holes inside it.
 _REFUSED_V6 = [
     (IPv6Network(network), why)
     for network, why in [
@@ -92,7 +92,7 @@ _REFUSED_V6 = [
 
 
 class AddressRefused(OSError):
-    """A connection the guard did not let happen; says which address, why, and how to allow it."""
+    """Raised for a refused address; says which address, why, and how to allow it."""
 
     def __init__(self, address: str, why: str, remedy: str = "") -> None:
         self.address = address
@@ -106,7 +106,7 @@ class AddressRefused(OSError):
 
 
 def is_refusal(error: BaseException | None) -> bool:
-    """Tell whether an error, or one it was raised from, comes from the guard.
+    """Return True if an error, or one that it was raised from, comes from the guard.
 
     A name with several refused addresses ends in one plain OSError that joins their texts: those count too.
     """
@@ -121,7 +121,7 @@ def is_refusal(error: BaseException | None) -> bool:
 
 
 class Guard:
-    """Judges addresses; `allow` lists networks (CIDR or single addresses) that may be dialled besides."""
+    """Checks addresses; `allow` lists additional networks (CIDR or single addresses) that may be dialled."""
 
     def __init__(self, allow: Iterable[str] = ()) -> None:
         self.allow = tuple(_network(text) for text in allow)
@@ -140,7 +140,7 @@ class Guard:
             raise AddressRefused(address, *verdict)
 
     def allows(self, address: str) -> bool:
-        """Tell whether the address may be dialled."""
+        """Return True if the address may be dialled."""
         try:
             self.check(address)
         except AddressRefused:
@@ -148,7 +148,7 @@ class Guard:
         return True
 
     def in_allowed_network(self, address: str) -> bool:
-        """Tell whether the address lies in a network that the user named, global or not."""
+        """Return True if the address lies in a network that the user named, global or not."""
         try:
             ip = _parse(address)
         except ValueError:
@@ -156,7 +156,7 @@ class Guard:
         return any(ip in network for network in self.allow)
 
     def socket_factory(self, addr_info: tuple[Any, ...]) -> socket.socket:
-        """Check the socket address, then make its socket: for `aiohttp.TCPConnector(socket_factory=...)`."""
+        """Check the socket address, then create its socket: for `aiohttp.TCPConnector(socket_factory=...)`."""
         family, kind, proto, _, sockaddr = addr_info
         if family not in (socket.AF_INET, socket.AF_INET6):
             raise AddressRefused(str(sockaddr), "not an internet address")
@@ -166,11 +166,11 @@ class Guard:
         return connection
 
     def _judge(self, address: str) -> tuple[str, str] | None:
-        """Return why the address is refused and how to allow it, or None when it may be dialled."""
+        """Return why the address is refused and how to allow it; None if it may be dialled."""
         try:
             ip = _parse(address)
         except ValueError:
-            # Fail closed: the system might read as an address what Python does not (`0177.0.0.1`, `127.1`).
+            # Fail closed: the system might parse as an address a string that Python rejects (`0177.0.0.1`, `127.1`).
             return "not an IP address in its usual form", ""
         if any(ip in network for network in self.allow):
             return None
@@ -202,7 +202,7 @@ def _refused_v6(ip: IPv6Address) -> tuple[IPv6Network, str] | None:
 
 
 def _parse(address: str) -> IPv4Address | IPv6Address:
-    """Read an address without its scope and brackets; an IPv4-mapped one becomes the IPv4 address."""
+    """Parse an address without its scope and brackets; an IPv4-mapped one becomes the IPv4 address."""
     if address.startswith("[") and address.endswith("]"):
         address = address[1:-1]
     ip = ip_address(address.partition("%")[0])
@@ -212,7 +212,7 @@ def _parse(address: str) -> IPv4Address | IPv6Address:
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:
-    """Read a network the user allows, an IPv4-mapped one as the IPv4 network it stands for."""
+    """Parse an allowed network; an IPv4-mapped one becomes the IPv4 network."""
     try:
         network = ip_network(text.strip())
     except ValueError as error:
@@ -229,12 +229,10 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     return network
 
 
-# -- names and addresses -----------------------------------------------------------------------------------
-
-# Names to addresses, remembered: answers for five minutes, failures for one.
+# DNS answers are cached for five minutes, failures for one.
 #
-# `localhost` and everything below it is loopback without asking anyone (RFC 6761); whether loopback may be dialled is
-# the guard's business. Literal addresses answer for themselves.
+# `localhost` and its subdomains are loopback without a look-up (RFC 6761); the guard decides if loopback may be
+# dialled. Literal addresses resolve to themselves.
 
 CACHE_SECONDS = 300.0
 FAILURE_CACHE_SECONDS = 60.0
@@ -246,7 +244,7 @@ Lookup = Callable[[str], Awaitable[list[str]]]
 
 async def system_lookup(name: str) -> list[str]:
     loop = asyncio.get_running_loop()
-    # Threads of its own: a few dead names must not keep other work, or other names, waiting.
+    # A separate pool: slow name servers must not block other work.
     ask = partial(socket.getaddrinfo, name, None, type=socket.SOCK_STREAM)
     answers = await loop.run_in_executor(_threads(), ask)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
@@ -258,7 +256,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class DnsCache:
-    """A cache in front of a lookup; concurrent questions for one name are asked once."""
+    """A cache in front of a lookup; concurrent look-ups of one name are merged."""
 
     def __init__(self, clock: Clock, lookup: Lookup = system_lookup, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -268,7 +266,7 @@ class DnsCache:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     async def resolve(self, name: str) -> list[str]:
-        """The addresses of a host; FetchError if it has none."""
+        """Return the addresses of a host; FetchError if it has none."""
         if literal := _literal(name):
             return literal
         answer = self._fresh(name)
@@ -285,12 +283,12 @@ class DnsCache:
         return addresses
 
     def peek(self, name: str) -> str:
-        """The host's first address if it is known without asking, else empty."""
+        """Return the host's first cached address, or ""."""
         answer = self._known.get(name)
         return answer[1][0] if answer is not None and answer[1] else ""
 
     def known(self, name: str) -> list[str]:
-        """All addresses of a host that are known without asking."""
+        """Return all cached addresses of a host."""
         answer = self._known.get(name)
         return _literal(name) or (answer[1] if answer is not None else [])
 
@@ -332,7 +330,7 @@ class DnsCache:
 
 
 def _literal(name: str) -> list[str]:
-    """The address that a name spells out, or loopback for localhost names; empty for others."""
+    """Return a literal address, or loopback for localhost names; empty for other names."""
     if name.rstrip(".") == "localhost" or name.endswith((".localhost", ".localhost.")):
         return ["127.0.0.1"]
     if name[:1] == "[" or name[-1:].isdigit():
@@ -344,7 +342,7 @@ def _literal(name: str) -> list[str]:
 
 
 class Resolver(AbstractResolver):
-    """The same names for the HTTP client."""
+    """Adapter of `DnsCache` for aiohttp."""
 
     def __init__(self, names: DnsCache) -> None:
         self._names = names
@@ -369,4 +367,4 @@ class Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """The names outlive the client."""
+        """Do nothing: the cache outlives the client."""

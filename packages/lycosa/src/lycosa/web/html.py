@@ -1,7 +1,7 @@
-"""HTML to text and links. The only file that knows the parser.
+"""HTML to text and links.
 
-One pass: markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts),
-and anchors and contexts are cut out of it. Linear in the size of the page whatever the markup.
+One pass: markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts), and anchors
+and contexts are cut out of it. The time is linear in the size of the page, for any markup.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from lycosa.web.urls import resolve, resolve_routes
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
-# content type of rendered pages: a fragment may be a route of their scripts
+# content type of rendered pages: a fragment may be a route of a single-page application
 DOM = "text/html; charset=utf-8; source=dom"
-WINDOW = 20  # words of a link's context, the anchor included
-MOST_LINKS = 10_000  # a page with more is made by and for machines
+WINDOW = 20  # words of a link's context, including the anchor
+MOST_LINKS = 10_000  # links read per page; pages with more are machine-made
 
-MOST_TEXT = 9  # characters of text, main part, anchors and contexts for each byte of the page
+MOST_TEXT = 9  # characters of text, main part, anchors and contexts per byte of the page
 
-MOST_ADDRESSES = 10  # characters of addresses for each byte of the page, beyond the first 100,000
-SHOWN = 60  # letters at either end of an article that show whether it is on the page
+MOST_ADDRESSES = 10  # characters of URLs per byte of the page, beyond the first 100,000
+SHOWN = 60  # characters at either end of an article to look for on the page
 _RENDER = PlainText(images=True, bullet="")
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
@@ -58,17 +58,17 @@ _TWO_LETTERS = dict(
 
 @dataclass(slots=True)
 class ParsedPage:
-    """What a page says and where it points."""
+    """Text, links and metadata of a page."""
 
     title: str = ""
     marked: str = ""
     main: str = ""  # empty if the markup does not show the main part
-    headings: str = ""  # of the main part, one a line
+    headings: str = ""  # headings of the main part, one per line
     lead: str = ""  # the first paragraphs of the main part
     language: str = ""
     links: Links = field(default_factory=Links)
     directives: frozenset[str] = frozenset()  # of meta robots: noindex, nofollow, ...
-    canonical: str = ""  # for display only, never an identity
+    canonical: str = ""  # for display only; never used as the page's identity
     about: dict[str, str] = field(default_factory=dict)  # author, published, modified, site, licence, pages
     flags: list[str] = field(default_factory=list)  # such as "truncated:document", "no-text"
     flaw: str = ""  # why it cannot be read
@@ -76,16 +76,16 @@ class ParsedPage:
 
     @property
     def text(self) -> str:
-        """What is said, without the marks around links."""
+        """The text without link markers."""
         return self.marked.replace(OPEN, "").replace(CLOSE, "")
 
     @property
     def said(self) -> str:
-        """What a reader came for: the text of the main part, or the whole text where that is not told."""
+        """The text of the main part, or the whole text if the main part is unknown."""
         return self.main or self.text
 
     def whole(self) -> ParsedPage:
-        """The same, with all of its text instead of the main part."""
+        """Return a copy without a main part, so that all of its text counts."""
         return replace(self, main="", headings="", lead="")
 
     def fill(self, page: Page) -> Page:
@@ -98,14 +98,14 @@ class ParsedPage:
 
 
 def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes: bool = False) -> ParsedPage:
-    """Read an HTML page: any charset, any markup, never an exception for what a page contains.
+    """Parse an HTML page of any charset; malformed markup never raises.
 
     >>> page = extract(b"<title>Reefs</title><p>On <a href=/b>bleached coral</a> today", "http://a.test/")
     >>> page.title, page.links.urls, page.links.anchors, page.links.contexts
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
     source = decode(body, charset)
-    tree = parse(limit_markup(source, body.count(b"<")), positions=False)  # each is a byte in any charset
+    tree = parse(limit_markup(source, body.count(b"<")), positions=False)  # "<" is one byte in all supported charsets
     document = ParsedPage(scripts=has_scripts(source))
     base, refresh = _head(tree, url, document, agent)
 
@@ -134,14 +134,14 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     part = main_part(rendered)
     article, document.main, document.headings, document.lead = document.main, part.text, part.headings, part.lead
     marked = unmarked(rendered)
-    if article and (told := _untold(article, marked)):  # what only a script would show
+    if article and (told := _untold(article, marked)):  # text that only a script would show
         document.main, document.lead = f"{part.text}\n{told}".strip(), part.lead or told[:600]
         marked = f"{marked}\n{told}"
     left = MOST_TEXT * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
         anchors, contexts = _cut(marked, spans, left)
-    else:  # the page writes our markers itself, or does not show some of its links: anchors without context
+    else:  # the page contains our markers, or some of its links are hidden: anchors without context
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
         anchors = _texts(elements, min(left, 2 * len(body)))  # nested links repeat each other's words
         contexts = [""] * len(elements)
@@ -158,7 +158,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
 
 
 def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> ParsedPage:
-    """Read an inflated body by its content type: HTML, text, or nothing that can be read.
+    """Parse a decompressed body by its content type: HTML, plain text, or an empty page for other types.
 
     >>> read_body(b"<title>Reefs</title>", "http://a.test/", "").title
     'Reefs'
@@ -173,7 +173,7 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Pars
 
 
 def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage:
-    """Read a text file: the text as it is, and the addresses in it as links.
+    """Parse a text file; web addresses in it become links.
 
     >>> read_plain_text(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
     ['On reefs, see http://b.test/reefs .']
@@ -194,22 +194,22 @@ def read_plain_text(body: bytes, charset: str = "", url: str = "") -> ParsedPage
 
 
 def detect_language_code(text: str) -> str:
-    """The language a text is written in, as a two-letter code, or empty."""
+    """Return the language of a text as an ISO 639-1 code (639-3 if it has none), or "" if unsure."""
     match = detect_language(text[:2000])
-    if match is None or match.confidence < 0.3:  # below, the detector guesses
+    if match is None or match.confidence < 0.3:  # below this the detector guesses
         return ""
     return _TWO_LETTERS.get(match.language or "", match.language or "")
 
 
 def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, str]:
-    """Title, language and meta elements; returns the base for links, and where a refresh leads."""
+    """Read title, language and meta elements; return the base URL of links and the target of a meta refresh."""
     document.title = _title(tree)
     document.language = "" if tree.root is None else _text_of(tree.root.attrs.get("lang")).lower()[:20]
     base = refresh = ""
     for element in tree.select(_HEAD):
         attributes = element.attrs
         if element.tag == "template":
-            element.decompose()  # never shown, so its links must not be counted either
+            element.decompose()  # templates are never shown, so their links must not count
         elif element.tag == "script":
             document.main = read_json_ld(document.about, element.text) or document.main
         elif element.tag == "meta":
@@ -226,7 +226,7 @@ def _head(tree: Tree, url: str, document: ParsedPage, agent: str) -> tuple[str, 
 
 
 def _meta(attributes: Mapping[str, str | list[str] | None], document: ParsedPage, agent: str) -> str:
-    """What a meta element says; returns where a refresh leads."""
+    """Store the values of a meta element; return the target of a refresh."""
     named = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
     name, content = _text_of(named).lower(), _text_of(attributes.get("content"))
     if name in META:
@@ -241,13 +241,13 @@ def _meta(attributes: Mapping[str, str | list[str] | None], document: ParsedPage
 
 
 def _directives(content: str) -> set[str]:
-    """What a meta robots element asks for; `none` is short for two things."""
+    """Return the directives of a meta robots element; `none` means noindex and nofollow."""
     words = {word.strip().lower() for word in content.split(",")}
     return words | {"noindex", "nofollow"} if "none" in words else words
 
 
 def _title(tree: Tree) -> str:
-    """The title of the page, not that of a drawing in it."""
+    """Return the page title, skipping titles of SVG drawings."""
     title = tree.find("title")
     if title is not None and title.closest("svg") is not None:
         title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
@@ -255,7 +255,7 @@ def _title(tree: Tree) -> str:
 
 
 def _untold(article: str, marked: str) -> str:
-    """An article that is declared, as text, if the page does not show it: neither its beginning nor its end."""
+    """Return a JSON-LD article as text, or "" if its beginning or end is already on the page."""
     article = article.replace(OPEN, "").replace(CLOSE, "")
     if "<" in article or "&" in article:
         article = parse(limit_markup(article)).to_text(_RENDER)
@@ -272,7 +272,7 @@ def _strings(tree: Tree, root: Element) -> str:
 
 
 def _texts(elements: list[Element], left: int) -> list[str]:
-    """The text of each element, as long as they don't go on for ever: nested ones repeat what is inside them."""
+    """Return the text of each element until the budget is used up; nested elements repeat the text inside them."""
     texts: list[str] = []
     for element in elements:
         text = element.text if left > 0 else ""
@@ -282,7 +282,7 @@ def _texts(elements: list[Element], left: int) -> list[str]:
 
 
 def _spans(marked: str) -> list[tuple[int, int]]:
-    """Where each link begins and ends, in page order; none if the markers don't pair up."""
+    """Return start and end of each link in page order; empty if the markers do not pair up."""
     pieces = marked.split(OPEN)
     at = len(pieces[0])
     spans: list[tuple[int, int]] = []
@@ -296,10 +296,10 @@ def _spans(marked: str) -> list[tuple[int, int]]:
 
 
 def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str], list[str]]:
-    """Anchor and context of each link, out of the marked text: together no more letters than are left."""
+    """Cut anchor and context of each link out of the marked text, at most `left` characters in all."""
     anchors: list[str] = []
     contexts: list[str] = []
-    clean = marked.replace(OPEN, " ").replace(CLOSE, " ")  # same places, other links in the window unmarked
+    clean = marked.replace(OPEN, " ").replace(CLOSE, " ")  # same offsets; other links in the window appear unmarked
     for start, end in spans:
         inside = clean[start:end].split()
         anchor = " ".join(inside)[:1000]
@@ -308,12 +308,12 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         if around < 2:
             contexts.append(anchor)
             continue
-        # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
+        # Ten words have 65 letters on average: a slice of twice that nearly always holds them.
         earlier, later = around // 2, around - around // 2
         reach = 10 * later + 30
-        before = clean[max(0, start - reach) : start].rsplit(None, earlier)  # what is further away in one piece
+        before = clean[max(0, start - reach) : start].rsplit(None, earlier)  # the last item is the unsplit rest
         if len(before) <= earlier and start > reach:
-            before = before[1:]  # its first word is cut
+            before = before[1:]  # its first word may be cut
         after = clean[end : end + reach].split(None, later)
         if len(after) <= later and end + reach < len(clean):
             after = after[:-1]
@@ -336,7 +336,7 @@ def _keep(
     paths: list[str],
     left: int,
 ) -> None:
-    """Keep what can be followed, `left` characters of addresses; a link repeated with the same words is not new."""
+    """Append links that can be followed, up to `left` characters of URLs, without repeated (URL, anchor) pairs."""
     seen: set[tuple[str, str]] = set()
     for position, url in enumerate(urls):
         if url is None or (url, anchors[position]) in seen:
@@ -354,7 +354,7 @@ def _keep(
 
 
 def _label(element: Element) -> str:
-    """What an image map or a frame says of where it leads."""
+    """Return the alternative text or title of an image map area or a frame."""
     attributes = element.attrs
     return _words(_text_of(attributes.get("alt") or attributes.get("title")))
 
@@ -364,7 +364,7 @@ def _words(text: str) -> str:
 
 
 def _text_of(value: str | list[str] | None) -> str:
-    """An attribute as text: the parser splits some into lists."""
+    """Return an attribute as text; the parser splits some attributes into lists."""
     if value is None:
         return ""
     return value if isinstance(value, str) else " ".join(value)
@@ -377,23 +377,21 @@ def read_example_page(file: str, *, whole_text: bool = False) -> Page:
     return (document.whole() if whole_text else document).page()
 
 
-# -- made harmless -----------------------------------------------------------------------------------------
+# In HTML5 an unclosed formatting element is reopened, with all its attributes, in every following block, and the
+# attributes of a second `<body>` join those of the first. So 60 kB of markup can become gigabytes. The functions below
+# bound the expansion by counting tags before parsing; ordinary pages cost one length check and one count.
 
-# By the standard, a formatting element that is not closed is there again, with all its attributes, in each block that
-# follows; and the attributes of a second `<body>` join those of the first. So 60 kB can become gigabytes. What it can
-# become is bounded here by counting, before anything is parsed; ordinary pages cost a look at their length and a count.
-
-MOST_SOURCE = 3_000_000  # characters of a page that are read
+MOST_SOURCE = 3_000_000  # characters of a page that are parsed
 MOST_TAGS = 300_000
-HARMLESS = 40_000_000  # tags times characters: below, no page becomes more than 250 MB
+HARMLESS = 40_000_000  # tags times characters: below this, no page takes more than 250 MB
 MOST_COPIED = 8_000_000  # tags times characters of formatting elements that may be reopened in every block
-SHORT = 80_000  # characters: below, joining attributes never takes long
-FEW = 10  # short tags <html> and <body> that are kept: pages have some in comments for old browsers
+SHORT = 80_000  # characters: below this, joining attributes is always fast
+FEW = 10  # short tags <html> and <body> that are kept: pages have some in conditional comments
 _NAMES = "big code em font nobr small strike strong tt".split()
 _FORMATTING = "(?=[bcefinstuBCEFINSTU])(?:[bisuBISU]|{})(?=[\\s/>])".format(
     "|".join("".join(f"[{c}{c.upper()}]" for c in name) for name in _NAMES)
 )
-# A quotation that does not end is taken to the end: rather too much is counted than too little.
+# An unclosed quotation extends to the end: overestimating is safe.
 _ATTRIBUTES = r"""(?:[^>"']++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+"""
 _REOPENED = re.compile(rf"<{_FORMATTING}{_ATTRIBUTES}")
 _LINK = re.compile(rf"<[aA](?=[\s/]){_ATTRIBUTES}")
@@ -401,12 +399,12 @@ _FORMATTING_TAG = re.compile(rf"<(/?){_FORMATTING}")
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _BETWEEN = re.compile(r"[\s/\"']+")
 _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
-# Nothing that a parser could read in another way: so where it ends here, it ends.
+# Matches only attributes that every parser reads alike, so the end of the tag is certain.
 _PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
 def limit_markup(source: str, most: int = MOST_TAGS) -> str:
-    """The same page, not too long, and with nothing in it that multiplies. `most`: it has no more tags than that.
+    """Return the markup cut to a safe length, with nothing in it that multiplies. `most` is an upper bound of its tags.
 
     >>> page = "<p><b a=1>x" * 10_000
     >>> limit_markup(page)[:15], len(limit_markup("<p>" * 1_000_000)) // 3, limit_markup("<b>x") == "<b>x"
@@ -427,13 +425,13 @@ def limit_markup(source: str, most: int = MOST_TAGS) -> str:
     if tags * sum(map(len, _REOPENED.findall(source))) > MOST_COPIED:
         source = _FORMATTING_TAG.sub(r"<\1span", source)
     most = MOST_COPIED // tags
-    if any(_has_more(link, most) for link in _LINK.findall(source)):  # only one is open at any time
+    if any(_has_more(link, most) for link in _LINK.findall(source)):  # only one link is open at any time
         source = _LINK.sub(lambda link: f"<span{link[0][2:]}" if _has_more(link[0], most) else link[0], source)
     return source
 
 
 def _with_few_bodies(source: str) -> str:
-    """Of tags `<html>` and `<body>` only the first count: a few that are short, or one."""
+    """Keep the first tags `<html>` and `<body>`, and a few more that are short."""
     names = [name.lower() for name in _BODY.findall(source)]
     if len(names) == len(set(names)):
         return source
@@ -453,28 +451,26 @@ def _has_more(tag: str, most: int) -> bool:
     return len(tag) > 2 * most and len(_BETWEEN.findall(_QUOTED.sub('"', tag))) > most
 
 
-# -- tag paths ---------------------------------------------------------------------------------------------
-
-# Where a link stands in the document: the tags from the root down to it, each with its id and classes.
+# The tag path of a link: the tags from the root down to it, each with its id and classes.
 #
 #     html body div#content ul.nav li a.ref
 #
-# Menus, listings, footers and prose have paths of their own, which the pages of a site share. That a link's path tells
-# what it leads to is what Gauquier, Manolescu and Senellart group links by (the sleeping-bandit crawler).
+# Menus, listings, footers and prose have different paths, which the pages of a site share. Gauquier, Manolescu and
+# Senellart group links by them (the sleeping-bandit crawler).
 #
-# A path is bounded: the `DEEPEST` tags nearest to the link, of each tag `MOST_CLASSES` classes, `MOST_NAME` characters
-# of its name, its id and each class, and `MOST_PATH` characters in all; what is too much is left out at the root's end.
-# So the path of an element follows from that of its parent, and each element is looked at once.
+# A path has at most `DEEPEST` tags, `MOST_CLASSES` classes per tag, `MOST_NAME` characters per name, id and class, and
+# `MOST_PATH` characters in all; it is cut at the root's end. The path of an element follows from that of its parent, so
+# each element is visited once.
 
 DEEPEST = 32  # tags of a path; few pages have more
-MOST_CLASSES = 3  # of a tag
+MOST_CLASSES = 3  # per tag
 MOST_NAME = 32  # characters of a tag's name, of an id and of a class
 MOST_PATH = 500  # characters
-MOST_PATHS = 2  # characters of all distinct paths for each byte of the page, beyond the first 10,000
+MOST_PATHS = 2  # characters of all distinct paths per byte of the page, beyond the first 10,000
 
 
 class TagPaths:
-    """The paths of one page's links. Links with the same path have the same string.
+    """The tag paths of one page's links; equal paths share one string.
 
     >>> from turbohtml import parse
     >>> page = parse("<div id=content><ul class=nav><li><a class='ref x' href=/b>b</a></ul></div>")
@@ -484,7 +480,7 @@ class TagPaths:
 
     def __init__(self, size: int) -> None:
         self._left = MOST_PATHS * size + 10_000
-        self._known: dict[Element, str] = {}  # of elements that hold links
+        self._known: dict[Element, str] = {}  # paths of elements that contain links
         self._joined: dict[tuple[str, str], str] = {}
         self._given: dict[str, str] = {}
 
@@ -499,7 +495,7 @@ class TagPaths:
         return given
 
     def _above(self, element: Element) -> str:
-        """The path of an element that holds links: up to one whose path is known, to the root, or as far as counts."""
+        """Return the path of an element that contains links, computed from its nearest cached ancestor."""
         known = self._known
         path = known.get(element)
         if path is not None:
@@ -516,12 +512,11 @@ class TagPaths:
         path = path or ""
         for each in reversed(chain):
             path = self._join(path, each)
-            if within or each is element:  # the others' paths would begin too late
+            if within or each is element:  # the paths of the others would lack their beginning
                 known[each] = path
         return path
 
     def _join(self, above: str, element: Element) -> str:
-        """A path and one tag more; nothing of what is too far away."""
         step = above, _name(element)
         path = self._joined.get(step)
         if path is None:
@@ -530,7 +525,6 @@ class TagPaths:
 
 
 def _name(element: Element) -> str:
-    """A tag with its id and classes."""
     attributes = element.attrs
     name = element.tag[:MOST_NAME]
     if "id" in attributes:
@@ -542,12 +536,10 @@ def _name(element: Element) -> str:
 
 
 def _path_words(value: str | list[str] | None) -> list[str]:
-    """The parser splits some attributes into lists."""
     return value.split() if isinstance(value, str) else value or []
 
 
 def _cut_path(path: str) -> str:
-    """At most so many tags and characters, those at the end."""
     if path.count(" ") >= DEEPEST:
         path = path.split(" ", path.count(" ") + 1 - DEEPEST)[-1]
     return path[path.index(" ", len(path) - MOST_PATH - 1) + 1 :] if len(path) > MOST_PATH else path

@@ -1,12 +1,10 @@
-"""Content encodings, undone under a cap: a body of a few kilobytes may claim to be gigabytes of text.
+"""Content decoding with an output limit, and decoding of bytes to text.
 
-Bodies are archived as received and inflated here, so nothing upstream has bounded them. No stage of a stack
-of encodings makes more than `cap` bytes and one block (at most 256 KiB) of output; for the moment in which
-its pieces are joined they are there twice. Servers get encodings wrong in known ways, which are read as
-browsers read them: a body that is not gzip at all under `Content-Encoding: gzip` is taken as it is, `deflate`
-may come without its zlib wrapper, names that mean no encoding (`utf-8`, `none`) count for nothing, and garbage behind
-the end is ignored. What was decoded before a stream
-breaks off is kept.
+Bodies are archived as received and decompressed here, so nothing upstream has bounded them. No stage of a stack of
+encodings produces more than `cap` bytes and one block (at most 256 KiB) of output; joining the pieces takes twice that
+for a moment. Common server mistakes are tolerated as in browsers: a body under `Content-Encoding: gzip` that is not
+gzip is taken as it is, `deflate` may lack its zlib wrapper, unknown names (`utf-8`, `none`) are ignored, and so is
+garbage behind the end. Output before a broken part is kept.
 
 >>> import gzip
 >>> inflate(gzip.compress(b"hello"), "gzip", 1_000)
@@ -33,27 +31,27 @@ from zlib_ng import zlib_ng
 from lycosa import zstd
 from lycosa.core.types import Exchange
 
-zlib: Any = zlib_ng  # it comes with types, but they lack half of what it can do
+zlib: Any = zlib_ng  # the type stubs are incomplete
 
 MAX_STACK = 3  # real servers send one encoding, rarely two
 MAX_MEMBERS = 1_000  # of a gzip body: each costs a decoder
 MAX_BLOCKS = 100_000  # of a zstd body: empty ones cost time
 _FEED = 1 << 16
-_FINE = 1 << 10  # how much is fed at once while looking for the place where a stream breaks
-_BROTLI_STEP = 1 << 15  # brotli's first block of output; it treats a larger limit more loosely
-_ZSTD_BLOCK = 1 << 17  # no block of zstd gives more
-_ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}  # what RFC 8878 asks for
-_GZIP, _ZLIB, _RAW = 31, 15, -15  # the window bits by which zlib tells its formats apart
+_FINE = 1 << 10  # chunk size while looking for the position where a stream breaks
+_BROTLI_STEP = 1 << 15  # brotli's first block of output; larger limits are not kept exactly
+_ZSTD_BLOCK = 1 << 17  # maximum output of a zstd block
+_ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}  # 8 MB, as RFC 8878 recommends
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits select the format
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 class BadEncoding(ValueError):
-    """The encoding is one that can't be undone, or nothing of the body could be decoded with it."""
+    """Raised for an unsupported encoding, or if nothing of the body could be decoded."""
 
 
 def source_of(exchange: Exchange, most: int = 10_000_000) -> str:
-    """The source of a page as text, of no more bytes than that; empty if it can't be read."""
+    """Return the text of an archived page, of at most `most` bytes; empty if it can't be decoded."""
     try:
         body, _ = inflate(exchange.body, exchange.header("content-encoding"), most)
     except BadEncoding:
@@ -62,8 +60,8 @@ def source_of(exchange: Exchange, most: int = 10_000_000) -> str:
 
 
 def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
-    """Return at most `cap` bytes of the decoded body, and whether they are all of it."""
-    if cap <= 0:  # no decoder can do without room for output: give it a byte, and take that away
+    """Return at most `cap` bytes of the decoded body, and True if they are all of it."""
+    if cap <= 0:  # decoders need room for output: decode one byte and drop it
         data, complete = inflate(body, encoding, 1)
         return b"", complete and not data
     if encoding == "gzip" and body:  # nearly every response
@@ -75,9 +73,9 @@ def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:
     complete = True
     for name in reversed(names):
         decode = _DECODERS.get(name)
-        if name in {"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"}:  # known to IANA
+        if name in {"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"}:  # registered with IANA
             raise BadEncoding(f"the content encoding {name!r} is none that can be undone")
-        if body and decode is not None:  # an empty body is what HEAD and 304 send under any encoding
+        if body and decode is not None:  # HEAD and 304 responses have an empty body under any encoding
             body, whole = decode(body, cap)
             complete = complete and whole
     return body[:cap], complete and len(body) <= cap
@@ -90,7 +88,7 @@ def _gzip(body: bytes, cap: int) -> tuple[bytes, bool]:
     if not data and end is None:
         raise BadEncoding("the body starts like gzip, but nothing of it could be decoded")
     if end is None or not body.startswith(_GZIP_MAGIC, end):
-        # Whatever else lies behind the end is garbage, which gzip ignores as well.
+        # Garbage after the end is ignored, as gzip does.
         return data, end is not None
     pieces, size = [data], len(data)
     for _ in range(MAX_MEMBERS - 1):
@@ -103,7 +101,7 @@ def _gzip(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 
 def _deflate(body: bytes, cap: int) -> tuple[bytes, bool]:
-    # The standard says zlib, some servers send what is inside it.
+    # RFC 9110 requires zlib, some servers send raw deflate.
     for wbits in (_ZLIB, _RAW):
         data, end = _member(body, 0, wbits, cap, len(body))
         if data or end is not None:
@@ -112,11 +110,11 @@ def _deflate(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 
 def _member(body: bytes, start: int, wbits: int, room: int, feed: int) -> tuple[bytes, int | None]:
-    """Decode one zlib stream into at most `room` bytes; say where it ends, None if it was not read whole."""
+    """Decode one zlib stream into at most `room` bytes; return its end, or None if it was not read completely."""
     stream = zlib.decompressobj(wbits)
     view = memoryview(body)
     pieces: list[bytes] = []
-    left = room + 1  # one byte more than there is room for tells a full stream from one that goes on
+    left = room + 1  # one byte more than `room` shows if the stream goes on
     end = None
     try:
         for place in range(start, len(body), feed):
@@ -135,7 +133,7 @@ def _member(body: bytes, start: int, wbits: int, room: int, feed: int) -> tuple[
 
 
 def _salvage(view: memoryview, wbits: int, room: int) -> bytes:
-    """Decode a broken zlib stream up to the byte where it breaks; zlib drops the output of that call."""
+    """Decode a broken zlib stream up to the byte where it breaks; zlib drops the output of the failing call."""
     stream = zlib.decompressobj(wbits)
     data = bytearray()
     for start in range(0, len(view), _FINE):
@@ -159,7 +157,7 @@ def _salvage(view: memoryview, wbits: int, room: int) -> bytes:
 def _brotli(body: bytes, cap: int) -> tuple[bytes, bool]:
     data, finished, fed = _feed_brotli(_cut(body, _FEED), cap)
     if finished is None:
-        # It broke, and the decoder dropped the output of that call: find the place, then go up to it.
+        # The decoder dropped the output of the failing call: find the position, then decode up to it.
         data, finished, fed = _feed_brotli(_cut(body, _FINE), cap)
         if finished is None:
             good = fed * _FINE
@@ -173,7 +171,7 @@ def _brotli(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 
 def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | None, int]:
-    """Feed chunks until the stream ends, breaks (None) or is beyond the cap; count those that went in."""
+    """Feed chunks until the stream ends, breaks (None) or exceeds the cap; also return the index of the last chunk."""
     stream = brotli.Decompressor()
     data = bytearray()
     fed = 0
@@ -181,7 +179,7 @@ def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | N
         try:
             piece = stream.process(chunk, output_buffer_limit=_BROTLI_STEP)
             data += piece
-            # It says that it accepts more while output is still waiting: ask until nothing comes.
+            # It accepts input while output is pending: drain it first.
             while piece and len(data) <= cap and not stream.is_finished():
                 piece = stream.process(b"", output_buffer_limit=_BROTLI_STEP)
                 data += piece
@@ -215,9 +213,9 @@ def _zstd(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 
 def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
-    """Cut zstd frames (RFC 8878, section 3.1) into chunks of little output, and tell where frames begin.
+    """Cut zstd frames (RFC 8878, section 3.1) into chunks of bounded output; True marks the first chunk of a frame.
 
-    The decoder takes no limit on its output, but the headers of the blocks say how much each can give.
+    The decoder takes no limit on its output, but the block headers say how much each block can give.
     """
     place = blocks = 0
     while place < len(body):
@@ -238,13 +236,13 @@ def _zstd_chunks(body: bytes) -> Iterator[tuple[bytes, bool]]:
             place += 3 + (1 if kind == 1 else size)
             blocks += 1
             if blocks > MAX_BLOCKS:
-                yield b"", True  # a frame that never ends: the body is not whole
+                yield b"", True  # too many blocks: the body counts as incomplete
                 return
             if output >= _ZSTD_BLOCK or last:
                 yield body[start:place], first
                 start, output, first = place, 0, False
         if last and flags & 4:
-            place += 4  # the checksum, apart from the block: when it is wrong, the data is still there
+            place += 4  # the checksum is a chunk of its own: if it is wrong, the data is kept
         if start < len(body) and start < place:
             yield body[start:place], first
 
@@ -262,32 +260,28 @@ _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
 }
 
 
-# -- text --------------------------------------------------------------------------------------------------
-
-# Bytes to text as browsers do it, for every reader of pages.
+# Bytes to text as in the HTML standard: byte order mark, charset of the Content-Type header, `meta` element or XML
+# declaration, detection. Labels follow the Encoding standard (`latin-1` is windows-1252, `gb2312` is GBK); unknown
+# labels are ignored. Each invalid byte becomes U+FFFD, and the declaration still holds.
 #
-# In this order, after the HTML standard: a byte order mark, the charset of the Content-Type header, what a `meta`
-# element or an XML declaration declares, a look at the bytes. Names mean what the Encoding standard says (`latin-1` is
-# windows-1252, `gb2312` is GBK), and a name that it does not know declares nothing. Bytes that are wrong become U+FFFD,
-# one by one: a declaration holds.
-#
-# One departure: UTF-8 is declared by habit. Where hardly any byte beyond ASCII fits it, the declaration is disproved as
-# a whole, and the bytes decide. Browsers would show nothing but U+FFFD there.
+# One departure: a declared UTF-8 is rejected if hardly any byte beyond ASCII fits it, and the charset is detected.
+# Browsers would show nothing but U+FFFD there.
 
 DEFAULT = "windows-1252"
 
-DISPROVED = 100  # invalid UTF-8 sequences for each valid one: with more of them it is not UTF-8
-HEADS = (1_024, 50_000)  # bytes that are searched for a declaration: browsers do so at once, and in passing
+DISPROVED = 100  # invalid UTF-8 sequences per valid one: with more it is not UTF-8
+# bytes searched for a declaration: browsers read the first 1,024 before parsing and the rest while parsing
+HEADS = (1_024, 50_000)
 
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
-# a meta element that could be read cannot mean these
+# a readable meta element proves that these are wrong
 _INSTEAD = {"UTF-16LE": "UTF-8", "UTF-16BE": "UTF-8", "x-user-defined": DEFAULT}
 
 
 def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
-    """The text of a body. `charset`: the header's, if it names one. `markup`: whether a meta element may declare one.
+    """Decode a body; `charset` comes from the Content-Type header, and with `markup` a meta element may declare one.
 
     >>> decode(b"<meta charset=utf-8><title>Fr\\xc3\\xbchling</title> \\xff and so on")
     '<meta charset=utf-8><title>Frühling</title> � and so on'
@@ -308,7 +302,7 @@ def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
 
 
 def charset_of(parameters: str) -> str:
-    """The charset parameter of a content type, or of its parameters; empty if there is none."""
+    """Return the charset parameter of a content type, or ""."""
     lower = parameters.lower()
     at = lower.find("charset=")
     return parameters[at + 8 :].split(";")[0].strip(" \"'") if at >= 0 else ""
@@ -316,7 +310,7 @@ def charset_of(parameters: str) -> str:
 
 @lru_cache(maxsize=1000)
 def encoding_named(label: str) -> str:
-    """The encoding that a label means by the standard, or by Python's spelling of such a label; empty if it is none.
+    """Return the encoding of a label by the Encoding standard, also in Python's spelling; "" if it is unknown.
 
     >>> encoding_named(" ISO-8859-1 "), encoding_named("latin-1"), encoding_named("GB2312"), encoding_named("utf-7")
     ('windows-1252', 'windows-1252', 'GBK', '')
@@ -344,7 +338,7 @@ def _decoded(body: bytes, name: str) -> str:
 
 
 def _declared(body: bytes) -> str:
-    """The encoding that a meta element declares, not one in a comment or in a script; or else an XML declaration."""
+    """Return the encoding declared by a meta element (not in comments or scripts) or else by an XML declaration."""
     for size in HEADS:
         head = body[:size]
         at = head.lower().find(b"charset")
@@ -357,7 +351,7 @@ def _declared(body: bytes) -> str:
 
 
 def declared_in_xml(body: bytes) -> str:
-    """The encoding that an XML declaration names, as it is written there; empty if it names none."""
+    """Return the encoding of an XML declaration as written, or ""."""
     match = _XML.match(body)
     return match[2].decode("latin-1") if match else ""
 
@@ -381,17 +375,17 @@ def _in_meta(head: bytes) -> str:
 
 
 def _is_utf8(body: bytes, text: str, declared: bool) -> bool:
-    """Whether bytes that are not UTF-8 throughout are meant to be; `text` is what they are as UTF-8."""
+    """Decide if bytes with some invalid sequences are still meant as UTF-8; `text` is their UTF-8 decoding."""
     wrong = text.count("\ufffd") - body.count(b"\xef\xbf\xbd")
     right = len(text) - len(text.encode("ascii", "ignore")) - wrong
     if not declared:
         return right >= wrong or (wrong == 1 and text.endswith("\ufffd"))  # cut in the middle of a character
-    # A few in a long page are accidents, not a charset.
+    # A few in a long page are accidents.
     return right * DISPROVED >= wrong or wrong < 2 or wrong * 5_000 < len(body)
 
 
 def _guess(body: bytes) -> str:
-    """The encoding that bytes look like, which is not UTF-8."""
+    """Detect an encoding other than UTF-8."""
     first = _BEYOND_ASCII.search(body)
     start = max(0, first.start() - 100) if first else 0
     name = encoding_named(detect(body[start : start + 100_000]).encoding or "")

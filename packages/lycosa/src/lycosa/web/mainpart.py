@@ -1,19 +1,19 @@
-"""The main part of a page: what a reader came for, without menus, footers, cookie notes, comments and share bars.
+"""The main part of a page, without menus, footers, cookie notices, comments and share bars.
 
-The parser's tree is marked before it is rendered (`mark`): control characters around what may be furniture or the place
-of the main part. The text is then rendered once, and read as fragments between marks and line breaks (`main_part`):
+The parser's tree is marked before it is rendered (`mark`): control characters around possible boilerplate and around
+candidates for the main part. The text is then rendered once and split at marks and line breaks (`main_part`):
 
-1.  Furniture is what a page names so by tag (nav, footer, aside), role, or class and id (`sidebar`, `share-bar`), and
-    what it hides. What a page only names by a class is none where it holds most of the page's prose.
-2.  The place of the main part is the narrowest element that holds much of the prose: `article`, `main`, what a class or
-    an id calls so, or what the parser finds densest. Where the page has none, or a wide one, the stretch of lines that
-    is richest in prose is cut out of it, if that is nearly all it says. A headline and a lead before it belong to it.
+1.  Boilerplate is recognised by tag (nav, footer, aside), role, class and id (`sidebar`, `share-bar`), or because it is
+    hidden. An element that holds most of the page's prose is never boilerplate, whatever its class.
+2.  The main part is the narrowest element that holds much of the prose: `article`, `main`, an element with such a class
+    or id, or the one that the parser finds densest. Without one, or if it is wide, the stretch of lines richest in
+    prose is cut out, provided that it holds nearly all of the text. A headline and a lead before it are included.
 3.  Within it, lines that are mostly short links are menus.
-4.  A page that would have next to nothing left is a directory, and what was left out last comes back first: menus,
-    comments, furniture by class, all furniture. A page with text never has an empty main part.
+4.  If next to nothing would be left, the page is a directory, and removed parts are restored in this order: menus,
+    comments, boilerplate by class, all boilerplate. The main part of a page with text is never empty.
 
-All of it is linear in the size of the page. That text and links tell the main part is the idea of Kohlschütter et al.
-2010 (Boilerplate Detection using Shallow Text Features); rules and numbers are our own.
+The time is linear in the size of the page. Text and link density are features of Kohlschütter et al. 2010 (Boilerplate
+Detection using Shallow Text Features); rules and numbers are our own.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ UNNAMED = HEADING + IMAGE + DENSEST
 LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
 
 MOST_MARKED = 5_000  # elements
-MOST_MARKS = 5 * MOST_MARKED  # a text with more writes them itself
+MOST_MARKS = 5 * MOST_MARKED  # a text with more contains them itself
 
-MOST_LINES = 20_000  # what follows is taken as it is
+MOST_LINES = 20_000  # later lines are not analysed
 
 LEAD = 600  # characters
 
 DENSE = 0.5  # share of a line's letters within links: more may be a menu
 PROSE = 40  # letters outside links
 
-HALF = 0.5  # share of the prose: what holds more is not furniture, whatever it is called
+HALF = 0.5  # share of the prose: an element that holds more is not boilerplate
 
 NEARLY = 0.85  # share of a place's unlinked text that a stretch of it has to hold
 SOME = 0.3  # share of a page's unlinked text that a place has to hold
@@ -115,16 +115,16 @@ _CHATTER = re.compile(
 
 @dataclass(slots=True)
 class MainPart:
-    """What is left of a page: its blocks, one a line."""
+    """Text, headings and first paragraphs of the main part, one block per line."""
 
     text: str = ""
-    headings: str = ""  # one a line
+    headings: str = ""  # one per line
     lead: str = ""  # the first paragraphs
 
 
 @lru_cache(maxsize=20_000)
 def _named(names: str) -> str:
-    """What an element is by its class and id; empty if these say nothing.
+    """Return the letter of an element by its class and id; "" if they mean nothing.
 
     >>> _named("share-bar") == NAMED, _named("entry-content") == BODY, _named("has-sidebar wide")
     (True, True, '')
@@ -140,10 +140,9 @@ def _named(names: str) -> str:
 
 
 def mark(tree: Tree, size: int) -> bool:
-    """Put marks around what may matter, and make lines of the rows of tables, for `main_part` to read.
+    """Mark elements for `main_part`, and turn table rows into lines; False if there are too many of them.
 
-    The renderer would lay out columns, as wide as the longest cell, and indent what is quoted: more than was written.
-    False if there are too many of them to be made lines.
+    The renderer would pad table columns to the longest cell and indent quotations.
     """
     # The search takes a tenth of a second on bad pages of this size.
     dense = tree.main_content() if size < 500_000 else None
@@ -158,7 +157,7 @@ def mark(tree: Tree, size: int) -> bool:
         attributes = element.attrs
         if attributes and letter != FURNITURE:
             letter = by_attributes(attributes, tag, letter)
-        if letter and tag in _LISTS:  # text within them, but not within an item, is not rendered
+        if letter and tag in _LISTS:  # text directly inside a list, outside its items, is not rendered
             element.insert_before(Text(MARK + letter))
             element.insert_after(Text(MARK + END))
         elif letter:
@@ -172,7 +171,7 @@ def mark(tree: Tree, size: int) -> bool:
 
 
 def _without_tables(tree: Tree) -> bool:
-    """Make a line of each row of a table; False if there are too many."""
+    """Turn each table row into a line; False if there are too many."""
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
     if len(cells) > 20_000:
         return False
@@ -189,7 +188,7 @@ def _without_tables(tree: Tree) -> bool:
 
 
 def _unindent(numbered: Element) -> None:
-    """A numbered list deep within others is not numbered, as that would indent it; and numbers are short."""
+    """Prevent wide indentation: drop the numbers of deeply nested lists and long start numbers."""
     around: Element | None = numbered
     for _ in range(3):
         parent = around.parent if around is not None else None
@@ -229,7 +228,7 @@ def _names(attributes: Mapping[str, str | list[str] | None]) -> str:
 
 
 def unmarked(text: str) -> str:
-    """A rendered text without the marks of this module, as it would be without them.
+    """Return a rendered text without the marks of this module, as if it had been rendered without them.
 
     >>> unmarked(f"Reefs\\n\\n{MARK}N\\n\\nHome\\n\\n{MARK}E\\n\\nCoral {MARK}Nlives{MARK}E.")
     'Reefs\\n\\nHome\\n\\nCoral lives.'
@@ -252,7 +251,7 @@ def unmarked(text: str) -> str:
 
 
 class _Fragments:
-    """A rendered text, cut at marks and line breaks."""
+    """A rendered text, split at marks and line breaks."""
 
     def __init__(self, text: str) -> None:
         self.texts: list[str] = []
@@ -282,7 +281,7 @@ class _Fragments:
         self.heads = self.covered(HEADING)
 
     def _lines(self, piece: str, row: int) -> int:
-        row -= 1  # the first line goes on where the piece before it ended
+        row -= 1  # the first line continues the last line of the previous piece
         for line in piece.split("\n"):
             row += 1
             if not line or line.isspace():
@@ -304,7 +303,7 @@ class _Fragments:
         return row
 
     def covered(self, marks: str, without: Container[int] = ()) -> list[int]:
-        """How many of these marks each fragment is within."""
+        """Return for each fragment how many of these marks enclose it."""
         edges = [0] * (len(self.texts) + 1)
         for number, (letter, start, end) in enumerate(self.ranges):
             if letter in marks and number not in without:
@@ -314,12 +313,12 @@ class _Fragments:
 
 
 def _length(text: str) -> int:
-    """Letters of a text; a character of Chinese says as much as three."""
+    """Length in UTF-8 bytes: a Chinese character counts as three letters."""
     return len(text.encode("utf-8", "replace"))
 
 
 def main_part(text: str) -> MainPart:
-    """The main part of a rendered text with marks.
+    """Return the main part of a rendered text with marks.
 
     >>> text = "<FHome<E\\n\\n<HReefs<E\\n\\nCoral lives in the sea.\\n\\n<F(c)<E".replace("<", MARK)
     >>> main_part(text)
@@ -348,7 +347,8 @@ def _kept(parts: _Fragments) -> list[int]:
     lines = [at for at in shown if not links[at] or not _is_menu(parts, at)]
     if _is_story(parts, plain, lines, shown):
         return lines
-    for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
+    # a directory, a forum, or boilerplate names everywhere
+    for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):
         out = parts.covered(marks, wide)
         lines = [at for at in inside if not out[at]]
         if _is_enough(parts, lines, inside):
@@ -357,17 +357,18 @@ def _kept(parts: _Fragments) -> list[int]:
 
 
 def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list[int]) -> bool:
-    """Whether what is left without menus is something to read, or most of what there is."""
+    """Return True if the lines without menus are prose, or most of the text."""
     named = any(letter not in UNNAMED for letter, _, _ in parts.ranges)
     if not _is_enough(parts, lines, shown):
         return False
     prose = sum(_prose(plain[at]) for at in lines)
-    # Letters of prose: with more, short links are menus. Old pages name nothing; lists are content more often.
+    # Minimum letters of prose for short links to count as menus. Pages without semantic markup are older and often
+    # contain lists.
     return prose > (400 if named else 2_000) or _is_enough(parts, lines, shown, 0.6 if named else NEARLY)
 
 
 def _no_furniture(parts: _Fragments) -> set[int]:
-    """The ranges that a page names so, but which hold most of what it says; and the headers of articles."""
+    """Return the ranges of misnamed boilerplate, which holds most of the text, and the headers of articles."""
     prose, unlinked = _sums([n if n >= PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)
     return {
@@ -387,24 +388,23 @@ def _prose(letters: int) -> int:
 
 
 def _sums(values: Iterable[int]) -> list[int]:
-    """How much there is before each place; of a stretch, the difference of two."""
     return [0, *accumulate(values)]
 
 
 def _is_menu(parts: _Fragments, at: int) -> bool:
-    """Whether a line is made of links of fewer than 5 words each, as menus are."""
+    """Return True if a line consists of links of fewer than 5 words on average, as menus do."""
     links = parts.links[at]
     return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < 5 * links
 
 
 def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = 0.2) -> bool:  # directories keep less
-    """Whether some fragments are more than what is left of a page that is made of what was left out."""
+    """Return True if the kept fragments hold more than this share of the letters, headings excluded."""
     letters, heads = parts.letters, parts.heads
     return sum(letters[at] for at in kept if not heads[at]) > share * sum(letters[at] for at in of)
 
 
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
-    """The fragments of the narrowest place that holds most of the prose."""
+    """Return the fragments of the narrowest place that holds most of the prose."""
     sums, unlinked, sizes = _sums([n if n >= PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
     least = 0.4 * sums[-1]  # of the prose
     places = [
@@ -431,7 +431,7 @@ def _place(parts: _Fragments, plain: list[int]) -> list[int]:
 
 
 def _several(parts: _Fragments, sums: list[int], held: int) -> list[int]:
-    """All that is called the body of something, if that is much more than the one place: the posts of a forum."""
+    """Return all article bodies if they hold much more than the best single place, as in a forum."""
     if held > NEARLY * sums[-1]:
         return []
     bodies = [at for at, flag in enumerate(parts.covered(BODY)) if flag]
@@ -439,7 +439,7 @@ def _several(parts: _Fragments, sums: list[int], held: int) -> list[int]:
 
 
 def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
-    """A lead and a headline before the place belong to it, if no menu is between."""
+    """Return the lead and headline right before the place, if no menu is between."""
     reached = start
     for at in range(start - 1, max(-1, start - 6), -1):  # five lines at most
         if parts.heads[at] or (plain and plain[at] >= PROSE and not parts.links[at]):
@@ -450,7 +450,7 @@ def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
 
 
 def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int]:
-    """Of a place, the stretch of lines that is richest in prose, if that is nearly all of it."""
+    """Return the stretch of lines that is richest in prose if it holds nearly all of the text, else all lines."""
     best = run = 0
     first, last, start = 0, -1, 0
     links, linked = parts.links, parts.linked
@@ -486,7 +486,7 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
             written.append(texts[at])
             titles.append(heads[at])
     lines = list(zip(map(_line, written), titles, strict=True))
-    # Lines that say nothing are left out, unless all do; so are headings with nothing under them at the end.
+    # Drop lines without content, unless all lack it, and headings without text at the end.
     lines = [each for each in lines if len(each[0]) >= PROSE or (each[0] and not _is_chatter(each[0]))] or lines
     while len(lines) > 1 and lines[-1][1]:
         lines.pop()
@@ -501,7 +501,7 @@ def _is_chatter(line: str) -> bool:
 
 
 def _lead(lines: list[str]) -> list[str]:
-    """From the first line of prose on, as many as make a lead; of a page without prose its first lines."""
+    """Return lines from the first line of prose up to LEAD characters; without prose the first three lines."""
     lead: list[str] = []
     size = 0
     for line in lines:

@@ -1,16 +1,16 @@
-"""What owners of pages don't want done with them: opt-outs, as they are told today.
+"""Opt-outs: uses of a page that its owner forbids.
 
-| told in | form | read |
+| declared in | form | rule |
 |---|---|---|
-| robots.txt | `Content-Signal: search=yes, ai-train=no` | in the group that is for us |
-| robots.txt, header | `Content-Usage: train-ai=n`; in robots.txt a path may stand before it | the longest counts |
-| header, meta | `tdm-reservation: 1` (TDMRep) | the page's own word counts before the file's |
-| `/.well-known/tdmrep.json` | a list of `location` and `tdm-reservation` | the first location that fits |
-| meta robots, `X-Robots-Tag` | `noai`, `noimageai` | those that are for us |
-| `/ai.txt` | as robots.txt | the group that is for us |
+| robots.txt | `Content-Signal: search=yes, ai-train=no` | in the group of our agent |
+| robots.txt, header | `Content-Usage: train-ai=n`; in robots.txt optionally after a path | the longest path counts |
+| header, meta | `tdm-reservation: 1` (TDMRep) | overrides the site's file |
+| `/.well-known/tdmrep.json` | a list of `location` and `tdm-reservation` | the first matching location |
+| meta robots, `X-Robots-Tag` | `noai`, `noimageai` | those for our agent |
+| `/ai.txt` | as robots.txt | the group of our agent |
 
-An opt-out is a use that is not wanted, and where that is said: `ai-train:robots.txt`. `training` are those that speak
-of training models, or of all mining; `all` are all of them.
+An opt-out is written as use and source: `ai-train:robots.txt`. `training` respects those on training models or all text
+and data mining; `all` respects every opt-out.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ FILES = (TDMREP, AI_TXT)
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 MOST_BYTES = 500_000
-MOST = 1_000  # rules of a file
+MOST = 1_000  # rules per file
 _PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCII)
 _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
 
 def refused_uses(pairs: str) -> set[str]:
-    """The uses that are refused in a list of them, in either of the forms.
+    """Return the refused uses of a list in either syntax.
 
     >>> sorted(refused_uses("search=yes, ai-train=no")), sorted(refused_uses("train-ai=n;exceptions=(x), ai=y"))
     (['ai-train'], ['train-ai'])
@@ -50,11 +50,11 @@ def refused_uses(pairs: str) -> set[str]:
 
 
 class RobotsSignals:
-    """The lines of a robots.txt that speak of use, for one agent."""
+    """Content-Signal and Content-Usage lines of a robots.txt for one agent."""
 
     def __init__(self, body: bytes = b"", agent: str = "") -> None:
         self.signals: set[str] = set()  # refused for the whole site
-        self.usages: list[tuple[str, set[str]]] = []  # path, and what is refused there
+        self.usages: list[tuple[str, set[str]]] = []  # path and the uses refused there
         own, others = _groups(body, product(agent))
         for key, value in own if own is not None else others:
             if key == "content-signal":
@@ -65,7 +65,7 @@ class RobotsSignals:
         self._fits = [RobotsRules([(False, path)]) for path, _ in self.usages]
 
     def told(self, url: str) -> list[str]:
-        """The opt-outs that hold for an address: of several paths the longest counts."""
+        """Return the opt-outs of a URL; of several matching paths the longest counts."""
         fitting = [usage for usage, rule in zip(self.usages, self._fits, strict=True) if not rule.allowed(url)]
         longest = max((len(path) for path, _ in fitting), default=0)
         uses = self.signals.union(*(uses for path, uses in fitting if len(path) == longest))
@@ -84,10 +84,12 @@ class RobotsSignals:
 
 
 def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list[tuple[str, str]]]:
-    """The lines on use in the groups of an agent, None if it has none, and in those for everybody."""
+    """Return the Content-Signal and Content-Usage lines of the agent's groups (None if it has none) and of the `*`
+    groups.
+    """
     own: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
-    named, current, open_list = False, [own, others], False  # before any group: for everybody
+    named, current, open_list = False, [own, others], False  # lines before any group apply to every agent
     for line in body[:MOST_BYTES].decode("utf-8-sig", "replace").splitlines():
         key, colon, value = line.partition("#")[0].partition(":")
         key, value = key.strip().lower(), value.strip()
@@ -111,7 +113,7 @@ def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list
 
 
 class TdmRep:
-    """A site's `tdmrep.json`: where text and data mining is reserved."""
+    """A site's `tdmrep.json`: URLs for which text and data mining is reserved."""
 
     def __init__(self, body: bytes) -> None:
         self.rules: list[tuple[RobotsRules, bool]] = []
@@ -121,7 +123,8 @@ class TdmRep:
             return
         for rule in told[:MOST] if isinstance(told, list) else ():
             if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-                location = rule["location"].encode("utf-8", "replace").decode()  # JSON can tell what is no text
+                # JSON strings may contain lone surrogates
+                location = rule["location"].encode("utf-8", "replace").decode()
                 pattern = location if location.startswith(("/", "*")) else f"/{location}"
                 self.rules.append((RobotsRules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))
 
@@ -133,13 +136,13 @@ class TdmRep:
 
 
 class AiTxt:
-    """A site's `ai.txt`, which has the form of robots.txt."""
+    """A site's `ai.txt`, in the format of robots.txt."""
 
     def __init__(self, body: bytes, agent: str) -> None:
         text = body[:MOST_BYTES]
-        if b"<html" in text[:2_000].lower():  # a page that says "not found", with 200
+        if b"<html" in text[:2_000].lower():  # a "not found" page with status 200
             text = b""
-        # Patterns of file types (`Disallow: *.txt`) are as those of robots.txt; without an agent they are for all.
+        # Without a User-agent line, the rules apply to all agents.
         if b"user-agent" not in text.lower():
             text = b"User-agent: *\n" + text
         self.rules = RobotsRules.parse(text, agent)
@@ -149,7 +152,7 @@ class AiTxt:
 
 
 def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
-    """The opt-outs of an address that are known before it is fetched."""
+    """Return the opt-outs of a URL that are known before it is fetched."""
     told = robots.told(url) if robots is not None else []
     if tdmrep is not None and tdmrep.reserves(url):
         told.append(f"tdm:{TDMREP}")
@@ -159,9 +162,9 @@ def site_opt_outs(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None,
 
 
 def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
-    """All opt-outs of a page that has come: those known before, and those of its header and its meta elements.
+    """Return all opt-outs of a fetched page: those known before, and those of its headers and meta elements.
 
-    What a page says itself of text and data mining counts, not the file of its site.
+    The page's own tdm-reservation overrides the file of its site.
     """
     told = dict.fromkeys(known)
     tdm = {"header": fields.get("tdm-reservation", "").strip()}
@@ -176,7 +179,7 @@ def page_opt_outs(fields: Mapping[str, str], directives: Collection[str], known:
 
 
 def respected(told: Iterable[str], respect: str) -> list[str]:
-    """Those that are respected.
+    """Filter opt-outs by the `respect` option.
 
     >>> respected(["ai-train:robots.txt", "search:robots.txt"], "training")
     ['ai-train:robots.txt']
@@ -186,11 +189,8 @@ def respected(told: Iterable[str], respect: str) -> list[str]:
     return [one for one in told if one.partition(":")[0] in TRAINING] if respect == "training" else []
 
 
-# -- X-Robots-Tag: what it says of a page, and to whom ---------------------------------------------------------------
-
-
 def parse_x_robots_tag(value: str, agent: str) -> frozenset[str]:
-    """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
+    """Return the directives of X-Robots-Tag that apply to us: those for all agents and those for our name."""
     directives: set[str] = set()
     for line in value.lower().split("\n"):
         directives |= _line_directives(line, agent.lower())
@@ -198,7 +198,7 @@ def parse_x_robots_tag(value: str, agent: str) -> frozenset[str]:
 
 
 def _line_directives(line: str, agent: str) -> set[str]:
-    """Those of one header line; an agent's name stands before the directives that are for it alone."""
+    """Return the directives of one header line; an agent's name applies to the directives after it."""
     directives: set[str] = set()
     applies = True
     for part in line.split(","):
@@ -213,22 +213,19 @@ def _line_directives(line: str, agent: str) -> set[str]:
     return directives
 
 
-# -- what a site has said ----------------------------------------------------------------------------------
-
-
 class Policies:
-    """The files of each origin that speak of the use of pages, and which opt-outs are heeded."""
+    """The opt-out files of each origin, and the opt-outs to respect."""
 
     def __init__(self, respect: str, agent: str) -> None:
-        self.respect = respect  # "training", "all" or "": none
+        self.respect = respect  # "training", "all" or "" (ignore opt-outs)
         self.agent = agent
-        self._files: dict[str, dict[str, bytes]] = {}  # of each origin, by path
-        self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
+        self._files: dict[str, dict[str, bytes]] = {}  # origin -> path -> content
+        self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # origin -> parsed files
 
     def prerequisite(
         self, node: str, rules: RobotsRules, signals: RobotsSignals | None
     ) -> Task | tuple[Outcome, str] | None:
-        """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
+        """Return the policy file to fetch first, or the outcome if the node is opted out; None to go on."""
         if not self.respect:
             return None
         base = origin(node)
@@ -247,7 +244,7 @@ class Policies:
         signals: RobotsSignals | None,
         page: Page,
     ) -> bool:
-        """Note the opt-outs of a page; whether it has to be left out for one of them."""
+        """Record the opt-outs of a page; return True if it must be dropped."""
         told = page_opt_outs(fields, directives, self._told(node, signals))
         if not told:
             return False
@@ -258,7 +255,7 @@ class Policies:
         return bool(left_out)
 
     def _told(self, node: str, signals: RobotsSignals | None) -> list[str]:
-        """The opt-outs of a node that are known before it is fetched."""
+        """Return the opt-outs of a node that are known before it is fetched."""
         base = origin(node)
         files = self._files.get(base)
         tdmrep, ai_txt = None, None
@@ -270,7 +267,7 @@ class Policies:
         return site_opt_outs(node, signals, tdmrep, ai_txt)
 
     def learn(self, visit: Visit) -> None:
-        """See one of these files; one that did not come is none."""
+        """Store a fetched policy file; a failed request counts as an empty file."""
         base = origin(visit.origin)
         self._files.setdefault(base, {})[visit.node[len(origin(visit.node)) :]] = visit.data.get("body", b"")
         self._read.pop(base, None)

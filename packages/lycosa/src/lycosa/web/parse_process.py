@@ -1,11 +1,11 @@
-"""Where pages are read: here, or in a process that can be ended.
+"""Parsing of bodies, in this process or in a worker.
 
-Reading is a pure function, so where it happens changes nothing. An ordinary page is read here, at once. One that is
-large, in which a crawl has died before, or that is a document (`documents/`), is read in one of a few processes with
-limits of time and memory (see `apart.py`): what exceeds them, or crashes, is `Unreadable`, which is an outcome of that
-page and nothing else. Documents are never read here, whatever happens: their readers are native code.
+Parsing is a pure function, so the choice changes no result. Ordinary pages are parsed here at once. Large pages, pages
+during which a crawl has crashed, and documents (`documents/`) are parsed by workers with limits of CPU time and memory
+(see `apart.py`); exceeding them, or a crash, raises `Unreadable`, which becomes the outcome of that page. Documents are
+never parsed here, because their parsers are native code.
 
-A crawl may also have all its pages read in such processes (`--readers`), to use more than one core.
+With `--readers` a crawl parses all pages in workers, to use more than one core.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from lycosa.web.html import ParsedPage
 
 LARGE = 500_000  # bytes: the worst body of this size takes a third of a second
 SECONDS = 10  # CPU time for one page or source
-LONGEST = 60.0  # seconds to wait for an answer, however busy the machine is
+LONGEST = 60.0  # seconds to wait for an answer, also on a busy machine
 
 PROGRAM = ("-m", "lycosa.web.apart")
 
 
 class Unreadable(Exception):
-    """A body can't be read within the limits; says why."""
+    """Raised if a body can't be parsed within the limits; says why."""
 
 
 class _Died(Unreadable):
-    """The process that read it is gone, which need not be its fault."""
+    """The worker died, which need not be the page's fault."""
 
 
 class _Process:
-    """One that reads."""
+    """A worker process and its pipes."""
 
     def __init__(self, memory: int) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
@@ -55,7 +55,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            process_group=0,  # Ctrl-C is for us: it goes when we do
+            process_group=0,  # Ctrl-C must not reach the worker; it exits with its parent
             env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
 
@@ -76,7 +76,7 @@ class _Process:
         return message
 
     def death(self) -> Unreadable:
-        self.child.kill()  # in case it is not dead yet; what it died of stays what it was
+        self.child.kill()  # in case it is still alive; an earlier exit code stays
         code = -self.child.wait()
         if code == signal.SIGXCPU:
             return Unreadable(f"reading it took more than {SECONDS} s of CPU time")
@@ -89,12 +89,12 @@ class _Process:
             if pipe is not None:
                 try:
                     pipe.close()
-                except OSError:  # what it never read
+                except OSError:  # unread input
                     continue
 
 
 class Readers:
-    """A few processes, started when they are first needed, and kept."""
+    """A pool of worker processes, started on demand and reused."""
 
     def __init__(self, most: int = 2, memory: int = 500_000_000) -> None:  # bytes
         self.memory = memory
@@ -106,9 +106,9 @@ class Readers:
         self._threads = ThreadPoolExecutor(most, "reader")
 
     def run(self, job: str, *given: Any, again: bool = False) -> Any:
-        """Have a job done in another process; any thread may call this. OSError if none can be started.
+        """Run a job in a worker; thread-safe. Raises OSError if no worker can be started.
 
-        With `again`, a job whose process dies is done once more by another one.
+        With `again`, a job whose worker dies is retried once in another one.
         """
         try:
             message = self._ask(job, given)
@@ -121,7 +121,7 @@ class Readers:
         return JOBS[job].unpacked(message["result"])
 
     async def while_waiting(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Call something that runs jobs while the event loop goes on."""
+        """Call a function that runs jobs without blocking the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *given))
 
     def _ask(self, job: str, given: tuple[Any, ...]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Readers:
             process, keep = self._free(), False
             try:
                 message = process.ask(job, given)
-                if "memory" in message:  # who knows what else it lacks
+                if "memory" in message:  # its state is unknown after a MemoryError
                     raise Unreadable(f"reading it takes more than {self.memory // 1_000_000} MB")
                 keep = True
             finally:
@@ -142,7 +142,7 @@ class Readers:
         return message
 
     def _free(self) -> _Process:
-        """One that has nothing to do. What died meanwhile did not die of a page."""
+        """Return an idle worker or start one; workers that died while idle are replaced."""
         with self._lock:
             if self._closed:
                 raise OSError(errno.ESHUTDOWN, "the readers were closed")
@@ -157,13 +157,13 @@ class Readers:
             return process
 
     def close(self) -> None:
-        """End all processes, and refuse further jobs."""
+        """Stop all workers and refuse further jobs."""
         with self._lock:
             self._closed = True
             for process in self._idle:
                 process.end()
             self._idle.clear()
-            for process in self._busy:  # its thread hears of it, and ends it
+            for process in self._busy:  # its thread notices and ends it
                 process.child.kill()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -173,7 +173,7 @@ atexit.register(READERS.close)
 
 
 def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apart: bool = False) -> ParsedPage:
-    """Read a body by its content type, in another process if it is large or a document, or `apart` is wanted.
+    """Parse a body by its content type; in a worker if it is large or a document, or if `apart` is set.
 
     >>> read_page(b"<title>Reefs</title>", "http://a.test/", "text/html").title
     'Reefs'
@@ -186,7 +186,7 @@ def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apar
 
 
 def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False) -> ParsedPage:
-    """The same of a body that was read before; nothing if it can't be, as when it is read on a smaller machine."""
+    """Parse a stored body again; an empty page if that fails, as on a smaller machine."""
     try:
         return read_page(body, url, content_type, apart=apart)
     except Unreadable:
@@ -194,14 +194,14 @@ def read_again(body: bytes, url: str, content_type: str, *, apart: bool = False)
 
 
 async def read_elsewhere(job: str, *given: Any, apart: bool = False) -> Any:
-    """Have a job done in another process while the loop goes on. `apart`: in no case here."""
+    """Run a job in a worker without blocking the event loop; with `apart`, never fall back to this process."""
     return await READERS.while_waiting(_elsewhere, job, apart, *given)
 
 
 def _elsewhere(job: str, apart: bool, *given: Any) -> Any:
     try:
         return READERS.run(job, *given)
-    except OSError as error:  # no process to be had: what is only large can be read here as well
+    except OSError as error:  # no worker can be started: a body that is only large can be parsed here
         if apart:
             raise Unreadable(f"no process can be started to read it: {error.strerror}") from error
         return JOBS[job].read(*given)

@@ -1,9 +1,9 @@
-"""When a host may be asked again. One request at a time and a pause after it; longer if the host asks, or is slow.
+"""Politeness: when each host may be asked next.
 
-Per host (a name with its port): `delay` seconds from the end of one answer to the next request, or from request to
-request where several at once are allowed. The pause grows to twice the host's own answering time, and to its
-Crawl-delay. Per address, apart from that, a smaller pause of its own, since many hosts share one; not applied inside a
-network that the user has allowed by name. Where several crawls share the addresses, turns are had by leases.
+A host (name and port) gets one request at a time, and `delay` seconds of rest from the end of an answer to the next
+request; with several requests at once the delay runs from request to request. The delay grows to twice the host's own
+response time, and to its Crawl-delay. Each IP address has a smaller delay of its own, since many hosts share one; it
+does not apply inside networks that the user has allowed. Crawls in several processes share addresses by leases.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Protocol
 from lycosa.core.protocols import NEVER, Clock
 
 SLOWNESS = 2.0  # a host rests this many times as long as its answer took
-MAX_SLOW_PAUSE = 60.0  # seconds, for slowness; a Crawl-delay may be longer
-RECHECK_SECONDS = 0.02  # seconds until a host is looked at again whose request is still on its way out
+MAX_SLOW_PAUSE = 60.0  # seconds, for slow hosts; a Crawl-delay may be longer
+RECHECK_SECONDS = 0.02  # seconds until a host is checked again while its request is being sent
 
 
 @dataclass(slots=True)
 class HostState:
-    """What is known of a host."""
+    """Timing state of a host."""
 
     in_flight: int = 0
     sending: str = ""
@@ -33,24 +33,25 @@ class HostState:
     why_held: str = ""
     latency: float = 0.0
     crawl_delay: float = 0.0
-    delay: float = 0.0  # the largest that any crawl wants, see `SharedPoliteness`
+    delay: float = 0.0  # the largest of all crawls, see `SharedPoliteness`
 
 
 class AddressLeases(Protocol):
-    """Who gives out the turns of addresses that others ask as well."""
+    """Turns at addresses that several processes use."""
 
     def ready(self, address: str, at: float) -> float:
-        """When a request could be begun, not before `at`; it may have to wait for its turn then."""
+        """Return when a request could start, not before `at`; it may still have to wait for its turn."""
         ...
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
-        """When a request may be sent, not before `at`; until when it may be late; how long the address rests then. What
-        may not be late at all is no turn: the moment is one to look again."""
+        """Return when a request may be sent (not before `at`), its latest start, and how long the address rests then. A
+        latest start before the first means no turn yet: ask again at that time.
+        """
         ...
 
 
 class Politeness:
-    """Keeps the pauses of all hosts and addresses."""
+    """Delays of all hosts and addresses for one crawl."""
 
     def __init__(
         self,
@@ -65,15 +66,15 @@ class Politeness:
         self.delay = delay
         self.at_once = at_once
         self.address_delay = min(address_delay, delay)
-        self.free = free  # whether the user allowed the network of an address
+        self.free = free  # True for addresses in networks that the user allowed
         self.resumed_at = 0.0  # requests in flight before a resume are unknown: every host rests once from here
         self._hosts: dict[str, HostState] = {}
         self._addresses: dict[str, float] = {}
         self._turns: dict[str, tuple[float, float]] = {}
-        self.leases: AddressLeases | None = None  # turns of addresses that other processes ask, too
+        self.leases: AddressLeases | None = None  # turns at addresses that other processes use, too
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
-        """When the host may be asked next, and what it waits for."""
+        """Return when the host may be asked next, and why it must wait."""
         state = self._hosts.get(host)
         until, why = 0.0, ""
         if self.resumed_at:
@@ -81,7 +82,7 @@ class Politeness:
         if state is not None:
             if state.in_flight >= self.at_once:
                 return NEVER, "answering"
-            if state.sending:  # several at once, and the last one is not on the wire yet: look again soon
+            if state.sending:  # the last request is not sent yet: check again soon
                 return max(until, self.clock() + RECHECK_SECONDS), "sending"
             if state.ready_at > until:
                 until, why = state.ready_at, state.why
@@ -98,7 +99,7 @@ class Politeness:
         return self.leases.ready(address, at)
 
     def begin(self, host: str, request: str = "", address: str = "") -> None:
-        """A request (by any name of its own) is about to be sent, to this address if that is known already."""
+        """Register a request that is about to be sent, with its address if that is known already."""
         if address and self.address_delay and not self.free(address):
             self._turns[request] = self._turn(address, request)
         state = self._host(host)
@@ -107,24 +108,24 @@ class Politeness:
             state.sending = request or " "
 
     def sent(self, host: str) -> None:
-        """The request is on the wire: where several at once are allowed, the pause counts from here."""
+        """Note that the request was sent: with several at once, the delay counts from here."""
         state = self._host(host)
         state.sending = ""
         state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
-        """The answer is complete (or will not come); it took so long."""
+        """Note that the answer is complete or has failed, and how many seconds it took."""
         state = self._host(host)
         state.in_flight -= 1
         self._turns.pop(request, None)  # it may have failed before its turn came
-        if state.sending == (request or " "):  # it never got that far
+        if state.sending == (request or " "):  # the request was never sent
             self.sent(host)
         state.latency = seconds if not state.latency else 0.7 * state.latency + 0.3 * seconds
         if self.at_once == 1:
             state.ready_at, state.why = self.clock() + self._pause(state), self._reason(state)
 
     async def enter(self, address: str, request: str = "") -> None:
-        """Wait for the address's turn. Ready hosts have hardly ever to wait here: `ready` has looked already."""
+        """Wait for the address's turn. Ready hosts hardly ever wait here, since `ready` has checked the address."""
         if not self.address_delay or self.free(address):
             return
         taken = self._turns.pop(request) if request in self._turns else None
@@ -137,11 +138,11 @@ class Politeness:
             turn, latest = self._turn(address, request)
 
     def _turn(self, address: str, name: str) -> tuple[float, float]:
-        """The next free moment of an address, taken, and until when it is good; or a moment to look again."""
+        """Reserve the next free moment of an address and return it with its latest start; or a time to try again."""
         now = self.clock()
         if len(self._addresses) > 100_000:
             for other in [other for other, at in self._addresses.items() if at <= now]:
-                del self._addresses[other]  # others may look at the same ones
+                del self._addresses[other]  # views share this dictionary
         turn, latest, pause = max(now, self._addresses.get(address, 0.0)), NEVER, self.address_delay
         if self.leases is not None:
             turn, latest, pause = self.leases.turn(address, turn, name)
@@ -150,29 +151,29 @@ class Politeness:
         return turn, latest
 
     def hold(self, host: str, until: float, why: str) -> None:
-        """The host wants to be left alone (Retry-After), or should be (it does not answer)."""
+        """Hold the host until then: it asked for it (Retry-After), or it does not answer."""
         state = self._host(host)
         if until > state.held:
             state.held, state.why_held = until, why
 
     def obey(self, host: str, crawl_delay: float) -> None:
-        """The host's robots.txt names a Crawl-delay: the larger of ours and theirs counts."""
+        """Apply the Crawl-delay of a host's robots.txt; the larger of ours and theirs counts."""
         state = self._host(host)
         if crawl_delay <= state.crawl_delay:
             return
         state.crawl_delay = crawl_delay
-        if state.ready_at:  # its robots.txt was only just received
+        if state.ready_at:  # its robots.txt was just received
             state.ready_at = max(state.ready_at, self.clock() + self._pause(state))
 
     def heard(self, robots: str) -> tuple[bytes, float] | None:
-        """What another crawl was told by this robots.txt, and when; None: ask it."""
+        """Return a robots.txt that another crawl has fetched, and when; None: fetch it."""
         return None
 
     def pass_on(self, robots: str, body: bytes, at: float) -> None:
-        """The rules were read: whoever else wants them need not ask."""
+        """Share a robots.txt with other crawls."""
 
     def close(self) -> None:
-        """The crawl is over."""
+        """Release the hosts of this crawl."""
 
     def _host(self, host: str) -> HostState:
         state = self._hosts.get(host)
@@ -192,20 +193,18 @@ class Politeness:
         return "delay"
 
 
-# -- several crawls ----------------------------------------------------------------------------------------
+# Several crawls in one process share their knowledge of hosts and addresses; each has a `PolitenessView`, used like a
+# `Politeness` of its own. The largest delay of a host counts, one request at a time is sent to it, and everything
+# learned of it (robots.txt, Crawl-delay, Retry-After, timeouts) holds for all crawls. Crawls that want the same host
+# take turns (`TurnQueues`): the one served longest ago comes first, and a turn that is not used soon expires.
 
-# Each crawl has a `PolitenessView`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses,
-# they know together. Of a host's delays the largest counts, one request at a time is sent to it, and what one crawl
-# learned (robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns
-# (`TurnQueues`): who was served longest ago comes first, and nobody waits long for someone who does not come.
-
-MOST_HOSTS = 50_000  # beyond, those that no crawl uses are forgotten when a crawl ends
-MOST_RULES = 2_000  # robots.txt files that are kept, the newest
+MOST_HOSTS = 50_000  # above this, hosts that no crawl uses are dropped when a crawl ends
+MOST_RULES = 2_000  # robots.txt files kept, newest last
 TURN_GRACE = 0.25  # seconds that a turn is kept
 
 
 class SharedPoliteness:
-    """What is known of hosts and addresses, for all crawls of a process."""
+    """Timing state of hosts and addresses, shared by all crawls of a process."""
 
     def __init__(self, clock: Clock, *, began: float = 0.0, most: int = 0) -> None:
         self.clock = clock
@@ -213,7 +212,7 @@ class SharedPoliteness:
         self.most = most  # requests in flight over all crawls, in equal shares; 0: no limit
         self.hosts: dict[str, HostState] = {}
         self.addresses: dict[str, float] = {}
-        self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and when they came, for all crawls
+        self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and their time of arrival
         self.turns = TurnQueues()
         self.views: set[PolitenessView] = set()
 
@@ -231,11 +230,11 @@ class SharedPoliteness:
 
     @property
     def in_flight(self) -> int:
-        """Requests that wait for an answer now."""
+        """Number of requests waiting for an answer."""
         return sum(len(view.flying) for view in self.views)
 
     def share(self) -> float:
-        """How many requests one crawl may have in flight."""
+        """Return how many requests one crawl may have in flight."""
         return max(1, self.most // max(1, len(self.views))) if self.most else NEVER
 
     def leave(self, view: PolitenessView) -> None:
@@ -249,7 +248,7 @@ class SharedPoliteness:
 
 
 class PolitenessView(Politeness):
-    """The politeness of one crawl among several. Where it is the only one, it does what `Politeness` does."""
+    """The politeness of one crawl among several; a single view behaves like `Politeness`."""
 
     def __init__(
         self,
@@ -267,7 +266,7 @@ class PolitenessView(Politeness):
 
     @property
     def resumed_at(self) -> float:
-        """Hosts rest when the process has begun, not when one of its crawls is opened: from then on all is known."""
+        """Start of the process, not of the crawl: requests since then are known."""
         return self.authority.began
 
     @resumed_at.setter
@@ -275,13 +274,13 @@ class PolitenessView(Politeness):
         pass
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
-        """When this crawl may ask the host next, and what it waits for."""
+        """Return when this crawl may ask the host next, and why it must wait."""
         now, turns = self.clock(), self.authority.turns
         if any(name == host for name, _ in self.flying):
-            return NEVER, "answering"  # the crawl looks again when its own answer has come
+            return NEVER, "answering"  # the crawl checks again after its own answer
         state = self._host(host)
         state.delay = max(state.delay, self.delay)
-        if state.in_flight:  # at the earliest, the answer is complete now
+        if state.in_flight:  # the other answer could be complete now at the earliest
             until, why = now + max(RECHECK_SECONDS, self._pause(state)), "answering another crawl"
         else:
             until, why = super().ready(host, address)
@@ -296,24 +295,24 @@ class PolitenessView(Politeness):
         return until, why
 
     def begin(self, host: str, request: str = "", address: str = "") -> None:
-        """A request is about to be sent: the host is this crawl's until its end."""
+        """Register a request; the host belongs to this crawl until `end`."""
         super().begin(host, request, address)
         self.flying[host, request] = self.clock()
         self.authority.turns.served(host, self)
 
     def end(self, host: str, seconds: float, request: str = "") -> None:
-        """The answer is complete. One that is told after the crawl was closed has been counted then."""
+        """Note that the answer is complete; after `close` this does nothing."""
         if self.flying.pop((host, request), None) is not None:
             super().end(host, seconds, request)
 
     def heard(self, robots: str) -> tuple[bytes, float] | None:
-        """What any crawl was told by this robots.txt not long ago."""
+        """Return a robots.txt that any crawl has fetched in the last hour."""
         rules = self.authority.rules.get(robots)
-        # An hour: less than the day that a crawl keeps its own.
+        # An hour, well below the day for which a crawl keeps its own.
         return rules if rules is not None and self.clock() < rules[1] + 3600.0 else None
 
     def pass_on(self, robots: str, body: bytes, at: float) -> None:
-        """Keep it for the other crawls, in place of the oldest if there are many."""
+        """Keep a robots.txt of at most 50 kB for the other crawls, dropping the oldest above MOST_RULES."""
         rules = self.authority.rules
         rules.pop(robots, None)
         if len(body) <= 50_000:
@@ -322,7 +321,7 @@ class PolitenessView(Politeness):
             del rules[next(iter(rules))]
 
     def close(self) -> None:
-        """The crawl is over: its requests will not be answered any more, its turns are others'."""
+        """End all requests of this crawl, and release its turns."""
         for (host, request), since in list(self.flying.items()):
             self.end(host, self.clock() - since, request)
         self.authority.leave(self)
@@ -330,14 +329,14 @@ class PolitenessView(Politeness):
 
 @dataclass(slots=True)
 class _Waiter:
-    """Someone's place in a line."""
+    """A place in a queue."""
 
     served: int  # the lowest is next
-    due: float | None = None  # when they could have come, or will be able to; None: not waiting
+    due: float | None = None  # when it could, or will be able to, use a turn; None: not waiting
 
 
 class TurnQueues:
-    """Lines by name, each with those who were ever in it.
+    """Queues by name; the client served longest ago comes first.
 
     >>> turns = TurnQueues()
     >>> turns.served("mill", "Ann")
@@ -357,7 +356,7 @@ class TurnQueues:
         self._place(name, who).due = until
 
     def may(self, name: str, who: Hashable, now: float) -> bool:
-        """Whether it is their turn, the thing being free. Whoever let a turn pass goes to the end of the line."""
+        """Return True if it is their turn. A client that misses its turn goes to the end of the queue."""
         own = self._place(name, who)
         for other, place in self._lines[name].items():
             if other is who or place.due is None or place.served > own.served:
@@ -381,8 +380,8 @@ class TurnQueues:
             del self._lines[name]
 
     def _place(self, name: str, who: Hashable) -> _Waiter:
-        """Their place; newcomers, one after the other, come before those who were served already."""
+        """Return their place; newcomers come before all clients that were served, in order of arrival."""
         line = self._lines.setdefault(name, {})
         if who not in line:
-            line[who] = _Waiter(next(self._numbers) - 2**62)  # before all who were served
+            line[who] = _Waiter(next(self._numbers) - 2**62)  # before all that were served
         return line[who]

@@ -1,19 +1,19 @@
-"""Robots rules after RFC 9309: what a site lets this crawler fetch.
+"""Robots rules after RFC 9309: the URLs of a site that this crawler may fetch.
 
-The parser and matcher are our own and not protego's, whose answers differ from the standard where it matters
-here: it finds an agent's group by substring, so that a group for `Lycos` would bind `Lycosa`, and it decodes
-reserved characters, so that `/*%26` forbids every URL with `&`. A check also costs well under half as much.
+The parser and matcher are our own and not protego's, whose answers differ from the standard where it matters here: it
+finds an agent's group by substring, so that a group for `Lycos` would bind `Lycosa`, and it decodes reserved
+characters, so that `/*%26` forbids every URL with `&`. A check also takes less than half as long.
 
-Each rule has a score, twice its length plus one if it allows; the matching rule of the highest score decides,
-which is the standard's "most octets" with `allow` winning ties. Rules without wildcards are found by looking
-up the path's prefixes, rules with wildcards part by part with `str.find`, leftmost first and never back.
-Where the standard is silent or lenient:
+Each rule has a precedence, twice its length plus one if it allows; the matching rule of the highest precedence decides,
+which is the standard's "most octets" with `allow` winning ties. Rules without wildcards are found by looking up the
+path's prefixes, rules with wildcards part by part with `str.find`, leftmost first, without backtracking. Where the
+standard is silent or lenient:
 
-- Paths and patterns meet in one normal form: `%61` is `a`, hex digits are upper case, and what a URL cannot
-  carry as it is (spaces, letters beyond ASCII, invalid bytes, also `*`, `$` and `'`) is percent-encoded. In a
+- Paths and patterns are compared in one normal form: `%61` is `a`, hex digits are upper case, and characters that a URL
+  cannot contain (spaces, letters beyond ASCII, invalid bytes, also `*`, `$` and `'`) are percent-encoded. In a
   query `%2F` and `%3A` equal `/` and `:` as in the standard's table; in a path they do not.
-- A pattern that starts with neither `/` nor `*` is no rule, and neither is an empty one.
-- Misspelled keys (`dissallow`, `useragent`) and a missing colon count, since the author's wish is plain.
+- Empty patterns, and patterns that start with neither `/` nor `*`, are ignored.
+- Misspelled keys (`dissallow`, `useragent`) and a missing colon are accepted, since the intent is clear.
 - Only `allow` and `disallow` end a list of user-agent lines: the standard lets no other record interfere. So
   `User-agent: *`, `Crawl-delay: 9`, `User-agent: x`, `Disallow: /` forbids everything to everyone, whatever
   its author meant. The delay itself holds for the agents named so far.
@@ -28,9 +28,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-MAX_BYTES = 500 * 1024  # the least that the standard asks for
-# Rules with wildcards that are matched in full; the most in 2,115 real files is 506. Of further ones a `disallow` is
-# cut at its first wildcard and an `allow` dropped: this bounds the cost and never allows more than was written.
+MAX_BYTES = 500 * 1024  # the minimum that the standard requires
+# Rules with wildcards that are matched in full; the most in 2,115 real files is 506. Beyond that, a `disallow` is cut
+# at its first wildcard and an `allow` dropped: this bounds the cost and never allows more than was written.
 MAX_WILD = 2_000
 
 _AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
@@ -54,16 +54,16 @@ _KEYS = {
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?|\.[0-9]+")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# What must be rewritten before comparing; in a pattern `*` stays.
+# Characters rewritten before comparing; in a pattern `*` stays.
 _ODD_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%]")
 _ODD_IN_PATTERN = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#\[\]@!&()+,;=%*]")
 
 
 def verdict(status: int | None) -> Literal["parse", "allow", "forbid"]:
-    """Say what the status of the robots.txt response, None for no response, means for its site.
+    """Return the meaning of the status of a robots.txt response, None for no response.
 
-    A redirect is for the caller to follow; one that leads nowhere counts as an absent file, as the standard
-    suggests beyond five of them. 429 forbids, unlike the rest of 4xx: it says "not now", not "no rules here".
+    The caller follows redirects; one that leads nowhere counts as an absent file, as the standard suggests beyond five
+    of them. 429 forbids, unlike the rest of 4xx: it says "not now", not "no rules here".
     """
     if status is None:
         return "forbid"
@@ -76,13 +76,13 @@ def verdict(status: int | None) -> Literal["parse", "allow", "forbid"]:
 
 @dataclass(slots=True, eq=False)
 class _AgentGroup:
-    """What a file says to an agent, in all of its groups."""
+    """Rules for an agent, merged from all of its groups."""
 
     rules: list[tuple[bool, str]] = field(default_factory=list)
     delay: float | None = None
 
     def slow_down(self, delay: float | None) -> None:
-        """Groups are merged: of several delays the longest keeps every promise."""
+        """Apply a crawl delay; the longest of several counts."""
         if delay is not None:
             self.delay = max(delay, self.delay or 0.0)
 
@@ -100,7 +100,7 @@ class RobotsRules:
         crawl_delay: float | None = None,
         sitemaps: tuple[str, ...] = (),
     ) -> None:
-        """Compile rules given as pairs of whether they allow and their pattern as written."""
+        """Compile (allow, pattern) pairs, with patterns as written in the file."""
         self.crawl_delay = crawl_delay
         self.sitemaps = sitemaps
         self._exact: dict[str, int] = {}
@@ -127,7 +127,7 @@ class RobotsRules:
             elif not allow:
                 self._prefixes[head] = max(score, self._prefixes.get(head, 0))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
-        # The longest part of a rule is looked for first: it is the least likely to be there.
+        # The longest part of a rule is searched first: it is the least likely to occur.
         self._wild = sorted(
             (
                 (score, head, max((*middle, tail or ""), key=len), middle, tail)
@@ -138,15 +138,15 @@ class RobotsRules:
 
     @classmethod
     def parse(cls, body: bytes, agent: str) -> "RobotsRules":
-        """Read a robots.txt file for the agent, given by its product token or a whole User-Agent header."""
+        """Parse a robots.txt file for an agent, given by its product token or a whole User-Agent header."""
         wanted = product(agent)
         own, others = _AgentGroup(), _AgentGroup()
-        addressed: list[_AgentGroup] = []  # whose rules come now
+        addressed: list[_AgentGroup] = []  # groups that the current lines apply to
         is_named = closed = False
         sitemaps: dict[str, None] = {}
         for key, value in _lines(body):
             if key == _AGENT:
-                if closed:  # a rule has ended the list of agents: another begins
+                if closed:  # a rule has ended the list of agents: start a new one
                     addressed, closed = [], False
                 group = others if value.split(None, 1)[:1] == ["*"] else None
                 if wanted and product(value) == wanted:
@@ -162,16 +162,15 @@ class RobotsRules:
                 closed = True
                 for group in addressed:
                     group.rules.append((key == _ALLOW, value))
-        group = own if is_named else others  # a group of our own, however short, is all that counts
+        group = own if is_named else others  # a group of our own overrides all others, even if it is empty
         return cls(group.rules, group.delay, tuple(filter(None, sitemaps)))
 
     def state(self) -> list[Any]:
-        """The rules as plain values; `of` makes them again."""
+        """Return the rules as plain values for `of`."""
         return [getattr(self, name) for name in self.__slots__]
 
     @classmethod
     def of(cls, state: list[Any]) -> "RobotsRules":
-        """Rules as they were."""
         rules = cls()
         for name, value in zip(cls.__slots__, state, strict=True):
             setattr(rules, name, value)
@@ -182,7 +181,7 @@ class RobotsRules:
         return rules
 
     def allowed(self, url: str) -> bool:
-        """Tell whether the rules let a canonical URL be fetched; /robots.txt itself always may."""
+        """Return True if the rules allow a canonical URL; /robots.txt itself is always allowed."""
         if not self._lengths and not self._wild and not self._exact:
             return True
         start = url.find("/", 8)
@@ -192,7 +191,7 @@ class RobotsRules:
         if path.startswith("/robots.txt") and path[11:12] in ("", "?"):
             return True
         path = _normal(path, _ODD_IN_PATH)
-        best = self._exact.get(path, 1)  # the score of "allowed" when nothing matches
+        best = self._exact.get(path, 1)  # the precedence of "allowed" when nothing matches
         size = len(path)
         prefixes = self._prefixes
         for length in self._lengths:
@@ -210,7 +209,7 @@ class RobotsRules:
 
 
 def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None) -> bool:
-    """Tell whether the parts between wildcards follow each other in the path; leftmost is always enough."""
+    """Return True if the parts between wildcards occur in the path in order; leftmost matches suffice."""
     for part in middle:
         at = path.find(part, position)
         if at < 0:
@@ -220,13 +219,13 @@ def _matches(path: str, position: int, middle: tuple[str, ...], tail: str | None
 
 
 def _lines(body: bytes) -> Iterable[tuple[int, str]]:
-    """Give the key and the value of each line that means something."""
+    """Yield the key and the value of each known line."""
     if len(body) > MAX_BYTES:
         whole = body[MAX_BYTES : MAX_BYTES + 1] in (b"\n", b"\r")
         body = body[:MAX_BYTES]
-        if not whole:  # half a pattern would forbid or allow more than was written
+        if not whole:  # a truncated pattern would forbid or allow more than was written
             body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
-    # Bytes that are not UTF-8 stay themselves, so that they match the %XX of sites in older charsets.
+    # Invalid UTF-8 is preserved, so that it matches the %XX of sites in older charsets.
     text = body.decode("utf-8-sig", "surrogateescape")
     for line in text.replace("\r", "\n").split("\n"):
         if "#" in line:
@@ -249,11 +248,11 @@ def product(agent: str) -> str:
 
 
 def _seconds(value: str) -> float | None:
-    """Read a crawl delay, None for what is no sensible number of seconds."""
+    """Parse a crawl delay; None if it is not a number of seconds up to one day."""
     if not _SECONDS.fullmatch(value):
         return None
     delay = float(value)
-    return delay if delay <= 86_400.0 else None  # a longer one is a mistake
+    return delay if delay <= 86_400.0 else None  # longer ones are mistakes
 
 
 def _normal(text: str, odd: re.Pattern[str]) -> str:

@@ -1,16 +1,16 @@
-"""Who we are, provably: requests signed by HTTP message signatures (RFC 9421), in the way of Web Bot Auth.
+"""Signed requests: HTTP message signatures (RFC 9421) as in Web Bot Auth.
 
-An operator has an *identity*: a key (Ed25519), and the address of a key directory that anybody can read. Each request
-then says which authority it is for, which directory to look in, and until when that holds, and is signed:
+An operator has an *identity*: an Ed25519 key, and the URL of a public key directory. Each request names the authority
+it is for, the directory and an expiry time, and is signed:
 
     Signature-Agent: sig1="https://crawler.example.org"
     Signature-Input: sig1=("@authority" "signature-agent";key="sig1");created=...;expires=...;keyid="...";
                      alg="ed25519";nonce="...";tag="web-bot-auth"
     Signature: sig1=:...:
 
-The directory is a JWK set at `/.well-known/http-message-signatures-directory` of that address; a key's id is its
-thumbprint (RFC 7638, RFC 8037). Drafts: draft-meunier-web-bot-auth-architecture, of which this is the form with a
-dictionary in Signature-Agent, and draft-meunier-http-message-signatures-directory.
+The directory is a JWK set at `/.well-known/http-message-signatures-directory` of that URL; a key's id is its thumbprint
+(RFC 7638, RFC 8037). Drafts: draft-meunier-web-bot-auth-architecture, in the form with a dictionary in Signature-Agent,
+and draft-meunier-http-message-signatures-directory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
 
-VALID = 60.0  # seconds: enough for a slow connection and clocks that differ
+VALID = 60.0  # seconds: enough for a slow connection and clock differences
 
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
@@ -43,7 +43,7 @@ _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
 
 @dataclass(frozen=True)
 class Identity:
-    """A private key, and where its public half can be read."""
+    """A private key and the site of its key directory."""
 
     secret: bytes  # 32 bytes, as in RFC 8032
     agent: str  # site of the key directory
@@ -54,7 +54,7 @@ class Identity:
 
     @classmethod
     def load(cls, path: Path) -> Identity:
-        """The one in a file, which only its owner may read."""
+        """Read an identity file; it must be readable by its owner only."""
         told = read_input(path, 10_000, "the identity in")
         if path.stat().st_mode & 0o077:
             raise InputError(f"{path} holds a private key that others can read: chmod 600 {path}")
@@ -69,7 +69,9 @@ class Identity:
         return cls(secret, agent)
 
     def save(self, path: Path) -> None:
-        """Write it for its owner alone; nothing is overwritten, as a key that is lost can't be made again."""
+        """Write the identity with mode 600; an existing file is never overwritten, since a lost key cannot be
+        recovered.
+        """
         if path.exists():
             raise InputError(f"{path} exists already: an identity is not overwritten, choose another file")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,7 @@ class Identity:
 
     @property
     def key(self) -> Ed25519PrivateKey:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # of use to few, slow to load
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # slow import, rarely used
 
         return Ed25519PrivateKey.from_private_bytes(self.secret)
 
@@ -92,18 +94,18 @@ class Identity:
         return thumbprint(self.public)
 
     def directory(self) -> dict[str, Any]:
-        """What the site has to serve at `WELL_KNOWN`."""
+        """Return the JSON that the site must serve at `WELL_KNOWN`."""
         return {"keys": [{**self.public, "kid": self.id, "use": "sig", "alg": "EdDSA"}]}
 
 
 class Signer:
-    """Signs requests as an identity."""
+    """Signs requests with an identity."""
 
     def __init__(self, identity: Identity) -> None:
         self._key, self._id, self._agent = identity.key, identity.id, f'"{identity.agent}"'
 
     def headers(self, url: str, now: float, nonce: bytes | None = None) -> tuple[tuple[str, str], ...]:
-        """The header fields that say who asks for a canonical URL."""
+        """Return the signature headers of a request for a canonical URL."""
         token = _padded(os.urandom(32) if nonce is None else nonce)
         parameters = (
             f";created={int(now)};expires={int(now + VALID)};"
@@ -119,7 +121,7 @@ class Signer:
 
 
 def signature_base(covered: Iterable[tuple[str, str]], parameters: str) -> tuple[str, bytes]:
-    """What is signed, by components with their values and by parameters as they are written (RFC 9421, 2.5).
+    """Return the signature input and the signature base of components and parameters (RFC 9421, section 2.5).
 
     >>> signature_base([('"@authority"', "example.org")], ";created=1")[0]
     '("@authority");created=1'
@@ -131,7 +133,7 @@ def signature_base(covered: Iterable[tuple[str, str]], parameters: str) -> tuple
 
 
 def thumbprint(key: dict[str, str]) -> str:
-    """The id of a JSON Web Key (RFC 7638): the digest of what it needs to have, in order.
+    """Return the thumbprint of a JSON Web Key (RFC 7638), used as its id.
 
     >>> thumbprint({"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
     'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'
@@ -141,7 +143,7 @@ def thumbprint(key: dict[str, str]) -> str:
 
 
 def agent_of(text: object) -> str:
-    """The address of a key directory's site, as it is signed."""
+    """Validate the site of a key directory, and return it without the trailing slash."""
     url = canonical(text) if isinstance(text, str) else None
     if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
         raise InputError(f"{text!r} is not a site for a key directory: write it like https://crawler.example.org")

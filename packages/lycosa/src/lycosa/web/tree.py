@@ -1,10 +1,9 @@
-"""An HTML page as a document tree, and the tree level by level. With html.py the only file that knows the parser.
+"""HTML pages as document trees, for the comparison of two versions of a page.
 
-The tree is grown from tokens with a stack of our own, not taken from the parser: the standard's rules reopen unclosed
-formatting elements (`<font>`, `<b>`) in each paragraph after them, so a page of 1 MB can become 30 million elements.
-Here no node is made that the source does not name (but html, head and body): time and memory are linear whatever the
-markup. What else the standard does for misnested markup is left out; both versions of a page are read alike, and that
-is what a comparison needs.
+The tree is built from tokens with a stack of our own, not by the parser: the HTML standard reopens unclosed formatting
+elements (`<font>`, `<b>`) in each following paragraph, so a page of 1 MB can become 30 million elements. Here every
+node but html, head and body comes from the source, so time and memory are linear. Other error recovery of the standard
+is left out: both versions of a page are parsed alike, which suffices for a comparison.
 
 Paper: Trivedi et al. 2014, II, Change Detection, 2: "In the first step document tree is generated [...] while in the
 second step, level by level comparison"; pages "are transformed into XML files", see `to_xml`.
@@ -30,10 +29,10 @@ _CLOSE_P = frozenset(
 )
 _ROWS = ("tbody", "thead", "tfoot")
 _CELLS = ("td", "th")
-# an end tag inside one of these does not close what is outside
+# an end tag inside one of these does not close elements outside
 _WALLS = frozenset("table td th caption button object template".split())
 _SILENT = frozenset({"script", "style"})
-# start tag -> elements that it ends, and those inside which they must be
+# start tag -> elements that it closes, and those inside which they must be
 _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "li": (("li",), ("ul", "ol", "menu")),
     "dt": (("dt", "dd"), ("dl",)),
@@ -53,7 +52,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
 @dataclass(slots=True)
 class DomLevel:
-    """What a tree has at one depth, in the page's order."""
+    """Elements and texts of a tree at one depth, in document order."""
 
     elements: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # stripped, without scripts
@@ -61,20 +60,20 @@ class DomLevel:
 
 @dataclass(slots=True)
 class DomTree:
-    """The nodes of a page in its order. The order and the levels are the whole tree."""
+    """The nodes of a page in document order; parents precede their children."""
 
     names: list[str] = field(default_factory=list)  # lower case; empty for a text
-    levels: list[int] = field(default_factory=list)  # the root's is 1, a text's that of its element
+    levels: list[int] = field(default_factory=list)  # the root is at level 1, a text at the level of its element
     parents: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
-    cut: bool = False  # the page goes on
+    cut: bool = False  # only the beginning of the page was parsed
 
     def __len__(self) -> int:
         return len(self.names)
 
     def add(self, name: str, parent: int, text: str = "", attributes: dict[str, str] | None = None) -> int:
-        """Append a node; the number it gets."""
+        """Append a node and return its index."""
         self.levels.append((self.levels[parent] if parent >= 0 else 0) + bool(name))
         self.names.append(name)
         self.parents.append(parent)
@@ -83,9 +82,7 @@ class DomTree:
         return len(self.names) - 1
 
     def by_level(self, inside: Sequence[int] | None = None) -> list[DomLevel]:
-        """Level by level, the root's first.
-
-        `inside`: for each node, whether it is to be looked at; all are, unless told.
+        """Return the levels from the root down; `inside` selects nodes, all by default.
 
         >>> tree = parse_tree("<title>Reefs</title><p class=a>Coral <b>bleaching</b></p>")
         >>> [(level.elements, level.texts) for level in tree.by_level()][2:]
@@ -106,13 +103,13 @@ class DomTree:
 
 
 class _Growing:
-    """A tree and the elements that are still open."""
+    """A tree under construction and its stack of open elements."""
 
     def __init__(self) -> None:
         self.tree = DomTree()
         self.open: list[int] = []
         self._names: list[str] = []
-        self._places: dict[str, list[int]] = {}  # for each tag, where in the stack it is open
+        self._places: dict[str, list[int]] = {}  # for each tag, its positions in the stack
         self._walls: list[int] = []
         self.head = self.body = -1
         self.push("html", {})
@@ -127,7 +124,7 @@ class _Growing:
         return node
 
     def place(self, name: str) -> int:
-        """Where in the stack the innermost such element is open; -1: nowhere."""
+        """Return the stack position of the innermost open element with this name, or -1."""
         places = self._places.get(name)
         return places[-1] if places else -1
 
@@ -139,13 +136,13 @@ class _Growing:
                 self._walls.pop()
 
     def show(self) -> None:
-        """What comes now is shown: it belongs in the body, unless something of the head is open."""
+        """Open the body before visible content, unless an element of the head is open."""
         if self.body < 0 and self.open[-1] in (0, self.head):
             self.close(1)
             self.body = self.push("body", {})
 
     def frame(self, name: str, attributes: dict[str, str]) -> None:
-        """html, head and body are there once: what is written again only adds attributes."""
+        """Handle html, head and body, which exist once: repeated tags only add attributes."""
         if name == "head":
             if self.head < 0 and self.body < 0:
                 self.head = self.push("head", attributes)
@@ -159,7 +156,7 @@ class _Growing:
                 own.setdefault(key, value)
 
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
-        """A tag opens, after what it ends by beginning."""
+        """Handle a start tag, after closing the elements that it ends."""
         if name in ("html", "head", "body"):
             self.frame(name, attributes)
             return
@@ -196,7 +193,7 @@ class _Growing:
 
 
 def parse_tree(source: str, most: int = 200_000) -> DomTree:
-    """The tree of a page, from its source: of so many tags and texts.
+    """Parse a page into a tree, of at most `most` tags and texts.
 
     >>> parse_tree("<p>On <b>coral").names
     ['html', 'body', 'p', '', 'b', '']
@@ -223,10 +220,10 @@ def base_url(tree: DomTree, url: str) -> str:
 
 
 def to_xml(tree: DomTree) -> bytes:
-    """The tree as an XML file; well-formed whatever the page contains.
+    """Return the tree as well-formed XML.
 
-    What XML cannot hold is replaced: characters by U+FFFD, what is no part of a name by `_`. `xmlns` is written
-    `_xmlns`: it would rename all elements below it. Of attributes that become the same the first is kept, as in HTML.
+    Characters that XML cannot hold become U+FFFD, and `_` in names. `xmlns` is written `_xmlns`, because it would
+    rename all elements below it. If two attributes get the same name, the first is kept, as in HTML.
 
     >>> to_xml(parse_tree("<p a:b='1<2'>&amp;")).decode().splitlines()[1]
     '<html><body><p a_b="1&lt;2">&amp;</p></body></html>'

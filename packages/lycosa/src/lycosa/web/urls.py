@@ -1,13 +1,12 @@
-"""URLs: from what a page wrote to the one spelling by which the crawler knows a page.
+"""URLs: parsing, the canonical form that identifies a page, and the scope of a crawl.
 
 Three forms, each built upon the one before:
 
-1. `parse` is the WHATWG URL standard and nothing else, by ada: default ports, dot segments, host case, IDNA.
-2. `canonical` also drops what changes no answer: the fragment, tracking parameters, session ids. It is
-   idempotent, it keeps the order and the bytes of every parameter that stays, and it keeps an empty query
-   (`/a?` and `/a` may be two pages). A URL with credentials is refused: a crawler has no business logging in
-   with a password it found on a page, and dropping it would ask for another page than the link meant. Empty
-   credentials (`http://@host/`) say nothing and are dropped.
+1. `parse` applies the WHATWG URL standard by ada: default ports, dot segments, host case, IDNA.
+2. `canonical` also drops the fragment, tracking parameters and session ids. It is idempotent, keeps the order and the
+   bytes of all other parameters, and keeps an empty query (`/a?` and `/a` may be two pages). A URL with credentials is
+   refused: a crawler must not log in with a password from a page, and without it the URL means another page. Empty
+   credentials (`http://@host/`) are dropped.
 3. `resolve` does the same for all the links of a page.
 
 `host`, `host_key`, `origin` and `site` cut strings: they expect a canonical URL and do not parse it again.
@@ -31,13 +30,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 
 MAX_LENGTH = 2_000  # characters; longer URLs are nearly always traps or data
-_MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
+_MAX_INPUT = 4 * MAX_LENGTH  # characters; longer hrefs are not parsed: tracking parameters are never that long
 
 _TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
 
 _MOST_FOLDERS, _MOST_HREFS, _MEMORABLE = 500, 1_000, 200
 _folders: dict[str, dict[str, str | None]] = {}
-_BLANK = "".join(map(chr, range(33)))  # what the standard strips from both ends
+_BLANK = "".join(map(chr, range(33)))  # characters that the standard strips from both ends
 
 # Added by advertisers and mailers to links of any site, read by scripts and logs, never by the page itself.
 _TRACKING = frozenset(
@@ -56,16 +55,16 @@ _TRACKING = frozenset(
     """.split()
 )
 
-# Session ids whatever their value; ColdFusion's short `cfid` only beside its `cftoken`.
+# Always session ids; ColdFusion's short `cfid` only next to `cftoken`.
 _SESSION = frozenset({"phpsessid", "jsessionid", "cftoken"})
-# Names that also carry content elsewhere: session ids only when the value looks drawn at random.
+# Names that also carry content elsewhere: session ids only if the value looks random.
 _MAYBE_SESSION = frozenset({"sid", "sessid", "sessionid", "session_id", "oscsid", "zenid"})
 _TOKEN = re.compile(r"[0-9a-fA-F]{32,}|(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z,_-]{26,}")
 _PATH_SESSION = re.compile(r";jsessionid=[^;/]*", re.IGNORECASE)
 
 
 def parse(href: str, base: str | None = None) -> str | None:
-    """Return the WHATWG serialisation of an http(s) URL, None for other schemes and what does not parse."""
+    """Return the WHATWG serialisation of an http(s) URL; None for other schemes and invalid URLs."""
     try:
         url = normalize_url(href) if base is None else join_url(base, href)
     except ValueError:
@@ -86,10 +85,10 @@ def canonical(url: str) -> str | None:
 
 
 def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
-    """Return the canonical form of each href as found on the page at `base`, None for those not to follow.
+    """Return the canonical form of each href on the page at `base`, None for those that are not followed.
 
-    What an href means depends on the folder of the base only, unless it is empty or begins with `?` or `#`. Pages of a
-    folder share most of their links (navigation, the site's favourites), so the answers are remembered by folder.
+    Unless it is empty or begins with `?` or `#`, an href depends only on the folder of the base. Pages of a folder
+    share most of their links (navigation), so results are cached by folder.
     """
     end = base.find("?")
     folder = base[: base.rfind("/", 8, end if end >= 0 else len(base)) + 1]
@@ -114,7 +113,7 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
 
 
 def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
-    """The same for the links of a rendered page: a fragment that is a route of its scripts (`#/b`, `#!b`) is kept.
+    """Resolve links of a rendered page: a fragment that is a route of its scripts (`#/b`, `#!b`) is kept.
 
     >>> resolve_routes("http://example.com/a", ["#/reefs", "/b#top", "#!x"])
     ['http://example.com/a#/reefs', 'http://example.com/b', 'http://example.com/a#!x']
@@ -129,7 +128,7 @@ def resolve_routes(base: str, hrefs: Sequence[str]) -> list[str | None]:
 
 
 def _by_folder(href: str) -> bool:
-    """Whether what the href means depends on the folder of its base only, not on the base's file or query."""
+    """Return True if the href depends only on the folder of its base, not on the file or query."""
     scheme, colon, rest = href.partition(":")
     if colon and scheme.lower() in ("http", "https") and rest[:2] != "//":
         return False  # `http:page` is relative
@@ -137,7 +136,7 @@ def _by_folder(href: str) -> bool:
 
 
 def check_seed(url: str) -> str | None:
-    """The canonical form of what a person typed as a seed; a bare host name gets https, one with a port http.
+    """Return the canonical form of a seed as typed; a bare host name gets https, one with a port http.
 
     >>> check_seed("example.org/reefs"), check_seed("localhost:8123")
     ('https://example.org/reefs', 'http://localhost:8123/')
@@ -150,7 +149,6 @@ def check_seed(url: str) -> str | None:
 
 
 def is_http(url: str) -> bool:
-    """Tell whether a canonical URL is http or https."""
     return url.startswith(("http://", "https://"))
 
 
@@ -171,7 +169,7 @@ def host(url: str) -> str:
 
 
 def host_key(url: str) -> str:
-    """Return the host of a canonical URL with its port, if that is not the default one: what politeness counts by."""
+    """Return the host of a canonical URL with its port, unless that is the default one: the unit of politeness."""
     start = url.index("//") + 2
     end = url.find("/", start)
     return url[start:] if end < 0 else url[start:end]
@@ -184,8 +182,7 @@ def site(url_or_host: str) -> str:
 
 @lru_cache(maxsize=2)
 def _suffixes(encoded: bool) -> PublicSuffixList:
-    # Read on first use, which a command that crawls nothing should not pay: 50 ms if encoded names (xn--) are to be
-    # among them, 15 if not.
+    # Loaded on first use: 50 ms with encoded names (xn--), 15 ms without.
     return PublicSuffixList(accept_encoded_idn=encoded)
 
 
@@ -194,7 +191,7 @@ def _site(name: str) -> str:
     if name.endswith("]") or ":" in name:
         return name
     name = name.rstrip(".") or name
-    # The standard makes an IPv4 address of every host whose last label is a number.
+    # The URL standard makes an IPv4 address of every host that ends in a number.
     if name.rpartition(".")[2].isdigit():
         return name
     # A public suffix itself (`github.io`, `localhost`) has no registered domain: it stands for itself.
@@ -213,7 +210,7 @@ def _strip(url: str) -> str | None:
             rest = _strip_query(query)
             url = path if rest is None else path + "?" + rest
         if ";" in path:
-            start = path.index("/", 8)  # a host may have such letters, too
+            start = path.index("/", 8)  # a host may contain `;` as well
             cleaned = path[:start] + _PATH_SESSION.sub("", path[start:])
             if cleaned != path:
                 # `/a/..;jsessionid=1` leaves a dot segment behind: parse again.
@@ -225,7 +222,7 @@ def _strip(url: str) -> str | None:
 
 
 def _strip_query(query: str) -> str | None:
-    """Return the query without tracking parameters and session ids, None when nothing stays of it."""
+    """Return the query without tracking parameters and session ids, None if nothing is left."""
     parameters = query.split("&")
     rest = [parameter for parameter in parameters if not _is_noise(parameter)]
     if len(rest) == len(parameters):
@@ -251,13 +248,8 @@ def _scalar(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-# -- scope -------------------------------------------------------------------------------------------------
-
-# How far a crawl may go: hosts, domains, URL patterns, depth. Without any of them: anywhere the seeds lead.
-
-
 class Scope:
-    """Whether a URL found at some depth may join the frontier.
+    """Limits of a crawl by host, domain, URL pattern and depth; unlimited by default.
 
     >>> scope = Scope(domains=["example.org"], exclude=["/private/"])
     >>> scope("http://www.example.org/a", 1), scope("http://example.org/private/a", 1), scope("http://other.net/", 1)
@@ -304,7 +296,7 @@ class Scope:
 
 
 def parse_host(name: str) -> str:
-    """A host as canonical URLs write it, from what a person may have typed: with scheme, port, path, capitals."""
+    """Return a typed host in canonical form; a scheme, port, path and capitals are accepted."""
     name = name.strip().split("://")[-1].split("/")[0].rstrip(".")
     if name.count(":") > 1 and not name.startswith("["):
         name = f"[{name}]"
@@ -315,7 +307,6 @@ def parse_host(name: str) -> str:
 
 
 def compile_patterns(patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    """Patterns of addresses, ready for use."""
     expressions = []
     for pattern in patterns:
         try:

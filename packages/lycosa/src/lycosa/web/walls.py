@@ -1,9 +1,8 @@
-"""Pages that are not the page: a check for bots, a log-in, a limit that was reached, a wall of consent.
+"""Wall detection: bot challenges, log-in pages, rate limits and consent pages served instead of the page.
 
-They come with any status, 200 among them. Taken for the page they would be judged, archived and learned from, and the
-host would be asked on as if nothing had happened. What tells them apart is what those who put them up leave in header,
-title and markup. A page that only speaks of such things has a text of its own, so that all rules that go by words hold
-for short pages only.
+They come with any status, including 200. Undetected they would be judged, archived and learned from, and the host would
+be asked on at full speed. They are recognised by traces of the wall products in headers, titles and markup. Pages that
+merely write about walls have a text of their own, so the rules on words apply to short pages only.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b"sec-if-cpt-container", "challenge"),
     (b"/_sec/cp_challenge/", "challenge"),
 )
-# also on ordinary pages of the services' customers: the text has to bear it out
+# also on ordinary pages of the services' customers: the text must confirm it
 _EVERYWHERE = (
     b"_pxAppId",
     b"/_Incapsula_Resource?",
@@ -46,7 +45,7 @@ _EVERYWHERE = (
     b"KPSDK",
     b".captcha-delivery.com",
 )
-# also in forms of all kinds, which have fields of their own
+# also in forms of all kinds, which have other input fields
 _WIDGET = re.compile(rb"""class=["']?[^"'>]{0,200}\b(?:g-recaptcha|h-captcha|cf-turnstile)\b""", re.IGNORECASE)
 _FIELD = re.compile(
     rb"""<textarea|<input[^>]{1,500}type\s*=\s*["']?(?:text|email|password|search|tel)\b""", re.IGNORECASE
@@ -83,7 +82,7 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
 
 _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNORECASE), wall) for words, wall in _WORDS)
 
-# titles of challenges, and of many other pages: the text has to bear it out
+# titles of challenges, and of many other pages: the text must confirm it
 _WAITING = re.compile(
     r"^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
     r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)",
@@ -138,11 +137,11 @@ _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
 _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
 
-FEW = 20  # links: a page with more is a page of its site
+FEW = 20  # links: walls have few
 
 
 def detect_wall(url: str, status: int, fields: Mapping[str, str], body: bytes, page: ParsedPage) -> Wall | None:
-    """Which wall an answer is, if it is one: by its address, header, markup, and what is read on it."""
+    """Return the kind of wall that an answer is, by its URL, headers, markup and text; None for an ordinary page."""
     for name, pattern, wall in _HEADERS:
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):
             return wall
@@ -167,7 +166,7 @@ def _says_little(text: str) -> bool:
 
 
 def _by_words(url: str, status: int, body: bytes, page: ParsedPage) -> Wall | None:
-    """By title or address, if the text bears it out."""
+    """Classify a page by its title or URL, if the text confirms it."""
     title, text = page.title, page.text
     wall = next((wall for pattern, wall in _TITLES if pattern.search(title)), None)
     if wall is None and _WAITING.search(title) and (told := _by_text(page)) is not None:
@@ -176,7 +175,7 @@ def _by_words(url: str, status: int, body: bytes, page: ParsedPage) -> Wall | No
         wall = "consent"
     if wall is None and (_AT_THE_END.search(title) or _LOGIN_PATH.match(url)):
         wall = "login"
-    if wall is None:  # as nearly always
+    if wall is None:  # nearly always
         return None
     few = len(page.links) <= FEW
     borne_out = {
@@ -195,7 +194,7 @@ def _by_text(page: ParsedPage) -> Wall | None:
 
 
 def _is_login(status: int, title: str, text: str, body: bytes) -> bool:
-    """Whether a page that is called so asks for a name and a password, or for money."""
+    """Return True if a page with a log-in title asks for a password, an email address or a subscription."""
     if _PASSWORD.search(body):
         return True
     if len(text) > SHORT // 2:

@@ -1,9 +1,9 @@
-"""Documents: PDF, DOCX, ODT, EPUB, RTF and Markdown, read to the same end as HTML.
+"""Readers of PDF, DOCX, ODT, EPUB, RTF and Markdown; each returns a `ParsedPage`, as the HTML reader does.
 
-`read_any` is a pure function of bytes, address and content type, like the reader of HTML. It is only called in a
-process that can be ended (`apart.py`), since it runs native code, and much else, on bytes from strangers. What it
-makes of them is bounded by counting: pages, members, elements, characters. Whatever a document can't be read for is a
-`flaw` of the result, in words; what time or memory it takes beyond that ends the process.
+`read_any` is a pure function of bytes, URL and content type. Except for pages it runs only in a worker process
+(`apart.py`), because it passes untrusted bytes to native code. Pages, archive members, elements and characters are
+limited by counting. A document that can't be read gets a `flaw` with the reason; exceeding the worker's time or memory
+kills the worker.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READERS: dict[str, Callable[[bytes, str], ParsedPage]] = {
 
 
 def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> ParsedPage:
-    """Read an inflated body, whatever it is: a page, a document, text, or nothing that can be read.
+    """Parse a decompressed body as a document, HTML page or text; an empty page for other types.
 
     >>> read_any(b"{\\\\rtf1 On {\\\\b coral} reefs}", "http://a.test/", "text/rtf").text
     'On coral reefs'
@@ -48,8 +48,8 @@ def read_any(body: bytes, url: str, content_type: str, agent: str = "") -> Parse
             return ParsedPage(flaw=str(flaw))
         except MemoryError:
             raise
-        except Exception as error:  # whatever else a damaged file makes of its reader
+        except Exception as error:  # damaged files raise all kinds of errors
             return ParsedPage(flaw=f"the {kind.upper()} file is damaged ({type(error).__name__})")
-    if content_type.partition(";")[0].strip().lower() in TYPES:  # a page that is sent as a document
+    if content_type.partition(";")[0].strip().lower() in TYPES:  # an HTML page with the content type of a document
         return extract(body, url, charset_of(content_type), agent)
     return read_body(body, url, content_type, agent)

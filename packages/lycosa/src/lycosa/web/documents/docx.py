@@ -1,4 +1,4 @@
-"""DOCX (ECMA-376): the text of the document and its notes, without headers and footers of pages, and deletions."""
+"""DOCX (ECMA-376): the text and its notes, without page headers and footers and without deletions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAIN = "word/document.xml"
 
 
 def read_docx(body: bytes, url: str) -> ParsedPage:
-    """Read a DOCX file; Flawed if it can't be."""
+    """Read a DOCX file; raise Flawed if it can't be read."""
     package = Package(body, "DOCX")
     main = _place_of_main(package)
     folder = main.rpartition("/")[0]
@@ -36,7 +36,7 @@ def read_docx(body: bytes, url: str) -> ParsedPage:
 
 
 def _place_of_main(package: Package) -> str:
-    """Where the text is: mostly in the same place."""
+    """Return the name of the member with the text."""
     if package.has(_MAIN):
         return _MAIN
     found: list[str] = []
@@ -50,7 +50,7 @@ def _place_of_main(package: Package) -> str:
 
 
 def _targets(package: Package, name: str) -> dict[str, str]:
-    """Where the links of a part lead, by their numbers."""
+    """Return the external link targets of a part by relation id."""
     targets: dict[str, str] = {}
 
     def start(namespace: str, name: str, attributes: dict[str, str]) -> None:
@@ -82,7 +82,7 @@ def _levels(package: Package, name: str) -> dict[str, int]:
 
 
 class _DocxReader:
-    """The state between two tags."""
+    """Parser state for the body of a document."""
 
     def __init__(self, levels: dict[str, int]) -> None:
         self.flow = Flow()
@@ -92,7 +92,7 @@ class _DocxReader:
         self._level = 0
         self._reads = False
         self._instruction: list[str] = []
-        self._fields: list[bool] = []  # for each open field, whether it is a link
+        self._fields: list[bool] = []  # one entry per open field: True for hyperlinks
 
     def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
         if self._skipped or name in ("del", "moveFrom", "Fallback"):
@@ -123,12 +123,12 @@ class _DocxReader:
             case "fldChar":
                 self._field(attributes.get("fldCharType", ""))
             case "footnote" | "endnote" if attributes.get("type", "normal") != "normal":
-                self._skipped = 1  # the line above notes is one, too
+                self._skipped = 1  # separators above notes are stored as notes, too
             case "p":
                 self._level = 0
 
     def _field(self, kind: str) -> None:
-        """The instruction of a field, then what is shown of it."""
+        """Handle a field mark: the instruction comes first, then the displayed text."""
         if kind == "begin":
             self._instruction = []
             self._fields.append(False)

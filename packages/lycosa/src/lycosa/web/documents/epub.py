@@ -1,4 +1,4 @@
-"""EPUB 2 and 3: the chapters in their order, each read as the page that it is."""
+"""EPUB 2 and 3: the chapters in reading order, each parsed as an HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#R
 
 
 def read_epub(body: bytes, url: str) -> ParsedPage:
-    """Read an EPUB file; Flawed if it can't be."""
+    """Read an EPUB file; raise Flawed if it can't be read."""
     package = Package(body, "EPUB")
     root = Fields(package, "META-INF/container.xml").attributes.get("rootfile", {}).get("full-path", "")
     if not package.has(root):
@@ -53,7 +53,7 @@ def read_epub(body: bytes, url: str) -> ParsedPage:
 
 
 def _chapters(package: Package, root: str) -> list[str]:
-    """The members that are chapters, in the order in which they are read."""
+    """Return the names of the chapter files in reading order."""
     folder = posixpath.dirname(root)
     places: dict[str, str] = {}
     order: list[str] = []
@@ -72,7 +72,7 @@ def _chapters(package: Package, root: str) -> list[str]:
 
 
 def _add_links(links: Links, more: Links, before: int) -> None:
-    """Links that lead out of the book; `before`: how many stand in the chapters before this one."""
+    """Add links that lead out of the book; `before` is the number of links in earlier chapters."""
     columns = zip(more.urls, more.anchors, more.contexts, more.rels, more.positions, more.paths, strict=True)
     for url, anchor, context, rel, position, path in columns:
         if not url.startswith(_NOWHERE) and len(links) < MOST_LINKS:
@@ -80,7 +80,7 @@ def _add_links(links: Links, more: Links, before: int) -> None:
 
 
 def _describe(document: ParsedPage, package: Package, root: str) -> None:
-    """What the book says of itself."""
+    """Set title, language and metadata from the package document."""
     told = Fields(package, root).told
     document.title = line(told.get("title", "")) or line(document.main.partition("\n")[0])
     document.language = line(told.get("language", "")).lower()[:20]

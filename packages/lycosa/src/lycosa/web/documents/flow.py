@@ -1,4 +1,4 @@
-"""Paragraphs, headings, tables and links as an office document tells them, on their way to a sheet."""
+"""Paragraphs, headings, tables and links of office documents."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from lycosa.web.documents.sheet import MOST_TEXT, DocumentText, Piece
 
 
 class Flow:
-    """Collects pieces of text until their paragraph ends. A row of a table is one line, a bar between its cells."""
+    """Collects pieces of text into paragraphs; a table row becomes one line with bars between its cells."""
 
     def __init__(self) -> None:
         self.sheet = DocumentText()
-        self.notes: list[list[Piece]] = []  # they follow the text
+        self.notes: list[list[Piece]] = []  # appended after the text
         self._pieces: list[Piece] = []
         self._outer: list[list[Piece]] = []
         self._rows = self._size = 0
@@ -40,7 +40,7 @@ class Flow:
                 raise Enough
 
     def open_row(self) -> None:
-        """A row of a table begins; one within a row is a part of it."""
+        """Begin a table row; rows of nested tables become part of it."""
         if not self._rows:
             self.end_paragraph()
         self._rows += 1
@@ -57,12 +57,12 @@ class Flow:
             self.end_paragraph()
 
     def open_aside(self) -> None:
-        """A text box, a note: a text of its own within a paragraph."""
+        """Begin a text box or note inside a paragraph."""
         self._outer.append(self._pieces)
         self._pieces = []
 
     def close_aside(self, *, note: bool = False) -> None:
-        """The aside is complete; a note stands behind the text."""
+        """End a text box or note; notes are moved behind the text."""
         if not self._outer:
             return
         inner, self._pieces = self._pieces, self._outer.pop()

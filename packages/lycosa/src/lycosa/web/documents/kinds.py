@@ -1,7 +1,7 @@
-"""Which bodies are documents, and of which kind: by content type, by address where that says nothing, by first bytes.
+"""Document kinds, detected by first bytes, content type and file name extension.
 
-What servers call a file is often wrong. Its first bytes decide where they are beyond doubt: a PDF that is sent as text
-is a PDF, and an error page that is sent as one is a page.
+Content types are often wrong, so unambiguous first bytes decide: a PDF sent as text is a PDF, and an HTML error page
+sent as a PDF is a page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ENDINGS = {
     "md": "markdown",
     "markdown": "markdown",
 }
-# sent by servers that do not know better: the address decides
+# generic content types: the file name extension decides
 VAGUE = frozenset(
     {
         "application/octet-stream",
@@ -65,7 +65,7 @@ SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
 
 
 def chosen(documents: str) -> frozenset[str]:
-    """The kinds that a list of groups means; ValueError for a group that there is not.
+    """Return the document kinds of a comma-separated list of groups; ValueError for an unknown group.
 
     >>> sorted(chosen("pdf,office")), sorted(chosen("none"))
     (['docx', 'epub', 'odt', 'pdf', 'rtf'], [])
@@ -78,12 +78,12 @@ def chosen(documents: str) -> frozenset[str]:
 
 
 def types_of(kinds: frozenset[str]) -> frozenset[str]:
-    """The content types of some kinds, and of Markdown."""
+    """Return the content types of these kinds and of Markdown."""
     return frozenset(name for name, kind in TYPES.items() if kind in kinds or kind == "markdown")
 
 
 def by_address(url: str) -> str:
-    """The kind that an address ends like; empty for none.
+    """Return the kind by file name extension, or "".
 
     >>> by_address("http://a.test/reports/Reefs.PDF?download=1"), by_address("http://a.test/reefs")
     ('pdf', '')
@@ -97,7 +97,7 @@ def by_address(url: str) -> str:
 
 
 def kind_of(body: bytes, url: str, content_type: str) -> str:
-    """The kind of document that a body is; empty for HTML, plain text, and what is none.
+    """Return the document kind of a body; "" for HTML, plain text and other types.
 
     >>> kind_of(b"%PDF-1.7 ...", "http://a.test/", "text/plain"), kind_of(b"PK..", "http://a.test/b.docx", "")
     ('pdf', 'docx')
@@ -110,7 +110,7 @@ def kind_of(body: bytes, url: str, content_type: str) -> str:
     kind = TYPES.get(name, "")
     if not name or name in VAGUE:
         kind = by_address(url)
-        if kind == "markdown":  # a file that nobody calls text need not be one
+        if kind == "markdown":  # .md alone, with a generic content type, does not prove Markdown
             return "" if name else kind
     elif name == "text/plain" and by_address(url) == "markdown":
         return "markdown"

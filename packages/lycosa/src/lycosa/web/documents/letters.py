@@ -1,9 +1,9 @@
-"""Letters of a page of PDF put where they belong: by where they stand on it, where their order in the file misleads.
+"""Repair the letter order of PDF pages by letter positions, where the order in the file misleads.
 
-Two things are mended, line by line, and only in lines that need it. Accents that are drawn as letters of their own, as
-old TeX fonts do, join the letter above or below which they stand. Lines of Arabic or Hebrew are read anew from right to
-left, or from left to right where most of them is Latin and what is not came out backwards: letters by their places,
-marks with the letters they stand at, numbers and Latin words the other way round, spaces where there are gaps.
+Two repairs, in lines that need them. Accents drawn as separate letters, as old TeX fonts do, are merged with the letter
+above or below them. Lines of Arabic or Hebrew are reordered from right to left, or from left to right where most of the
+line is Latin and the rest came out backwards: letters by position, marks with their letters, numbers and Latin words
+reversed, spaces at gaps.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-# widths of gaps that are spaces, as shares of the letters' height: without, and with, a space in the file
+# minimum gap that counts as a space, as a share of the letter height: without and with a space in the file
 SPACE, LITTLE = 0.18, 0.06
-ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letters' height
+ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letter height
 JOINER = "\u200c"  # between letters of one word that do not join, as in Persian
 
 ACCENTS = dict(
@@ -36,13 +36,13 @@ _CLUSTER = re.compile(f"[^{_MARK}][{_MARK}]*|[{_MARK}]+")
 
 
 class Box(NamedTuple):
-    """Where a letter stands."""
+    """Position of a letter on the page."""
 
     left: float
     right: float
     height: float
     bottom: float = 0.0
-    lost: bool = False  # the file does not say which letter it is
+    lost: bool = False  # the font has no Unicode mapping for it
 
 
 def needs_mending(text: str) -> bool:
@@ -50,7 +50,7 @@ def needs_mending(text: str) -> bool:
 
 
 def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box]) -> list[str]:
-    """A text letter by letter, each in the place of one of its own; `lines`: where they begin, how long they are."""
+    """Return the letters of a text, repaired; `lines` are (start, length) pairs."""
     letters = list(text)
     for start, length in lines:
         line = text[start : start + length]
@@ -65,7 +65,7 @@ def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box
 
 
 def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None:
-    """Let accents join their letters."""
+    """Merge the accents of a line with their letters, in place."""
     for at, sign in enumerate(line):
         if sign not in ACCENTS or boxes[at].height <= 0:
             continue
@@ -86,7 +86,7 @@ def _accent(letters: list[str], start: int, line: str, boxes: list[Box]) -> None
 
 
 def _close_up(letters: list[str], start: int, line: str, at: int, boxes: list[Box]) -> None:
-    """The spaces beside an accent go with it where the letters around it stand side by side."""
+    """Remove the spaces beside an accent if its neighbours stand side by side."""
     before, after = at - 1, at + 1
     while before >= 0 and (line[before].isspace() or line[before] in ACCENTS):
         before -= 1
@@ -100,7 +100,7 @@ def _close_up(letters: list[str], start: int, line: str, at: int, boxes: list[Bo
 
 
 def _turned(line: str, boxes: list[Box]) -> str | None:
-    """A line of Arabic or Hebrew by where its letters stand; None if it is right as it is."""
+    """Return a line of Arabic or Hebrew reordered by position; None if it is right as it is."""
     signs, spaced = _signs(line, boxes)
     rights = [_RIGHT_TO_LEFT.match(sign.letter) is not None for sign in signs]
     steps = [
@@ -113,15 +113,15 @@ def _turned(line: str, boxes: list[Box]) -> str | None:
     if not signs or (others > sum(rights) and not backwards):
         return None
     if backwards:
-        signs.reverse()  # letters of one sign, which stand in one place, keep an order: the right one
+        signs.reverse()  # letters of a ligature share one position; reversing keeps their order right
     heights = sorted(sign.box.height for sign in signs)
-    height = heights[len(heights) * 9 // 10]  # of some files only what is inked is known: a dot is no measure
+    height = heights[len(heights) * 9 // 10]  # some files give the inked height only, so dots would distort a mean
     parts = [_row(row, spaced, height, leftwards=others <= sum(rights)) for row in _rows(signs, height)]
     return " ".join(parts)
 
 
 class _Sign(NamedTuple):
-    """A letter in its place; `number`: among those of its line, in the order of the file; of a mark, the last one's."""
+    """A letter and its box; `number` counts the letters of its line in file order, a mark has that of its letter."""
 
     letter: str
     box: Box
@@ -136,7 +136,7 @@ class _Sign(NamedTuple):
         return self.box.left - slack <= mark.middle <= self.box.right + slack
 
     def covers(self, other: _Sign) -> bool:
-        """Whether two letters stand above each other, in part."""
+        """Return True if two letters partly overlap horizontally."""
         if not (_RIGHT_TO_LEFT.match(self.letter) and _RIGHT_TO_LEFT.match(other.letter)):
             return False
         one, two = self.box, other.box
@@ -149,7 +149,7 @@ class _Sign(NamedTuple):
 
 
 def _signs(line: str, boxes: list[Box]) -> tuple[list[_Sign], set[int]]:
-    """The letters that are shown, and behind which of them the file has a space. What has no letter is left out."""
+    """Return the visible letters of a line and the numbers of those followed by a space in the file."""
     signs: list[_Sign] = []
     spaced: set[int] = set()
     number = -1
@@ -164,7 +164,7 @@ def _signs(line: str, boxes: list[Box]) -> tuple[list[_Sign], set[int]]:
 
 
 def _rows(signs: list[_Sign], height: float) -> list[list[_Sign]]:
-    """What came as one line may be several."""
+    """Split letters into rows by their lower edge."""
     rows: list[list[_Sign]] = [[]]
     row = rows[0]
     for sign in signs:
@@ -176,19 +176,19 @@ def _rows(signs: list[_Sign], height: float) -> list[list[_Sign]]:
             row = found
         if sign.marks or not row or not row[0].marks:
             row.append(sign)
-        else:  # marks that came before the first letter: a row is where its first letter stands
+        else:  # marks before the first letter: a row's position is that of its first letter
             row.insert(0, sign)
     return rows
 
 
 def _row(row: list[_Sign], spaced: set[int], height: float, leftwards: bool) -> str:
-    """Letters in the order in which they are read, with spaces where there are gaps."""
+    """Return the letters in reading order, with spaces at gaps."""
     bases = [sign for sign in row if not sign.marks]
     if not bases:
         return "".join(sign.letter for sign in row)
     order = {sign.number: at for at, sign in enumerate(bases)}
     bases.sort(key=lambda sign: -sign.middle if leftwards else sign.middle)
-    for at in range(1, len(bases) if leftwards else 0):  # one above the other: the file knows which comes first
+    for at in range(1, len(bases) if leftwards else 0):  # overlapping letters: keep the order of the file
         before, after = bases[at - 1], bases[at]
         if order[before.number] - order[after.number] == 1 and before.covers(after):
             bases[at - 1], bases[at] = after, before
@@ -205,7 +205,7 @@ def _row(row: list[_Sign], spaced: set[int], height: float, leftwards: bool) -> 
 
 
 def _marks(row: list[_Sign], bases: list[_Sign]) -> dict[int, str]:
-    """The marks of each letter: of the one before or behind in the file if it stands there, or else of the nearest."""
+    """Return the marks of each letter: those next to it in the file that overlap, and those nearest to it."""
     above: dict[int, str] = {}
     places = sorted((sign.middle, sign.number) for sign in bases)
     behind = [sign for sign in row if not sign.marks]
@@ -226,15 +226,15 @@ def _marks(row: list[_Sign], bases: list[_Sign]) -> dict[int, str]:
 
 
 def _between(before: _Sign, after: _Sign, spaced: set[int], height: float) -> str:
-    """A space, where there is a gap; a joiner, where the file has a space and none is to be seen."""
+    """Return a space at a gap, or a joiner if the file has a space that is not visible."""
     gap = max(before.box.left - after.box.right, after.box.left - before.box.right)
     first, second = sorted((before.number, after.number))
     if second == first + 1:
         told = first in spaced
-    else:  # what is read one after the other stands elsewhere in the file, each beside a space
+    else:  # neighbours in reading order that are apart in the file: both must be next to a space
         told = all(one.number in spaced or one.number - 1 in spaced for one in (before, after))
     rights = [_RIGHT_TO_LEFT.match(one.letter) is not None for one in (before, after)]
-    if not any(rights):  # which may be smaller letters
+    if not any(rights):  # numbers and Latin text may be set smaller
         height = min(height, max(before.box.height, after.box.height, ROW * height))
     if gap > (LITTLE if told else SPACE) * height:
         return " "
@@ -242,5 +242,5 @@ def _between(before: _Sign, after: _Sign, spaced: set[int], height: float) -> st
 
 
 def _turn(match: re.Match[str]) -> str:
-    """The other way round, marks behind their letters."""
+    """Reverse a text, keeping marks behind their letters."""
     return "".join(reversed(_CLUSTER.findall(match[0])))

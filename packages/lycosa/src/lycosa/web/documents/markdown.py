@@ -1,4 +1,4 @@
-"""Markdown, with the block of fields that many files begin with."""
+"""Markdown files with optional front matter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BARE = re.compile(r"(?<![\w(<\[\"'=/`:])https?://[^\s<>\"'`)\]]{3,2000}(?<![.,;
 
 
 def read_markdown(body: bytes, url: str, charset: str = "") -> ParsedPage:
-    """Read a Markdown file as the page that it would be."""
+    """Render a Markdown file to HTML and parse it."""
     from markdown_it import MarkdownIt
 
     text = decode(body, charset, markup=False)
@@ -30,7 +30,7 @@ def read_markdown(body: bytes, url: str, charset: str = "") -> ParsedPage:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 20}).enable("table")
     markup = parser.render(text)
     document = extract(f"<meta charset=utf-8><body>{markup}".encode("utf-8", "replace"), url)
-    document.main = document.text  # nobody puts menus into it
+    document.main = document.text  # Markdown files have no menus
     told["language"] = told.get("lang") or told.get("language", "")
     describe(document, told, cut=cut, author=told.get("author"), published=told.get("date"))
     return document

@@ -13,7 +13,7 @@ _SKIPPED = frozenset(
 
 
 def read_odt(body: bytes, url: str) -> ParsedPage:
-    """Read an ODT file; Flawed if it can't be."""
+    """Read an ODT file; raise Flawed if it can't be read."""
     package = Package(body, "ODT")
     if package.has("META-INF/manifest.xml") and b"encryption-data" in package.read("META-INF/manifest.xml"):
         raise Flawed("the ODT file is encrypted: it needs a password")
@@ -30,7 +30,7 @@ def read_odt(body: bytes, url: str) -> ParsedPage:
 
 
 class _OdtReader:
-    """The state between two tags."""
+    """Parser state for content.xml."""
 
     def __init__(self) -> None:
         self.flow = Flow()
@@ -64,7 +64,7 @@ class _OdtReader:
         match name:
             case "p" | "h":
                 level = self._levels.pop() if self._levels else 0
-                if self._levels:  # of a note or a text box: the paragraph around it goes on
+                if self._levels:  # inside a note or text box: the outer paragraph continues
                     self.flow.text(" ")
                 else:
                     self.flow.end_paragraph(level)
@@ -80,6 +80,6 @@ class _OdtReader:
                 self.flow.close_row()
 
     def text(self, letters: str) -> None:
-        """Letters: only those within paragraphs are text."""
+        """Add text; only text within paragraphs counts."""
         if self._levels and not self._skipped:
             self.flow.text(letters)

@@ -1,8 +1,8 @@
-"""Documents that are ZIP files of XML: bounded reading of both. What DOCX, ODT and EPUB have in common.
+"""Bounded reading of ZIP files with XML members, the basis of DOCX, ODT and EPUB.
 
-A few members are read by name, each and all together up to a number of bytes that is counted while they are inflated,
-whatever the file says of their sizes. XML is read as a stream, without entities of its own: a file that declares any is
-refused, so that none can multiply, and nothing outside of it is ever opened.
+Members are decompressed up to a total number of bytes, counted while reading rather than taken from the ZIP headers.
+XML is parsed as a stream. A file that declares entities is refused, so that none can multiply, and external entities
+are never opened.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from xml.parsers import expat
 
 
 class Flawed(Exception):
-    """A document that can't be read; says why."""
+    """Raised for a document that can't be read; the message says why."""
 
 
 class Enough(Exception):
-    """As much was read as is wanted."""
+    """Raised to stop reading once a limit is reached."""
 
 
 class Package:
-    """The members of a document's file."""
+    """The members of a ZIP-based document."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
-        self.left = 60_000_000  # bytes of all members, inflated
-        self.cut = False  # something was too large to be read whole
-        if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):  # OLE: a document of old Word, or a sealed one
+        self.left = 60_000_000  # decompressed bytes of all members
+        self.cut = False  # something was too large to be read completely
+        if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):  # OLE: a document of old Word, or an encrypted one
             sealed = "EncryptedPackage".encode("utf-16-le") in body
             raise Flawed(f"the {what} file is {'encrypted' if sealed else 'of an old form of Word, which is not read'}")
         try:
@@ -42,7 +42,7 @@ class Package:
         return name in self._file.NameToInfo
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """A member, piece by piece, as far as it may go."""
+        """Yield a member in chunks, up to the byte limit."""
         try:
             info = self._file.getinfo(name)
         except KeyError:
@@ -63,13 +63,12 @@ class Package:
             raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
 
     def read(self, name: str) -> bytes:
-        """A member, as far as it may go."""
         return b"".join(self.chunks(name))
 
     def parse(self, name: str, start: Start, end: End, text: Text) -> None:
-        """Read a member as XML: `start(namespace, name, attributes)`, `end(namespace, name)`, `text(letters)`.
+        """Parse an XML member with `start(namespace, name, attributes)`, `end(namespace, name)` and `text(letters)`.
 
-        What is read until a mistake, or until one of them raises `Enough`, counts.
+        Stops at a syntax error, or when a callback raises `Enough`; earlier callbacks stay in effect.
         """
         parser = self._parser(start, end, text)
         try:
@@ -81,11 +80,11 @@ class Package:
             return
         except expat.ExpatError:
             self.cut = True
-        except ValueError as error:  # an encoding that there is not
+        except ValueError as error:  # unknown encoding
             raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
 
     def tags(self, name: str, start: Start) -> None:
-        """Read a member, if there is one, for its tags alone."""
+        """Parse a member for its start tags, if it exists."""
         if self.has(name):
             self.parse(name, start, lambda *_: None, lambda _: None)
 
@@ -126,7 +125,7 @@ Text = Callable[[str], object]
 
 
 class Fields:
-    """The texts of some elements of a small file: title, author and the like. The first of each counts."""
+    """Texts of the elements of a small file, such as title and author; the first of each name counts."""
 
     def __init__(self, package: Package, name: str) -> None:
         self.told: dict[str, str] = {}

@@ -1,9 +1,9 @@
-"""PDF files, by PDFium: native code on bytes from strangers, so only ever in a process that can be ended (`apart.py`).
+"""PDF files, read by PDFium: native code, so it only runs in a worker process (`apart.py`).
 
-Text comes page by page in the order in which the file draws it. Lines are put together again to paragraphs by their
-lengths; what stands at the top or the bottom of most pages is text, but not of the main part. Headings are those of the
-outline. Links are annotations, at the words they lie on, and addresses that are written out. Nothing in a file is run:
-the library is built without JavaScript and forms are not opened.
+Text comes page by page in drawing order. Lines are joined to paragraphs by their lengths; headers and footers that
+repeat on most pages are kept as text but not in the main part. Headings come from the outline and from letter sizes.
+Links are annotations, at the words they cover, and web addresses in the text. Nothing in a file is executed: the
+library is built without JavaScript, and forms are not opened.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ERRORS = {
 
 
 def read_pdf(body: bytes, url: str) -> ParsedPage:
-    """Read a PDF file; a document with a flaw if it can't be."""
+    """Read a PDF file; the result has a flaw if it can't be read."""
     try:
         import pypdfium2 as pdfium  # type: ignore[import-untyped]  # it ships no types
         import pypdfium2.raw as raw  # type: ignore[import-untyped]
@@ -59,8 +59,6 @@ def read_pdf(body: bytes, url: str) -> ParsedPage:
 
 
 class _PdfReader:
-    """One file."""
-
     def __init__(self, file: Any, raw: Any) -> None:
         self.file, self.raw = file, raw
         self.number = len(file)
@@ -83,7 +81,7 @@ class _PdfReader:
         if self.cut and CUT not in document.flags:
             document.flags.append(CUT)
         letters = sum(map(len, document.marked.split()))
-        if letters <= 10 * len(self.pages) and self._has_pictures():  # letters a page: pictures of text
+        if letters <= 10 * len(self.pages) and self._has_pictures():  # letters per page: pictures of text
             document.flags.append(SCANNED)
         elif not letters:
             document.flags.append(TEXTLESS)
@@ -95,7 +93,7 @@ class _PdfReader:
             try:
                 page = self.file[number]
                 text = page.get_textpage()
-            except Exception:  # the library's own error, or whatever a file makes of it
+            except Exception:  # PdfiumError, or any other error that a damaged file causes
                 missing += 1
                 if missing >= 20:  # the file claims more pages than it has
                     self.cut = True
@@ -114,7 +112,7 @@ class _PdfReader:
                 break
 
     def _lines(self, page: Any, text: Any, left: int) -> list[str]:
-        """The text of a page, with marks around what its annotations lie on."""
+        """Return the lines of a page, with marks around the words that link annotations cover."""
         count = max(0, min(self.raw.FPDFText_CountChars(text), left))
         buffer = ctypes.create_string_buffer(2 * (count + 1))
         taken = self.raw.FPDFText_GetText(text, 0, count, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)))
@@ -123,7 +121,7 @@ class _PdfReader:
         starts = _line_starts(told)
         marks = self._breaks(text, starts)
         for start, end, href in self._links(page, text, len(told)):
-            words = told[start:end].splitlines() or [""]  # what lies on further lines is plain text
+            words = told[start:end].splitlines() or [""]  # further lines of a link are plain text
             end = start + len(words[0])
             marks += [(start, 3, OPEN), (end, 4 if end == start else 0, CLOSE)]
             self.hrefs.append(href)
@@ -138,7 +136,7 @@ class _PdfReader:
         return "".join([*parts, _text(letters[done:])]).splitlines()
 
     def _box(self, text: Any, at: int) -> Box:
-        """Where a letter stands; nowhere if that is not known."""
+        """Return the box of a letter, an empty one if it is unknown."""
         raw, box = self.raw, self.raw.FS_RECTF()
         index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
         if index < 0 or raw.FPDFText_IsGenerated(text, index) or not raw.FPDFText_GetLooseCharBox(text, index, box):
@@ -147,7 +145,7 @@ class _PdfReader:
         return Box(box.left, box.right, box.top - box.bottom, box.bottom, lost)
 
     def _breaks(self, text: Any, starts: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
-        """Where a line is further from the one before than usual, or its letters are larger: by place, with a mark."""
+        """Return (position, order, mark) for unusual line distances and larger letters."""
         sizes = [self._place(text, start, length) for start, length in starts]
         heights = Counter[int]()
         for (_, length), (_, height) in zip(starts, sizes, strict=True):
@@ -168,7 +166,9 @@ class _PdfReader:
         return marks
 
     def _place(self, text: Any, start: int, length: int) -> tuple[float, float]:
-        """The lower edge and the height of a line: of its first letters, or of those in the middle if they are less."""
+        """Return the lower edge and the height of a line; the smaller of the heights at its beginning and in its
+        middle.
+        """
         low, height = self._letters(text, start)
         _, other = self._letters(text, start + length // 2)
         return low, min(height, other) if other else height
@@ -182,7 +182,7 @@ class _PdfReader:
         return 0.0, 0.0
 
     def _links(self, page: Any, text: Any, size: int) -> list[tuple[int, int, str]]:
-        """Links with their places in the text, in its order; those that lie on no text stand at its end."""
+        """Return the links of a page as (start, end, URL) in text order; links that cover no text come at the end."""
         raw, found = self.raw, []
         at, link = ctypes.c_int(0), raw.FPDF_LINK()
         for _ in range(500):
@@ -198,7 +198,7 @@ class _PdfReader:
         return sorted(kept)
 
     def _target(self, link: Any) -> str:
-        """Where a link leads, if that is on the web; or a place relative to the file."""
+        """Return the URI of a link, absolute or relative to the file; "" for other actions."""
         raw = self.raw
         action = raw.FPDFLink_GetAction(link)
         if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
@@ -209,7 +209,7 @@ class _PdfReader:
         return buffer.value.decode("utf-8", "replace").strip()
 
     def _span(self, text: Any, link: Any, size: int) -> tuple[int, int]:
-        """The places in the text of the first and the last letter below a link, on its first line."""
+        """Return the range of letters that a link covers on its first line."""
         raw, box, points = self.raw, self.raw.FS_RECTF(), self.raw.FS_QUADPOINTSF()
         if raw.FPDFLink_CountQuadPoints(link) and raw.FPDFLink_GetQuadPoints(link, 0, points):
             left, right = min(points.x1, points.x3), max(points.x2, points.x4)
@@ -227,7 +227,7 @@ class _PdfReader:
         return (start, end) if 0 <= start < end <= size else (size, size)
 
     def _largest(self, text: Any) -> str:
-        """The line of a page in the largest letters, with the next if that is as large."""
+        """Return the line of a page in the largest letters, with up to two following lines of the same height."""
         raw = self.raw
         count = min(raw.FPDFText_CountChars(text), 3000)
         lines: list[tuple[float, str]] = []
@@ -287,7 +287,7 @@ class _PdfReader:
         return told if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}", told) else ""
 
     def _has_pictures(self) -> bool:
-        """Whether the first pages show any."""
+        """Return True if one of the first three pages has an image."""
         for number in range(min(self.number, 3)):
             try:
                 page = self.file[number]
@@ -298,7 +298,7 @@ class _PdfReader:
         return False
 
     def _running(self) -> set[str]:
-        """Lines at the top or the bottom of at least half of the pages, whatever their numbers."""
+        """Return the keys of headers and footers: edge lines that repeat on half of the pages, page numbers apart."""
         if len(self.pages) < 4:
             return set()
         seen = Counter(key for lines in self.pages for key in {_running_key(text) for text in _edges(lines)} if key)
@@ -306,7 +306,7 @@ class _PdfReader:
 
 
 def _edges(lines: list[str]) -> list[str]:
-    """The first two and the last two lines of a page."""
+    """Return the first two and the last two lines of a page."""
     some = [text for text in lines if text.strip()]
     return some[:2] + some[2:][-2:]
 
@@ -324,13 +324,13 @@ def _text(letters: Sequence[str]) -> str:
 
 
 def _as_letters(units: bytes) -> str:
-    """UTF-16 as text, with one letter for each unit: of what takes two, the second is nothing that is shown."""
+    """Decode UTF-16 to one character per code unit; the second unit of a surrogate pair becomes NUL."""
     text = units.decode("utf-16-le", "replace")
     return text if 2 * len(text) == len(units) else "".join(c if c < "\U00010000" else c + "\0" for c in text)
 
 
 def _line_starts(text: str) -> list[tuple[int, int]]:
-    """Where the lines of a text begin, and how long they are, without empty ones; not of more than there can be."""
+    """Return (start, length) of each non-empty line, of at most 1,000 lines."""
     starts, at = [], 0
     for line in text.splitlines(keepends=True)[:1_000]:
         if line.strip():
@@ -340,7 +340,7 @@ def _line_starts(text: str) -> list[tuple[int, int]]:
 
 
 def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Iterator[tuple[str, int, bool]]:
-    """Lines put together, the level of each if it is a heading, and whether it is of the main part."""
+    """Yield (text, heading level or 0, main) for each paragraph; `main` is False for headers and footers."""
     edges = set(_edges(lines)) if running else set()
     lengths = sorted(len(text) for text in lines if text.strip())
     width = lengths[len(lengths) * 9 // 10] if lengths else 0
@@ -364,13 +364,13 @@ def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Itera
 
 
 def _joined(before: str, after: str) -> str:
-    """Two lines as one: between Chinese or Japanese letters there is no space."""
+    """Join two lines; between Chinese or Japanese characters there is no space."""
     wide = before and _WIDE.match(before[-1]) and _WIDE.match(after[0])
     return before + after if wide or not before else f"{before} {after}"
 
 
 def _date(told: str) -> str:
-    """A date of PDF as 2024-05-03T12:00:00Z; empty for what is none.
+    """Convert a PDF date to ISO 8601; "" if it is invalid.
 
     >>> _date("D:20240503120000+02'00'"), _date("D:2024"), _date("yesterday")
     ('2024-05-03T12:00:00+02:00', '2024', '')

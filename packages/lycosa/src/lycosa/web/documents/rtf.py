@@ -1,4 +1,4 @@
-"""RTF: text, links and the information group. Pictures, styles and other destinations are passed over."""
+"""RTF: text, links and the information group; pictures, styles and other destinations are skipped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\\S\s+)*"([^"]+)"', re.IGNORECASE)
 
 
 def read_rtf(body: bytes, url: str) -> ParsedPage:
-    """Read an RTF file; Flawed if it is none."""
+    """Read an RTF file; raise Flawed if it is not RTF."""
     if not body[:200].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rt"):
         raise Flawed("the RTF file is none, or is damaged")
     reader = _RtfReader()
@@ -49,14 +49,14 @@ def read_rtf(body: bytes, url: str) -> ParsedPage:
 
 @dataclass(slots=True)
 class _RtfGroup:
-    """What holds within braces."""
+    """State of a brace group."""
 
     into: str = ""  # "": the document, "-": nowhere, "fonts": the font table, else a field of the information
     charset: str = ""
     skip: int = 1  # letters after \u for programs without Unicode
     hidden: bool = False
     link: str = ""
-    first: bool = True  # nothing has been in it yet: a control word may say what it is for
+    first: bool = True  # nothing has been in it yet: a control word may name its destination
     starred: bool = False
 
 
@@ -139,7 +139,7 @@ class _RtfReader:
             group.first = False
 
     def _word(self, group: _RtfGroup, word: bytes, number: int | None) -> None:
-        """A control word: what a group is for, how it is written, or a letter."""
+        """Handle a control word: a destination, a setting or a character."""
         self._flush(group)
         first, group.first = group.first, False
         name = word.decode("ascii")
@@ -177,7 +177,7 @@ class _RtfReader:
                 self.info["nofpages"] = [str(number)]
 
     def _letters(self, group: _RtfGroup, word: bytes, number: int) -> None:
-        """In which code letters are written: of the file, of a font, of what follows."""
+        """Set the charset of the file, of a font or of the following text."""
         if word == b"ansicpg":
             self.charset = _codec(f"cp{number}", self.charset)
         elif word == b"mac":
@@ -190,7 +190,7 @@ class _RtfReader:
             self.fonts[self.font] = _CHARSETS.get(number, "") if number else ""
 
     def _destination(self, group: _RtfGroup, name: str) -> bool:
-        """Whether a word says what its group is for."""
+        """Return True if the word names the destination of its group."""
         if group.into == "-":
             return True
         if name == "fonttbl":

@@ -1,4 +1,4 @@
-"""A document as a page of plain markup: headings, paragraphs and links, to be read as any page is."""
+"""Documents converted to plain HTML: headings, paragraphs and links, parsed like any page."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Piece = tuple[str, str]  # a text and its link, mostly empty
 
 
 class DocumentText:
-    """Takes what a document says, line by line, as long as it is not too much."""
+    """Collects paragraphs and headings up to a size limit."""
 
     def __init__(self) -> None:
-        self.full = False  # nothing more is taken
+        self.full = False  # the limit is reached
         self.headings: list[str] = []
         self._markup: list[str] = []
         self._main: list[str] = []
@@ -32,11 +32,11 @@ class DocumentText:
         self._size = 0
 
     def add(self, pieces: Iterable[Piece], level: int = 0, *, main: bool = True) -> None:
-        """Take a paragraph, or a heading of some level; what is not `main` is text, but nobody came for it."""
+        """Add a paragraph, or a heading if `level` is not 0; with `main=False` it is not part of the main text."""
         if self.full:
             return
         told = [
-            (_clean("".join(text for text, _ in group)), href)  # neighbours that link to the same are one link
+            (_clean("".join(text for text, _ in group)), href)  # neighbours with the same target become one link
             for href, group in groupby(pieces, itemgetter(1))
         ]
         text = " ".join("".join(text for text, _ in told).split())
@@ -56,7 +56,7 @@ class DocumentText:
             self._led += len(text)
 
     def read(self, url: str) -> ParsedPage:
-        """What the document says and where it points."""
+        """Return the parsed page."""
         markup = "<meta charset=utf-8><body>" + "\n".join(self._markup)
         document = extract(markup[: MOST_TEXT + 100_000].encode("utf-8", "replace"), url)
         document.main = "\n".join(self._main)[: MOST_TEXT + 100_000]
@@ -68,7 +68,7 @@ class DocumentText:
 
 
 def line(text: str) -> str:
-    """A value of metadata, on one line.
+    """Return a metadata value on one line.
 
     >>> line("  Coral \\x00reefs\\n")
     'Coral reefs'
@@ -77,9 +77,9 @@ def line(text: str) -> str:
 
 
 def describe(document: ParsedPage, told: Mapping[str, str], *, cut: bool = False, **about: str | None) -> None:
-    """What a file says of itself: its title, or else its first heading or line; its language, and the rest `about` it.
+    """Set title, language and metadata; the title defaults to the first heading or line.
 
-    `cut`: whether only its beginning was read.
+    `cut` means that only the beginning of the file was read.
     """
     first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
     document.title = line(told.get("title", "")) or line(first)
@@ -90,12 +90,12 @@ def describe(document: ParsedPage, told: Mapping[str, str], *, cut: bool = False
 
 
 def count_of(pages: str) -> str:
-    """A number of pages, if it is one."""
+    """Return a page count if it is valid, else ""."""
     return pages if pages.isdigit() and len(pages) < 8 and pages != "0" else ""
 
 
 def split_at_links(marked: str, hrefs: Sequence[str], at: int) -> tuple[list[Piece], int]:
-    """A text with marks around links as pieces, the first of them `hrefs[at]`; and which comes next.
+    """Split a text with link marks into pieces, the first link being `hrefs[at]`; also return the next index.
 
     >>> split_at_links(f"On {OPEN}coral{CLOSE}.", ["/b"], 0)
     ([('On ', ''), ('coral', '/b'), ('.', '')], 1)
@@ -114,7 +114,7 @@ def _clean(text: str) -> str:
 
 
 def _linked(pieces: Iterable[Piece]) -> str:
-    """Pieces as markup; addresses among them that link nowhere link to what they say."""
+    """Return pieces as HTML; web addresses in unlinked text become links."""
     return "".join(
         f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>' if href else _with_addresses(text)
         for text, href in pieces

@@ -1,7 +1,7 @@
-"""Sources of addresses: sitemaps, feeds, OPML, bookmarks, lists. No network here: bytes in, addresses out.
+"""Sources of URLs: sitemaps, feeds, OPML, bookmarks, lists. Pure functions of bytes, without network access.
 
-What a body is, its content decides; its name and type are often wrong. An ordinary web page is no source. Everything is
-bounded and takes linear time, and nothing raises for what a body contains: see `markup` for how XML is read.
+The content decides the format; names and content types are often wrong. An ordinary web page is not a source. Limits
+apply everywhere, the time is linear, and malformed bodies never raise; `markup` parses the XML.
 
 >>> source = read_source(b"<urlset><url><loc>http://a.test/coral-reef</loc></url></urlset>", "http://a.test/sitemap.xml")
 >>> source.form, source.links.urls, source.links.anchors
@@ -37,7 +37,7 @@ _ROOTS: dict[str, tuple[str, Callable[[str, Source], None]]] = {
 
 
 def read_source(body: bytes, url: str, content_type: str = "") -> Source | None:
-    """The addresses that a body names, None if it is no source; `url` is where it came from, empty for a file."""
+    """Parse a source; None if the body is not one. `url` is where it came from, empty for a file."""
     body, note = unpack(body)
     text = decode(body, content_type)
     source = _read(text, url, content_type)
@@ -65,7 +65,7 @@ def _read(text: str, url: str, content_type: str) -> Source | None:
 
 
 def _read_xml(text: str, url: str) -> Source | None:
-    # Whatever stands before the declaration (a server's warnings, mostly) is not part of it.
+    # Text before the declaration (mostly a server's warnings) is ignored.
     start = max(0, text.find("<?xml", 0, 2_000))
     root = next((local(name) for what, name, _ in pieces(text[start : start + 20_000]) if what == "open"), "")
     if root not in _ROOTS:
@@ -93,9 +93,9 @@ def _read_json(text: str, url: str) -> Source | None:
 
 
 def unpack(body: bytes) -> tuple[bytes, str]:
-    """A body without the gzip around it, and what is to be said of that."""
+    """Decompress a gzip body; also return a note for the user if it is damaged or too large."""
     whole = True
-    for _ in range(2):  # a .gz file that is sent compressed once more
+    for _ in range(2):  # a .gz file may be sent compressed once more
         if not body.startswith(b"\x1f\x8b"):  # gzip
             break
         try:
@@ -108,12 +108,12 @@ def unpack(body: bytes) -> tuple[bytes, str]:
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """The text of a body. What is valid UTF-8 is UTF-8, whatever else it claims to be."""
+    """Decode a body; valid UTF-8 is UTF-8, whatever charset is declared."""
     for mark, name in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"{\0", "utf-16-le"), (b"\0{", "utf-16-be")):
         if body.startswith(mark):
             return body.decode(name, "replace")
     charset = charset_of(content_type) or declared_in_xml(body.lstrip()[:500])
-    if not charset.lower().startswith("iso-2022"):  # which is all ASCII to look at
+    if not charset.lower().startswith("iso-2022"):  # ISO 2022 is valid ASCII, so UTF-8 would always fit
         try:
             return body.decode("utf-8-sig")
         except UnicodeDecodeError:

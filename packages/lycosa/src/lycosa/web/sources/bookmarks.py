@@ -1,4 +1,4 @@
-"""Bookmarks as browsers export them: the Netscape file."""
+"""Bookmarks exported by browsers, in the Netscape format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NETSCAPE = re.compile(r"<!doctype\s+netscape-bookmark-file", re.IGNORECASE)
 
 
 def read_bookmarks(text: str, source: Source) -> None:
-    """The Netscape file: folders are headings before a list."""
+    """Read a Netscape bookmark file; folders are headings before a list."""
     path: list[str] = []
     heading = ""
     label: list[str] = []
@@ -30,7 +30,7 @@ def read_bookmarks(text: str, source: Source) -> None:
                 label = []
             case "close", "h3":
                 heading = brief("".join(label))
-            case "open", "dl" if len(path) < 100:  # deeper ones count as this deep
+            case "open", "dl" if len(path) < 100:  # deeper folders count as this deep
                 path.append(heading)
                 heading = ""
             case "close", "dl" if path:

@@ -1,7 +1,7 @@
-"""Feeds: RSS 0.9 to 2.0, RSS 1.0 (RDF), Atom, JSON Feed; OPML, which lists feeds; and sitemaps.
+"""Feeds (RSS 0.9 to 2.0, RSS 1.0, Atom, JSON Feed), OPML and sitemaps.
 
-A sitemap speaks for its own site (registered domain) only: entries elsewhere are left out, as the protocol has it.
-What it says of translations (hreflang), priorities and frequencies of change is not used.
+Sitemap entries on other sites (registered domains) are dropped, as the protocol demands. Translations (hreflang),
+priorities and change frequencies are not used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
 
 
 def read_feed(text: str, source: Source) -> None:
-    """Each item's own page becomes a link."""
+    """Add the page of each item."""
     base = source.url
     for record in records(text, {"channel", "feed", "item", "entry"}, _WANTED):
         if source.full:
@@ -32,7 +32,7 @@ def read_feed(text: str, source: Source) -> None:
         here = _join(base, own.get("xml:base", ""))
         if record.name in ("channel", "feed"):
             source.title = source.title or brief(record.text("title"))
-            # What is relative in a file that came from nowhere is relative to the site that it speaks for.
+            # Relative links of a local file are relative to the site that the feed describes.
             base = here or _link(record, own)
             continue
         address = _link(record, own)
@@ -40,7 +40,7 @@ def read_feed(text: str, source: Source) -> None:
 
 
 def _link(record: MarkupElement, told: Mapping[str, str]) -> str:
-    """Where an item stands: its link, else an id that is an address."""
+    """Return the URL of an item: its link, else an id that is a URL."""
     for name, rest, text in record.fields:
         if name != "link":
             continue
@@ -65,7 +65,7 @@ def _join(base: str, more: str) -> str:
 
 
 def read_json_feed(told: Mapping[str, Any], source: Source) -> None:
-    """The same of a JSON Feed."""
+    """Add the page of each item of a JSON Feed."""
     source.title = brief(_string(told, "title"))
     items = told.get("items")
     for item in items if isinstance(items, list) else []:
@@ -87,7 +87,7 @@ def _string(told: Mapping[str, Any], *names: str) -> str:
 
 
 def read_opml(text: str, source: Source) -> None:
-    """A feed becomes a further source, its site a link; `outline` elements around them are folders."""
+    """Add feeds as nested sources and sites as links; `outline` elements around them are folders."""
     open_folders: list[str] = []
     in_title = False
     for what, name, more in pieces(text):
@@ -106,7 +106,7 @@ def read_opml(text: str, source: Source) -> None:
 
 
 def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
-    """Take a feed or a page; the name of the folder that it is otherwise."""
+    """Add the feed or page of an outline; return its label if it is a folder."""
     label = own.get("text") or own.get("title") or ""
     feed, page = own.get("xmlurl", ""), own.get("htmlurl", "")
     if own.get("type", "").lower() == "include":
@@ -119,9 +119,9 @@ def _outline(own: Mapping[str, str], around: str, source: Source) -> str:
 
 
 def read_sitemap(text: str, source: Source) -> None:
-    """Entries of a `urlset` become links, those of a `sitemapindex` further sources (sitemaps.org).
+    """Add the entries of a `urlset` as links and those of a `sitemapindex` as nested sources (sitemaps.org).
 
-    The news, video and image extensions add titles.
+    Titles come from the news, video and image extensions.
     """
     for record in records(text, {"url", "sitemap"}, _MAP_WANTED):
         if source.full:

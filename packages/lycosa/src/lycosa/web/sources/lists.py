@@ -1,4 +1,4 @@
-"""Lists of addresses in plain text and Markdown: one a line, or links under headings as in `llms.txt`."""
+"""Lists of URLs in plain text and Markdown: one per line, or links under headings as in `llms.txt`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _NAMES = (".md", ".markdown", "/llms.txt", "/llms-full.txt")
 
 
 def is_markdown(url: str, content_type: str) -> bool:
-    """Whether name or type promise Markdown."""
+    """Return True if the file name or content type says Markdown."""
     return "markdown" in content_type.lower() or f"/{url}".lower().partition("?")[0].endswith(_NAMES)
 
 
 def starts_with_link(line: str) -> bool:
-    """Whether a line begins with a link in Markdown, a bullet before it or not."""
+    """Return True if a line begins with a Markdown link, after optional bullets."""
     match = _LINK.match(line[:LONGEST_LINE], _start(line))
     return match is not None and not match[1]
 
 
 def read_list(text: str, source: Source, *, markdown: bool) -> bool:
-    """Take every link; False if the text is no list: fewer than half of its lines begin with one.
+    """Add every link; False if the text is not a list: fewer than half of its lines begin with a link.
 
-    A text that promised to be Markdown is a list with a single link anywhere.
+    With `markdown`, a single link anywhere suffices.
     """
     lines = begun = 0
     heading = ""
@@ -54,7 +54,7 @@ def read_list(text: str, source: Source, *, markdown: bool) -> bool:
 
 
 def _links(line: str) -> Iterator[tuple[bool, str, str, str]]:
-    """The links of a line: whether the line begins with it, address, label, what is said of it."""
+    """Yield (line begins with it, URL, label, description) for each link of a line."""
     start = _start(line)
     if reference := _REFERENCE.fullmatch(line):
         yield True, reference[2], reference[1], reference[3].strip(" \"'()")
@@ -73,8 +73,9 @@ def _start(line: str) -> int:
 
 
 def seed_lines(text: str) -> list[tuple[int, str]]:
-    """The lines of a seed file that say something, with their numbers; `#` begins a comment, in a line only after a
-    space. Of a table the first column counts: what stands before a tab.
+    """Return the lines of a seed file with their numbers, without comments and blank lines.
+
+    A `#` begins a comment at the start of a line or after a space. In a table the first tab-separated column counts.
 
     >>> seed_lines("# reefs\\n\\nexample.org/reefs # mine\\nhttps://example.org/#top\\tReefs\\n")
     [(3, 'example.org/reefs'), (4, 'https://example.org/#top')]

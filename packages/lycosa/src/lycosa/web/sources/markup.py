@@ -1,9 +1,8 @@
-"""A scanner for XML as it is found: linear, and never surprised.
+"""A lenient XML scanner in linear time.
 
-Sitemaps and feeds are made by string concatenation as often as not: ampersands unescaped, entities of HTML, prefixes
-that nobody declared, the end missing. A strict parser gives up on the first of these. This one reads tags and text one
-after the other and leaves the rest. It expands the entities that XML and HTML define and no others, so declaring
-some (of any size, from anywhere) has no effect.
+Many sitemaps and feeds are made by string concatenation: unescaped ampersands, HTML entities, undeclared prefixes,
+missing ends. A strict parser gives up on the first of these; this one returns tags and text in order and skips the
+rest. Only entities defined by XML and HTML are expanded, so entity declarations have no effect.
 
 >>> [piece for piece in pieces("<a:loc x='1'>http://b.test/?c&amp;d</a:loc>")]
 [('open', 'a:loc', " x='1'"), ('text', '', 'http://b.test/?c&d'), ('close', 'a:loc', '')]
@@ -18,9 +17,9 @@ from dataclasses import dataclass, field
 
 LONGEST = 5_000  # characters of an element's text
 
-_MOST = 4 * LONGEST  # as much as that is in entities, more or less
+_MOST = 4 * LONGEST  # allows for entities, which are longer than their characters
 
-# None of these can cross a `<`: so whatever the text, each character is looked at a few times only.
+# No match can cross a `<`, so each character is scanned a few times at most.
 _TAG = re.compile(r"<(/?)([^\s<>/=\"'!?]++)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
 _UNBALANCED = re.compile(r"<(/?)([^\s<>/=\"'!?]++)([^<>]*+)>")
 _DECLARATION = re.compile(r"<[!?][^<>]*+>?")
@@ -29,12 +28,12 @@ _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1
 
 
 def unescape(text: str) -> str:
-    """Text without entities; a bare ampersand is an ampersand, `&copy=1` in an address is no sign of copyright."""
+    """Expand entities that end with a semicolon; `&copy=1` in a URL stays as it is."""
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text
 
 
 def attributes(rest: str) -> dict[str, str]:
-    """The attributes of a tag, names in lower case.
+    """Return the attributes of a tag, with names in lower case.
 
     >>> attributes(" HREF='/a?b&amp;c' rel=alternate")
     {'href': '/a?b&c', 'rel': 'alternate'}
@@ -47,9 +46,9 @@ def local(name: str) -> str:
 
 
 def pieces(text: str) -> Iterator[tuple[str, str, str]]:
-    """Tags and text in order: ("open", name, attributes), ("close", name, ""), ("text", "", text).
+    """Yield tags and text in order: ("open", name, attributes), ("close", name, ""), ("text", "", text).
 
-    Names are in lower case and keep their prefix. A tag that closes itself is an open and a close.
+    Names are in lower case and keep their prefix. A self-closing tag is an open and a close.
     """
     at = 0
     for _ in range(3_000_000):  # 50,000 entries with ten translations each have 1.6 million
@@ -76,7 +75,6 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _behind(text: str, end: str, start: int) -> int:
-    """Where what ends like that is over: the end of the text, if it never is."""
     at = text.find(end, start)
     return at + len(end) if at >= 0 else len(text)
 
@@ -91,7 +89,7 @@ def _tag(slash: str, name: str, rest: str) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(slots=True)
 class MarkupElement:
-    """An element with the elements inside it."""
+    """An element with selected children and grandchildren."""
 
     name: str
     rest: str
@@ -103,7 +101,7 @@ class MarkupElement:
                 self.fields.append((element.path, element.rest, "".join(element.text)[:LONGEST].strip()))
 
     def text(self, *names: str) -> str:
-        """The text of the first field of the first of these names that has one."""
+        """Return the text of the first of these names that has one."""
         for wanted in names:
             for name, _, text in self.fields:
                 if name == wanted and text:
@@ -112,10 +110,11 @@ class MarkupElement:
 
 
 def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[MarkupElement]:
-    """Elements of some names, with those children (`link`) and grandchildren (`:news/title`) that are wanted.
+    """Yield elements with one of `names`, with those children (`link`) and grandchildren (`:news/title`) that are
+    wanted.
 
-    A child whose prefix is not the record's own has a colon before its name. A record ends where it is closed or
-    another one begins, a child where it is closed or its record ends: what is never closed does no harm.
+    A child whose prefix differs from the record's has a colon before its name. A record ends at its end tag or where
+    another one begins, a child at its end tag or with its record, so missing end tags do no harm.
     """
     core = ""
     record: MarkupElement | None = None
@@ -141,14 +140,12 @@ def records(text: str, names: Set[str], wanted: Set[str]) -> Iterator[MarkupElem
             depth = next((depth for depth, element in enumerate(inside) if element.name == name), 2)
             record.take(inside[depth:], wanted)
             del inside[depth:]
-    if record is not None and record.fields:  # what is still open may be half an address
+    if record is not None and record.fields:  # an open child may be truncated
         yield record
 
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is not closed yet."""
-
     name: str
     path: str
     rest: str

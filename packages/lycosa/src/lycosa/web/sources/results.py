@@ -1,7 +1,4 @@
-"""What a search engine answers: the results in its JSON, feed or page.
-
-No network here: bytes in, addresses out. Everything is bounded, and nothing raises for what a body contains.
-"""
+"""Search engine results: parse JSON, feeds and HTML pages. Pure functions of bytes; malformed bodies never raise."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from lycosa.web.urls import canonical, resolve, site
 
 MOST_BYTES = 2_000_000  # of an answer
 MOST_RESULTS = 1000
-MOST_VALUES = 200_000  # of an answer in JSON
+MOST_VALUES = 200_000  # of a JSON answer
 _KEYS = ("url", "link", "href", "uri", "unescapedUrl", "permalink", "html_url", "web_url")
 
 
 def results(body: bytes, url: str, content_type: str, furniture: Collection[str] = ()) -> dict[str, str]:
-    """The addresses of the results in their order, with their titles.
+    """Return the URLs of the results in order, with their titles.
 
-    Of a page these are its links but for its `furniture` (what it also has when nothing was found) and for those to
-    more searches; a link that passes through the engine counts as the one that it leads to.
+    On an HTML page these are all links except `furniture` (links that are also on a page without results) and further
+    searches; a link that redirects through the engine counts as its target.
     """
     body = body[:MOST_BYTES]
     text = decode(body, content_type).lstrip()
@@ -42,16 +39,16 @@ def furniture_of(body: bytes, url: str, content_type: str) -> set[str]:
 
 
 def is_page(body: bytes, content_type: str) -> bool:
-    """Whether an answer is a web page, whose results have to be told from its furniture."""
+    """Return True if an answer is an HTML page, which mixes results with other links."""
     text = decode(body[:MOST_BYTES], content_type).lstrip()
     source = None if text[:1] in ("{", "[") else read_source(body[:MOST_BYTES], "", content_type)
     return text[:1] not in ("{", "[") and (source is None or source.form != "feed")
 
 
 def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]]:
-    """The links of a page that lead to no further search."""
+    """Yield the links of a page, except further searches."""
     asked = urlsplit(url)
-    links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is read in this process
+    links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is parsed in this process
     for link, anchor in zip(links.urls, links.anchors, strict=True):
         parts = urlsplit(link)
         if site(link) == site(url) and (through := _through(parts.query, url)):
@@ -61,7 +58,7 @@ def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]
 
 
 def _through(query: str, url: str) -> str:
-    """Where a link leads that passes through the engine: another site's address among its parameters."""
+    """Return the target of a redirect through the engine: a URL of another site in the query."""
     try:
         values = [value for _, value in parse_qsl(query, max_num_fields=50)]
     except ValueError:
@@ -71,7 +68,7 @@ def _through(query: str, url: str) -> str:
 
 
 def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
-    """Of every object in a list the address that it has."""
+    """Yield URL and title of each object inside a list."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -97,7 +94,7 @@ def _listed(data: Any) -> Iterator[tuple[str, str]]:
 
 
 def _bounded(pairs: Iterator[tuple[str, str]] | zip[tuple[str, str]]) -> dict[str, str]:
-    """Web addresses, each once, with one line of title."""
+    """Return canonical URLs without repetitions, with one-line titles."""
     found: dict[str, str] = {}
     for link, title in pairs:
         url = canonical(link)

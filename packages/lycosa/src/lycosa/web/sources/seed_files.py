@@ -1,4 +1,4 @@
-"""Seed files: whatever a person has that lists addresses."""
+"""Seed files: URL lists, bookmarks, feeds, OPML, sitemaps and saved web pages."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lycosa.web.sources.lists import LONGEST_LINE, read_list, seed_lines, starts
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import check_seed, host
 
-NAMED = 5  # lines left out that are named
+NAMED = 5  # skipped lines quoted in a message
 _NOWHERE = "http://nowhere.invalid/"
 
 
 def read_seed_file(path: Path) -> Source:
-    """Read a file of seeds in any form that `read_source` knows, a saved web page, or a plain list.
+    """Read a seed file in any format that `read_source` knows, a saved web page, or a plain list.
 
-    A plain list (one URL a line, `#` for comments) is given back as written, in `lines`: a person may have typed bare
-    host names. Lines that are no addresses are left out, and named in the note; it is an error if no other is there.
+    The lines of a plain list (one URL per line, `#` for comments) are returned as written in `lines`, since they may be
+    bare host names. Invalid lines are skipped and quoted in the note; InputError if there are no valid ones.
     """
     return read_seeds(_body(path), path)
 
 
 def read_seeds(body: bytes, path: Path | str) -> Source:
-    """The same of the bytes of a file; its name is for messages."""
+    """Read seeds from bytes; `path` is used in messages only."""
     source = _read(path, body)
     if not (source.lines or source.nested or len(source.links)):
         left = f" ({source.skipped} entries are {', '.join(source.left_out)})" if source.skipped else ""
@@ -36,8 +36,8 @@ def read_seeds(body: bytes, path: Path | str) -> Source:
 
 
 def read_lines(path: Path, check: Callable[[str], object | None], notes: list[str]) -> list[str]:
-    """The lines of a file of seeds that are no addresses but nodes of another space; `#` for comments. Those for which
-    the check gives None are left out, and named in the notes.
+    """Read a plain list of seeds that are not URLs; `#` begins a comment. Lines that `check` maps to None are skipped
+    and quoted in the notes.
     """
     lines, _, remark = _plain(path, _body(path), check)
     if remark:
@@ -75,7 +75,7 @@ def _read(path: Path | str, body: bytes) -> Source:
 
 
 def _plain(path: Path | str, body: bytes, check: Callable[[str], object | None]) -> tuple[list[str], int, str]:
-    """The lines of a list that are good, how many are not, and which. If there are others only, that is an error."""
+    """Return the valid lines, the number of invalid ones and a remark quoting them; InputError if all are invalid."""
     encoding = "utf-16" if body[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     good: list[str] = []
     bad: list[tuple[int, str]] = []
@@ -109,7 +109,7 @@ def _brief(line: str) -> str:
 
 
 def _saved_page(body: bytes) -> Source:
-    """The links of a web page that someone saved; relative ones lead nowhere."""
+    """Return the links of a saved web page; relative links are dropped."""
     page = extract(body, _NOWHERE)
     source = Source("html page", title=page.title)
     for url, anchor, context in zip(page.links.urls, page.links.anchors, page.links.contexts, strict=True):

@@ -1,4 +1,4 @@
-"""What a source of addresses holds, and the bounds and manners that all sources share."""
+"""`Source`: the URLs of a file, with the limits that all formats share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lycosa.web.dates import http_time
 from lycosa.web.sources.markup import unescape
 from lycosa.web.urls import canonical, is_http, resolve, site
 
-MOST_BYTES = 50 * 1024 * 1024  # inflated; the sitemap protocol's limit
+MOST_BYTES = 50 * 1024 * 1024  # decompressed; the sitemap protocol's limit
 MOST_LINKS = 50_000  # the sitemap protocol's limit
 WINDOW = 40  # words of a description
 NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
 
-_READ = 100 * WINDOW  # characters of a description that are looked at
+_READ = 100 * WINDOW  # characters of a description to read
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
 _CUT_TAG = re.compile(r"</?[a-zA-Z!][^<>]*$")
 _ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]{1,30})?)?")
@@ -30,19 +30,19 @@ _NUMBERED = re.compile(r"(?=\D*\d)[0-9a-f]{8,}", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Source:
-    """Addresses that a file names, in its order, each once."""
+    """The distinct URLs of a file in order."""
 
     form: str  # sitemap, sitemap index, feed, opml, bookmarks, list, html page
-    url: str = ""  # where it was fetched and what relative addresses are relative to; empty for a file
+    url: str = ""  # base of relative URLs; empty for a file
     title: str = ""
-    # anchors are titles or words of the address; contexts are descriptions and folder names
+    # anchors are titles or words of the URL; contexts are descriptions and folder names
     links: Links = field(default_factory=Links)
-    modified: list[str] = field(default_factory=list)  # of each link, like 2026-03-01 or longer; empty if unknown
+    modified: list[str] = field(default_factory=list)  # per link: a date like 2026-03-01 or longer; empty if unknown
     nested: list[str] = field(default_factory=list)  # sitemaps of an index, feeds of an OPML file
     lines: list[str] = field(default_factory=list)  # of a seed file, as written; `links` is then empty
     left_out: Counter[str] = field(default_factory=Counter)  # number of entries, by reason
     note: str = ""  # for the user, such as "breaks off"
-    entries: int = 0  # looked at
+    entries: int = 0  # number of entries read
     _seen: set[str] = field(default_factory=set, repr=False)
 
     @property
@@ -51,17 +51,17 @@ class Source:
 
     @property
     def marked(self) -> str:
-        """The source as a page's text, with U+0001 and U+0002 around each anchor: a topic judges links by it."""
+        """The source as marked text, with U+0001 and U+0002 around each anchor, so that a judge can rate its links."""
         pairs = zip(self.links.anchors, self.links.contexts, strict=True)
         return "\n".join(f"\x01{anchor}\x02 {context}".rstrip() for anchor, context in pairs)
 
     @property
     def full(self) -> bool:
-        """Whether so many entries were looked at that there is no point in reading on."""
+        """True once so many entries were read that reading on is pointless."""
         return self.entries >= 2 * MOST_LINKS
 
     def bound(self, most: int) -> None:
-        """Leave out what is beyond so many letters: a base or a folder that is long counts in each of its entries."""
+        """Drop links after `most` characters in all; a long base or folder name counts in each entry."""
         links = self.links
         for at, texts in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
             most -= sum(map(len, texts))
@@ -81,7 +81,7 @@ class Source:
         base: str = "",
         at_home: bool = False,
     ) -> None:
-        """Take an entry, or count it as left out. `at_home`: it has to lie on the source's own site."""
+        """Add an entry, or count it as left out; with `at_home` it must be on the source's own site."""
         url = self._address(href, base, at_home, len(self.links))
         if url is None:
             return
@@ -94,7 +94,7 @@ class Source:
             self.nested.append(url)
 
     def _address(self, href: str, base: str, at_home: bool, taken: int) -> str | None:
-        """The canonical form of an entry's address, None if it is left out or there already."""
+        """Return the canonical URL of an entry; None if it is left out or a duplicate."""
         self.entries += 1
         base, href = base or self.url, href.strip()
         url = None if not href else resolve(base, [href])[0] if base else canonical(href)
@@ -113,7 +113,7 @@ class Source:
 
 
 def brief(text: str) -> str:
-    """The first words of a text, without its markup.
+    """Return the first words of a text, without markup.
 
     >>> brief("<p>Why <b>corals</b> bleach &amp; how&nbsp;they recover</p>")
     'Why corals bleach & how they recover'
@@ -128,7 +128,7 @@ def brief(text: str) -> str:
 
 
 def words_of(url: str) -> str:
-    """The words of a canonical URL's path, for an entry that has no title.
+    """Return the words of a canonical URL's path, for an entry without a title.
 
     >>> words_of("https://example.org/coral-reef/why_corals%20bleach.html?id=3")
     'coral reef why corals bleach'
@@ -142,12 +142,12 @@ def words_of(url: str) -> str:
 
 
 def folders(names: list[str]) -> str:
-    """The innermost folders that an entry stands in, as its context."""
+    """Join the innermost three folder names."""
     return " ".join(name for name in names[-3:] if name)
 
 
 def _date(text: str) -> str:
-    """A date as it stands if it is like 2026-03-01, turned into that form if it is like a mail's, else nothing.
+    """Return an ISO date as it is and an RFC 2822 date in ISO format; "" for other texts.
 
     >>> _date("Sun, 01 Mar 2026 12:00:00 -0500"), _date(" 2026-03-01T12:00:00Z "), _date("last week")
     ('2026-03-01T17:00:00Z', '2026-03-01T12:00:00Z', '')
