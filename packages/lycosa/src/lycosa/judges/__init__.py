@@ -1,7 +1,6 @@
-"""Topics: anything that can judge. beta of a page, alpha of each of its links.
+"""Judges: the relevance of a page and of each of its links.
 
-`TOPICS` names what `--judge` accepts: where it lives, what it needs and whose it is. `describe(name)` tells its
-parameters; making.py makes one from the options of a crawl.
+`JUDGES` is the registry of the names that `--judge` accepts; factory.py makes a judge from the options of a crawl.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ ENTRIES = {
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
     "ehrig": RegistryEntry(
-        "meaning", "EhrigJudge", "similarity of meaning: each word counts by its distance from the topic's words in WordNet",
+        "meaning", "EhrigJudge",
+        "similarity of meaning: each word counts by its distance from the topic's words in WordNet",
         "Batsakis 2007, eq. 3, 8; Ehrig, Maedche 2003", "words",
     ),
     "ssrm": RegistryEntry(
@@ -74,10 +74,10 @@ ENTRIES = {
 TOPICS = Registry("judge", __name__, ENTRIES, group="judges")
 
 DEFAULT = "probability"
-# parameters from options of their own, not written after the judge's name
+# constructor parameters that come from options of their own, not from `--judge NAME,key=value`
 TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
-    """The parameters of a judge that can be set after its name, each with its type and its default."""
+    """Return the type and the default of each parameter that can be set after the judge's name."""
     return TOPICS.parameters(name, TOLD)

@@ -1,4 +1,4 @@
-"""What judges have in common, and what is put around each so that it heeds labels."""
+"""Base classes of judges, and wrappers that add labels and languages to any judge."""
 
 from __future__ import annotations
 
@@ -16,37 +16,34 @@ from lycosa.core.types import Judgement, Label, Links, ModelUpdate, Page, Seed, 
 from lycosa.text.tokens import words_of
 
 FACETS = ("context", "url")
-# answer for the words around a link as if they were a page; only a classifier's differs from the context
+# facet: the judgement of a link's context as if it were a page; differs from "context" only for classifiers
 CONTEXT_SCORE = "context_score"
 
 
 class StatelessJudge:
-    """Base of judges that tell of links what a strategy wants to know, and have nothing to learn themselves.
-
-    Of words, their idf, the vocabulary learns.
-    """
+    """Base class of judges that learn nothing from visits; word statistics live in the vocabulary."""
 
     threshold: float
-    facets: tuple[str, ...] = ()  # needed of links beside alpha: "context", "url"
+    facets: tuple[str, ...] = ()  # judgements of links to compute besides link_relevance: "context", "url"
 
     def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""
+        pass
 
     def state(self) -> State:
         return {}
 
     def restore(self, state: State) -> None:
-        """Nothing to remember."""
+        pass
 
 
 def ask(judge: Judge, wants: Sequence[str]) -> None:
-    """Tell a judge what a strategy wants to know of links, in the names that it knows; one without facets is left."""
+    """Set the facets that a strategy needs, in the judge's own names; does nothing for a judge without facets."""
     if hasattr(judge, "facets"):
         judge.facets = asked(judge, wants)
 
 
 def asked(judge: Judge, wants: Sequence[str]) -> tuple[str, ...]:
-    """What is wanted, in the names that a judge knows.
+    """Translate the facets that a strategy needs into those that the judge offers.
 
     >>> asked(StatelessJudge(), ("context", "context_score", "url"))
     ('context', 'url')
@@ -56,17 +53,15 @@ def asked(judge: Judge, wants: Sequence[str]) -> tuple[str, ...]:
 
 
 def facet_texts(links: Links, facet: str) -> list[str]:
-    """What a facet of links is told by: the words around each, or those of its address."""
+    """Return the texts that a facet is computed from: the context of each link, or the words of its URL."""
     return links.contexts if facet == "context" else [words_of(url) for url in links.urls]
 
 
-# -- around any judge --------------------------------------------------------------------------------------
-
-BETAS = "betas"  # in a model update: relevance of each page version so far
+BETAS = "betas"  # key in a model update: relevance of each page version so far
 
 
 class JudgeWrapper:
-    """Base of topics that ask another one first; they add `judge` and `learn`."""
+    """Base class of judges that wrap another one. Subclasses add `judge` and `learn`."""
 
     def __init__(self, judge: Judge) -> None:
         self.inner = judge
@@ -87,10 +82,11 @@ class JudgeWrapper:
 
 
 class LanguageJudge(JudgeWrapper):
-    """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
+    """Wrapper that sets the relevance of pages flagged as being in an unwanted language to 0.
 
     >>> from lycosa.judges.pattern import RegexJudge
-    >>> LanguageJudge(heeding(RegexJudge("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).relevance
+    >>> judge = LanguageJudge(heeding(RegexJudge("coral")))
+    >>> judge.judge(Page("ok", marked="coral", flags=["language"]), None).relevance
     0.0
     """
 
@@ -101,14 +97,13 @@ class LanguageJudge(JudgeWrapper):
         self._right = bytearray()
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
+        """Judge the page and apply the flag; links keep their relevance, since they may lead to the right language."""
         judgement = self.inner.judge(page, reading)
         if "language" in page.flags:
             judgement.relevance = 0.0
         return judgement
 
     def learn(self, visit: Visit) -> None:
-        """Pass it on, but keep in mind which pages can't count."""
         if visit.is_version:
             self._right.append("language" not in visit.flags)
         self.inner.learn(visit)
@@ -139,9 +134,7 @@ class LanguageJudge(JudgeWrapper):
 
 
 class LabelledJudge(JudgeWrapper):
-    """A judge that does not learn, but hears what people say: a label settles what its own page is worth, no other's.
-
-    The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
+    """Wrapper that lets people label pages for a judge that does not learn. A label affects its own page only.
 
     >>> from lycosa.judges.pattern import RegexJudge
     >>> judge = LabelledJudge(RegexJudge("coral"))
@@ -155,14 +148,14 @@ class LabelledJudge(JudgeWrapper):
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge)
         self._betas = array("d")
-        self._nodes = array("q")  # hashes: names of a million pages would take a hundred megabytes
+        self._nodes = array("q")  # hashes: the URLs of a million pages would take 100 MB
         self._labels: dict[int, bool] = {}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         return self.inner.judge(page, reading)
 
     def learn(self, visit: Visit) -> None:
-        """Keep what was said of it; pass it on, unless the topic has learned from this page before."""
+        """Store the page's relevance; the inner judge learns from the first version of a page only."""
         if visit.is_version:
             self._betas.append(visit.relevance)
             self._nodes.append(_hash(visit.node))
@@ -182,25 +175,25 @@ class LabelledJudge(JudgeWrapper):
         return None
 
     def said_anew(self, now: float) -> ModelUpdate:
-        """What it says of all pages, for a log in which another topic was asked about them."""
+        """Return an update with the relevance of every page, for a log that another judge wrote."""
         return ModelUpdate("", {BETAS: np.array(self._betas)}, now)
 
     def adopt(self, update: ModelUpdate) -> None:
-        """The pages so far were judged anew."""
+        """Replace the relevance of the pages so far."""
         relevances = update.data[BETAS]
         self._betas[: len(relevances)] = array("d", relevances.tolist())
 
     def start(self, seed: Seed) -> None:
-        """Where a crawl starts says nothing to a judge that does not learn."""
+        """Ignore seeds: the judge does not learn."""
 
     def add_label(self, label: Label) -> None:
-        """Somebody's word on a page; the last counts."""
+        """Store a label; the last one for a page counts, and `relevant=None` removes it."""
         self._labels.pop(_hash(label.node), None)
         if label.relevant is not None:
             self._labels[_hash(label.node)] = label.relevant
 
     def relevances_now(self) -> NDArray[np.float64]:
-        """What was said, or what somebody said instead."""
+        """Return the relevance of every page version, corrected by labels."""
         relevances_now = np.array(self._betas)
         if self._labels:
             nodes = np.array(self._nodes)
@@ -210,10 +203,10 @@ class LabelledJudge(JudgeWrapper):
 
 
 def _hash(node: str) -> int:
-    """The same in every process, unlike Python's own."""
+    """Hash a URL; unlike `hash`, the result is the same in every process."""
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 
 def heeding(judge: Judge) -> Learner:
-    """The topic itself if it learns, or one around it that at least hears labels."""
+    """Return the judge itself if it learns, else a wrapper that handles labels."""
     return judge if isinstance(judge, Learner) else LabelledJudge(judge)

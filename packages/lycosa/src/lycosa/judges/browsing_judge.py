@@ -1,4 +1,4 @@
-"""Someone's browsing as the topic: how like its relevant pages a page is."""
+"""Relevance as similarity to the relevant pages of recorded browsing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lycosa.text.browsing import Browsing
 
 
 class BrowsingJudge(VectorJudge):
-    """beta = cosine of the page and c_r, the mean of the relevant training pages; alpha = that of the anchor and c_r.
+    """beta = cosine of the page and c_r, the mean of the relevant training pages; alpha = cosine of the anchor and c_r.
 
-    It is the training set of `--strategy hmm,file=FILE` and its kin, and judges where no other topic is given: learning
-    crawlers take a training set in place of a query. Weights are (1 + log f) idf, with idf = log(N / N_j) of the
-    training set, where a word that none of its pages has counts as met once; vectors are of length 1 before the mean,
-    and the thousand heaviest terms of c_r count. The threshold lies where it tells the relevant training pages best
-    from the others (largest F1), each relevant page being compared with the mean of the others.
+    c_r comes from the training set of `--strategy hmm,file=FILE` and the other learning strategies, which take it in
+    place of a query; this is the default judge for them if no topic is given. Weights are (1 + log f) idf with idf =
+    log(N / N_j) of the training set; N_j is 1 for words that no training page has. Page vectors are scaled to unit
+    length before they are averaged, and c_r keeps its 1,000 heaviest terms. The default threshold separates relevant
+    from other training pages with the largest F1, where each relevant page is compared with the mean of the others.
 
     >>> from lycosa.core.types import Page
     >>> from lycosa.text.bags import Bags
@@ -28,12 +28,12 @@ class BrowsingJudge(VectorJudge):
     ...     ["list", "reef", "coral"], pages, ["a", "b", "c", "d"], np.array([False, True, True, True]),
     ...     np.array([1, 0, 0, 0]), np.array([[0, 1], [1, 2]]), {"kmeans": np.array([0, 1, 1, 1])}, states=2,
     ... )
-    >>> topic, page = BrowsingJudge(browsing), Page("ok", marked="the reefs")
-    >>> round(topic.judge(page, Vocabulary().read(page)).relevance, 3), round(topic.threshold, 3)  # 1/sqrt(2), .383/2
+    >>> judge, page = BrowsingJudge(browsing), Page("ok", marked="the reefs")
+    >>> round(judge.judge(page, Vocabulary().read(page)).relevance, 3), round(judge.threshold, 3)  # 1/sqrt(2), .383/2
     (0.707, 0.191)
 
-    Paper: Batsakis 2007, 3.1 (what learning crawlers take as input), 3.4.2 (c_r and the similarity with it, eq. 2),
-    3.4.1 b (idf of the training set). Departure: 1 + log f for f / max f, see `vector`.
+    Paper: Batsakis 2007, 3.1 (input of learning crawlers), 3.4.2 (c_r and the similarity to it, eq. 2), 3.4.1 b (idf of
+    the training set). Departure: 1 + log f for f / max f, see `vector`.
     """
 
     def __init__(self, file: str | Browsing = "", threshold: float = 0.0) -> None:
@@ -47,21 +47,21 @@ class BrowsingJudge(VectorJudge):
 
 
 def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
-    """Return c_r as weights of stems, to be multiplied by idf; the idf of the training set; and the threshold."""
+    """Return c_r as weights of stems (without idf), the idf of the training set, and the threshold."""
     pages, count = browsing.pages, len(browsing)
     frequency = pages.document_frequency(len(browsing.terms))
     rarity = idf(frequency, count)
     values, rows = unit(pages, rarity), pages.rows()
     of_relevant = browsing.relevant[rows]
     total = np.bincount(pages.columns[of_relevant], values[of_relevant], len(browsing.terms))
-    heaviest = np.argsort(-total, kind="stable")[:1000]  # heaviest terms of the centroid
+    heaviest = np.argsort(-total, kind="stable")[:1000]
     heaviest = heaviest[total[heaviest] > 0]
     weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in heaviest.tolist()}
     counted = {term: int(met) for term, met in zip(browsing.terms, frequency, strict=True)}
-    if not weights:  # every word stands on every page: then all weigh the same
+    if not weights:  # every word is on every page, so idf is 0: weigh all words equally
         weights = dict.fromkeys((browsing.terms[at] for at in np.unique(pages.columns[of_relevant])), 1.0)
         counted = {}
-    # What is left of c_r without a relevant page itself, times that page: its likeness to the others.
+    # Leave-one-out similarity: c_r without the page itself, times the page.
     dots = np.bincount(rows, values * total[pages.columns], count)
     square, own = float(total @ total), np.where(browsing.relevant, np.bincount(rows, values**2, count), 0.0)
     rest = np.sqrt(np.maximum(0.0, square - 2 * np.where(browsing.relevant, dots, 0.0) + own))
@@ -71,13 +71,13 @@ def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
 
 
 def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:
-    """Half-way between the last page that counts and the first that does not, where F1 is largest.
+    """Return the threshold with the largest F1, half-way between the two pages that it separates.
 
     >>> _threshold(np.array([.9, .5, .3, .1]), np.array([True, True, False, False]))
     0.4
     """
     if relevant.all() or not likeness[relevant].any():
-        return 0.2  # there are no pages to compare with: as for examples (making.py)
+        return 0.2  # nothing to compare with: the threshold for example pages (factory.py)
     order = np.argsort(-likeness, kind="stable")
     hits = np.cumsum(relevant[order])
     f1 = 2 * hits / (np.arange(1, len(order) + 1) + relevant.sum())

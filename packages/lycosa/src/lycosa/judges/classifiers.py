@@ -1,6 +1,4 @@
-"""Classifiers that scikit-learn trains: a linear support vector machine, a neural network with one hidden layer, and a
-decision tree.
-"""
+"""Classifiers trained with scikit-learn: linear SVM, neural network and decision tree. Prediction needs only NumPy."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def _trainer(kind: str, name: str) -> Any:
 
 
 class ArrayClassifier:
-    """Base of classifiers, dataclasses of arrays: all of these are kept in a file, and it is made of them again."""
+    """Base class of classifiers that are dataclasses of arrays; the arrays are all that a model file stores."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         return {name: np.atleast_1d(np.asarray(value, np.float32)) for name, value in vars(self).items()}
@@ -41,12 +39,10 @@ class ArrayClassifier:
 
 @dataclass
 class LinearSvm(ArrayClassifier):
-    """One linear machine per class against the rest, on tf-idf vectors of unit length, with probabilities by Platt.
+    """One-vs-rest linear SVM on tf-idf vectors of unit length, with Platt probabilities.
 
-    The machine of class c gives d_c = w_c x + b_c; P(c) = 1 / (1 + exp(A_c d_c + B_c)), made to sum to 1 over the
-    classes. A and B are fitted to machines that had not seen the pages (out of three folds).
-
-    Trained by scikit-learn (`LinearSVC`), which only training needs; what is predicted, is predicted here.
+    The decision value of class c is d_c = w_c x + b_c, and P(c) = 1 / (1 + exp(A_c d_c + B_c)), normalised over the
+    classes. A and B are fitted on held-out pages (three folds). Trained with scikit-learn's `LinearSVC`.
 
     >>> bags = Bags.of([([0, 1], [2, 1]), ([2, 1], [1, 1])])
     >>> machine = LinearSvm(np.ones(3, np.float32), np.array([[1, -1], [0, 0], [-1, 1]], np.float32),
@@ -61,13 +57,13 @@ class LinearSvm(ArrayClassifier):
     name: ClassVar[str] = "linear SVM"
 
     idf: NDArray[np.float32] = field(repr=False)
-    weights: NDArray[np.float32] = field(repr=False)  # a row for each term
+    weights: NDArray[np.float32] = field(repr=False)  # one row per term
     bias: NDArray[np.float32]
     platt: NDArray[np.float32]  # A and B of each class
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> LinearSvm:
-        """Train on all, after training on parts to see what the distances are worth."""
+        """Fit the probabilities on decision values of held-out pages, then train on all pages."""
         weigh = idf(bags.document_frequency(terms), len(bags))
         values = unit(bags, weigh)
         distances = np.zeros((len(bags), classes))
@@ -91,12 +87,12 @@ class LinearSvm(ArrayClassifier):
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each array; -1 stands for any size."""
+        """Return the expected shape of each array; -1 means any size."""
         return {"idf": (terms,), "weights": (terms, classes), "bias": (classes,), "platt": (classes, 2)}
 
 
 def matrix(bags: Bags, values: NDArray[np.float64], terms: int) -> Any:
-    """The bags as scikit-learn takes them."""
+    """Return the bags as a SciPy CSR matrix."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix((values, bags.columns, bags.starts), shape=(len(bags), terms))
@@ -111,13 +107,13 @@ def _machines(
     terms: int,
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Weights and bias of each class. One that has no page among these rows is never near."""
-    # C: on WebKB .3 and 1 did equally well, on Wikispeedia 1 was two points of accuracy better
+    """Return the weights and bias of each class; a class without pages in `rows` gets a decision value of -1."""
+    # C: .3 and 1 did equally well on WebKB; on Wikispeedia 1 was two points of accuracy better
     machine = _trainer("svm", "svm.LinearSVC")(C=1.0, random_state=seed % 2**32, max_iter=5000)
     machine.fit(matrix(bags, values, terms)[rows], labels[rows])
     weights = np.zeros((terms, classes), np.float32)
     bias = np.full(classes, -1.0, np.float32)
-    if len(machine.classes_) == 2:  # one machine for both
+    if len(machine.classes_) == 2:  # scikit-learn returns a single machine for two classes
         weights[:, machine.classes_] = np.outer(machine.coef_[0], [-1.0, 1.0])
         bias[machine.classes_] = machine.intercept_[0] * np.array([-1.0, 1.0])
     else:
@@ -127,7 +123,7 @@ def _machines(
 
 
 def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[float, float]:
-    """A and B with the least log loss, by Newton's method; targets are smoothed as Platt does.
+    """Return the A and B with the least log loss, by Newton's method with Platt's smoothed targets.
 
     >>> [round(value, 2) for value in _platt(np.array([-1.0, 1.0, 3.0]), np.array([False, False, True]))]
     [-0.47, 0.99]
@@ -166,10 +162,8 @@ TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 class NeuralNetwork(ArrayClassifier):
     """softmax((relu(x W + b) V + c) / t) on tf-idf vectors x of unit length, with 32 hidden units.
 
-    How many rounds to train is found with a third of the pages left out: as many as bring the log loss on those down.
-    The temperature t, found there too, corrects what the network is too sure of. Then all pages are used.
-
-    Trained by scikit-learn (`MLPClassifier`, Adam), which only training needs; what is predicted, is predicted here.
+    The number of training rounds and the temperature t, which corrects overconfidence, minimise the log loss on a
+    held-out third of the pages. The final network is trained on all pages, with scikit-learn's `MLPClassifier` (Adam).
 
     >>> bags = Bags.of([([0], [1]), ([1], [1])])
     >>> network = NeuralNetwork(np.ones(2, np.float32), np.array([[1, 0], [0, 1]], np.float32), np.zeros(2, np.float32),
@@ -177,14 +171,15 @@ class NeuralNetwork(ArrayClassifier):
     >>> network.probabilities(bags).round(2).tolist()
     [[0.88, 0.12], [0.12, 0.88]]
 
-    Paper: Guan et al. 2008 (a neural network judges pages). Its size and training are ours: the paper does not say.
+    Paper: Guan et al. 2008 (a neural network judges pages). Its size and training are ours: the paper does not give
+    them.
     """
 
     kind: ClassVar[str] = "nn"
     name: ClassVar[str] = "neural network"
 
     idf: NDArray[np.float32] = field(repr=False)
-    weights: NDArray[np.float32] = field(repr=False)  # W, a row for each term
+    weights: NDArray[np.float32] = field(repr=False)  # W, one row per term
     bias: NDArray[np.float32] = field(repr=False)
     out_weights: NDArray[np.float32] = field(repr=False)
     out_bias: NDArray[np.float32]
@@ -192,7 +187,7 @@ class NeuralNetwork(ArrayClassifier):
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> NeuralNetwork:
-        """Train on a part to see how long to train and what the scores are worth, then on all."""
+        """Find the number of rounds and the temperature on held-out pages, then train on all pages."""
         weigh = idf(bags.document_frequency(terms), len(bags))
         samples = matrix(bags, unit(bags, weigh), terms).astype(np.float32)
         rounds, temperature = MOST_ROUNDS, 1.0
@@ -204,7 +199,7 @@ class NeuralNetwork(ArrayClassifier):
             _go_on(learner, samples, labels, classes)
         weights, out_weights = learner.coefs_
         bias, out_bias = learner.intercepts_
-        if out_weights.shape[1] < classes:  # of two classes there is one unit, the second's
+        if out_weights.shape[1] < classes:  # scikit-learn uses a single output unit for two classes
             out_weights, out_bias = _both(out_weights), _both(out_bias)
         parts = [np.ascontiguousarray(part, np.float32) for part in (weights, bias, out_weights, out_bias)]
         return cls(weigh, parts[0], parts[1], parts[2], parts[3], temperature)
@@ -223,7 +218,7 @@ class NeuralNetwork(ArrayClassifier):
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each array; -1 stands for any size."""
+        """Return the expected shape of each array; -1 means any size."""
         return {
             "idf": (terms,),
             "weights": (terms, -1),
@@ -235,14 +230,14 @@ class NeuralNetwork(ArrayClassifier):
 
 
 def _learner(pages: int, seed: int) -> Any:
-    # fewer where there are few pages, or a round would be one step
+    # smaller batches for few pages, or a round would be a single step
     make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
     return make((32,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
 
 def _go_on(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of batches that are larger than the set
+        warnings.simplefilter("ignore")  # scikit-learn warns about batches larger than the set
         learner.partial_fit(samples, labels, classes=np.arange(classes))
 
 
@@ -254,7 +249,7 @@ def _tried(
     left_out: NDArray[np.intp],
     seed: int,
 ) -> tuple[int, float]:
-    """How many rounds do best on pages that were left out, and at which temperature."""
+    """Return the number of rounds and the temperature with the least log loss on held-out pages."""
     learner = _learner(len(kept), seed)
     best, setting = np.inf, (1, 1.0)
     for rounds in range(1, MOST_ROUNDS + 1):
@@ -262,17 +257,18 @@ def _tried(
         scores = np.log(np.maximum(learner.predict_proba(samples[left_out]).astype(np.float64), 1e-30))
         losses = {t: log_loss(softmax(scores / t), labels[left_out]) for t in TEMPERATURES}
         loss = min(losses.values())
-        # in log loss: on classes that are never mistaken, certainty would always win
+        # The highest temperature close to the optimum: for classes that are never confused, log loss always favours
+        # certainty.
         temperature = max(t for t in TEMPERATURES if losses[t] <= loss + 0.01)
         if loss < best - 1e-4:
             best, setting = loss, (rounds, temperature)
-        elif rounds >= setting[0] + 3:  # rounds without improvement
+        elif rounds >= setting[0] + 3:  # three rounds without improvement
             break
     return setting
 
 
 def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Of the logit of the second class, those of both."""
+    """Split the logit of the second of two classes into one logit per class."""
     column = column.reshape(-1, 1)
     both: NDArray[np.float32] = np.hstack([-column / 2, column / 2])
     return both if len(column) > 1 else both[0]
@@ -280,13 +276,11 @@ def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass
 class DecisionTree(ArrayClassifier):
-    """CART on tf-idf vectors of unit length: at node i go left if the value of term `term[i]` is at most `cut[i]`.
+    """CART on tf-idf vectors of unit length: node i goes left if the value of term `term[i]` is at most `cut[i]`.
 
-    A leaf asks nothing (its term is -1); P(c) is its share of class c among the training pages there, with as many more
-    pages as the leaf's one of the whole set: (n_c + P_all(c)) / (n + 1).
-
-    Trained by scikit-learn (`DecisionTreeClassifier`, Gini, leaves of 20 pages or more), which only training needs;
-    what is predicted, is predicted here.
+    Leaves have term -1. P(c) is the share of class c among the training pages of a leaf, smoothed with one page of the
+    whole set: (n_c + P_all(c)) / (n + 1). Trained with scikit-learn's `DecisionTreeClassifier` (Gini, leaves of 20
+    pages or more).
 
     >>> tree = DecisionTree(np.ones(2, np.float32), term=np.array([1, -1, -1]), cut=np.array([.5, 0, 0]),
     ...     left=np.array([1, 0, 0]), right=np.array([2, 0, 0]), shares=np.array([[.5, .5], [.9, .1], [.2, .8]]))
@@ -304,7 +298,7 @@ class DecisionTree(ArrayClassifier):
     cut: NDArray[Any] = field(repr=False)
     left: NDArray[Any] = field(repr=False)
     right: NDArray[Any] = field(repr=False)
-    shares: NDArray[Any] = field(repr=False)  # a row for each node
+    shares: NDArray[Any] = field(repr=False)  # one row per node
 
     def __post_init__(self) -> None:
         for name in ("term", "left", "right"):
@@ -316,18 +310,17 @@ class DecisionTree(ArrayClassifier):
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> DecisionTree:
-        """Grow a tree."""
         make = _trainer(cls.kind, "tree.DecisionTreeClassifier")
         weigh = idf(bags.document_frequency(terms), len(bags))
-        # WebKB: leaves of 1, 5, 10, 20 pages were right for 61.7, 62.4, 63.0, 63.0 % of the pages, and their
-        # probabilities off by 30, 16, 10, 6 %.
+        # On WebKB, leaves of 1, 5, 10, 20 pages classified 61.7, 62.4, 63.0, 63.0 % of the pages correctly, and their
+        # probabilities were off by 30, 16, 10, 6 %.
         least = max(1, min(20, len(bags) // 20))
         learner = make(min_samples_leaf=least, random_state=seed % 2**32)
         learner.fit(matrix(bags, unit(bags, weigh), terms).astype(np.float32), labels)
         grown = learner.tree_
         shares = np.zeros((grown.node_count, classes))
         shares[:, learner.classes_] = grown.value[:, 0, :]
-        shares /= shares.sum(axis=1, keepdims=True)  # counts in older versions, shares in newer ones
+        shares /= shares.sum(axis=1, keepdims=True)  # older versions of scikit-learn store counts, newer ones shares
         pages = grown.n_node_samples[:, None]
         shares = (shares * pages + shares[0]) / (pages + 1)
         term = np.where(grown.feature < 0, -1, grown.feature)
@@ -341,7 +334,7 @@ class DecisionTree(ArrayClassifier):
         keys, values = keys[order], unit(bags, self.idf).astype(np.float32)[order]
         at = np.zeros(len(bags), np.intp)
         going = np.flatnonzero(self.term[at] >= 0)
-        while len(going):  # one question of each bag a turn; children have larger numbers, so it ends
+        while len(going):  # one level per pass; ends because children have higher numbers than their parent
             node = at[going]
             wanted = going * width + self.term[node]
             place = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
@@ -355,15 +348,15 @@ class DecisionTree(ArrayClassifier):
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each array; -1 stands for any size."""
+        """Return the expected shape of each array; -1 means any size."""
         return {
             "idf": (terms,), "term": (-1,), "cut": (-1,), "left": (-1,), "right": (-1,), "shares": (-1, classes),
         }  # fmt: skip
 
     def _check(self) -> None:
-        """Refuse what is no tree: a walk down from the root has to end at a leaf with shares."""
+        """Raise ValueError unless every path from the root ends at a leaf with positive shares."""
         nodes = len(self.term)
-        # node numbers are kept in 32-bit floats, exact up to here
+        # node numbers are stored as 32-bit floats, which are exact up to 2^24
         if not 1 <= nodes <= (1 << 24) or any(len(part) != nodes for part in (self.cut, self.left, self.right)):
             raise ValueError("the parts of the tree do not fit together")
         asks, number = self.term >= 0, np.arange(nodes)

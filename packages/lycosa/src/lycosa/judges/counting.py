@@ -1,4 +1,4 @@
-"""Judges that count: how often strings are on a page and close to its links, whatever their case."""
+"""Judges that count occurrences of words or phrases, ignoring case."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.judges.base import StatelessJudge, facet_texts
 
-Match = Literal["words", "anywhere"]  # whole words and phrases only, or inside longer words, too
-_LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script with spaces between words
-_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"  # between words of a phrase: any space, one line break, no empty line
+Match = Literal["words", "anywhere"]  # whole words only, or also inside longer words
+_LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script that puts spaces between words
+_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"  # between words of a phrase: spaces and at most one line break
 
 
 class Phrases:
-    """Some phrases with weights, found in texts that were folded by `folded`.
+    """Weighted phrases to search for in folded texts.
 
     >>> Phrases({"coral reef": 1.0, "atoll": 2.0}).count("Coral  reefs, a CORAL REEF, an atoll")
     3.0
@@ -40,35 +40,35 @@ class Phrases:
         ]
 
     def count(self, text: str) -> float:
-        """Sum over the phrases of weight times occurrences."""
+        """Return the sum of weight times occurrences over the phrases."""
         return self.count_folded(folded(text))
 
     def count_folded(self, text: str) -> float:
-        """The same for a text that is folded already."""
+        """Return the sum of weight times occurrences in a text that `folded` has folded."""
         return float(sum(weight for _, _, weight in self.places(text)))
 
     def contained(self, text: str) -> float:
-        """The weights of the phrases that a folded text has, however often."""
+        """Return the sum of the weights of the phrases that occur in a folded text."""
         return float(sum(weight for head, pattern, weight in self._patterns if any(_all(text, head, pattern))))
 
     def places(self, text: str) -> Iterator[tuple[int, int, float]]:
-        """Where each occurrence begins and ends in a folded text, and its weight; phrase by phrase."""
+        """Yield start, end and weight of each occurrence in a folded text, phrase by phrase."""
         for head, pattern, weight in self._patterns:
             for match in _all(text, head, pattern):
                 yield match.start(), match.end(), weight
 
     def links(self, links: Links, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
-        """Occurrences around each link ("context") and in the words of its address ("url")."""
+        """Count the phrases in the context ("context") or the URL words ("url") of each link."""
         return {name: np.array([self.count(text) for text in facet_texts(links, name)]) for name in names}
 
 
 def folded(text: str) -> str:
-    """A text in which upper and lower case are one, without the marks of links."""
+    """Return the text casefolded and without link marks."""
     return text.replace("\x01", "").replace("\x02", "").casefold()
 
 
 def _all(text: str, head: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """All matches; they are tried only where the phrase's first word is, which is quick to find."""
+    """Yield all matches. Searching for the first word with `str.find` is much faster than `finditer`."""
     place = text.find(head)
     while place >= 0:
         match = pattern.match(text, place)
@@ -90,29 +90,30 @@ _MARK = re.compile("[\x01\x02]")
 
 
 class KeywordJudge(StatelessJudge):
-    """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y of them around the link.
+    """beta = log(1 + x), x occurrences of the keyword in the page; alpha = log(1 + y), y occurrences around the link.
 
-    The page is its title and text. Around a link is a window of 100 characters with the anchor in its middle: what the
-    anchor leaves of the 100 is divided, one half before it and one behind it (the odd one behind). An anchor that is
-    longer is the window. An occurrence counts if it lies in the window with all its letters. Runs of spaces and line
-    breaks are one character. Where the text has no marks of links, their 20 words of context stand in.
+    The page is its title and text. The window around a link has 100 characters with the anchor in the middle: the
+    remaining characters are split evenly before and after it (an odd one goes after). A longer anchor is its own
+    window. Occurrences count if they lie entirely in the window. A run of spaces and line breaks is one character.
+    Texts without link marks use the 20 words of context instead.
 
-    Several words: their occurrences are added up before the logarithm is taken; each phrase of a file of terms counts
-    as a whole, times its weight. Words are compared as they are written, but for case: "reefs" is not "reef".
+    The occurrences of several words are added up before the logarithm; a phrase of a file of terms counts as a whole,
+    times its weight. Words are not stemmed: "reefs" does not match "reef".
 
-    window: its size in characters. match: `words` takes a keyword as a whole word, `anywhere` inside others, too.
+    window: Window size in characters.
+    match: `words` matches whole words only, `anywhere` also inside longer words.
 
     >>> page = Page("ok", marked="A reef! \\x01More on the reef\\x02" + " and more" * 20 + " on the reef")
     >>> page.links = Links.to("b", anchors=["More on the reef"])
-    >>> said = KeywordJudge("reef").judge(page, None)
-    >>> round(said.relevance, 3), round(float(said.link_relevances[0]), 3)        # log(1 + 3), log(1 + 2)
+    >>> judgement = KeywordJudge("reef").judge(page, None)
+    >>> round(judgement.relevance, 3), round(float(judgement.link_relevances[0]), 3)        # log(1 + 3), log(1 + 2)
     (1.386, 1.099)
 
-    Paper: Gouriten, Maniu, Senellart 2014, 2.3 (the Wikipedia graphs; one keyword). How the window lies around the link
-    is not said there.
+    Paper: Gouriten, Maniu, Senellart 2014, 2.3 (the Wikipedia graphs; one keyword). The paper does not say how the
+    window lies around the link.
     """
 
-    exact = True  # it never guesses
+    exact = True  # relevance is counted, not estimated
 
     def __init__(
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"
@@ -125,7 +126,6 @@ class KeywordJudge(StatelessJudge):
         self.weights = self.phrases.weights
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Count in the page, in the window of each link, and where else is wanted."""
         links = page.links
         marked = " ".join(page.marked.split()).casefold()
         text = _MARK.sub("", marked)
@@ -140,7 +140,7 @@ class KeywordJudge(StatelessJudge):
     def _windows(
         self, marked: str, length: int, places: list[tuple[int, int, float]], links: Links
     ) -> NDArray[np.float64]:
-        """Occurrences in each link's window."""
+        """Count the occurrences in each link's window."""
         starts, ends = _spans(marked)
         if not len(starts):
             return np.array(
@@ -151,7 +151,7 @@ class KeywordJudge(StatelessJudge):
         begins = np.array([begin for begin, _, _ in places])
         stops = np.array([stop for _, stop, _ in places])
         weights = np.array([weight for _, _, weight in places])
-        counts = np.zeros(len(starts) + 1)  # one more, for links that have no marks
+        counts = np.zeros(len(starts) + 1)  # the last entry is for links without marks
         for link, (first, last) in enumerate(
             zip(np.searchsorted(begins, low), np.searchsorted(begins, high), strict=True)
         ):
@@ -161,7 +161,7 @@ class KeywordJudge(StatelessJudge):
 
 
 def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each link begins and ends, in the text without marks; nothing if the marks do not pair up."""
+    """Return the start and end of each link in the text without marks; empty if the marks are unbalanced."""
     marks = [(match.start(), match[0]) for match in _MARK.finditer(marked)]
     if [mark for _, mark in marks] != ["\x01", "\x02"] * (len(marks) // 2):
         marks = []
@@ -170,26 +170,27 @@ def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class WordFrequencyJudge(StatelessJudge):
-    """beta = the number of times the search string is repeated in the page; alpha = in the anchor.
+    """beta = occurrences of the search string in the page; alpha = occurrences in the anchor.
 
-    The string is one phrase, looked for in title and text whatever its case. With several strings (a file of terms) it
-    is the sum of weight times number. The numbers are not scaled: 1 is one occurrence, so that the threshold of 1
-    means a page that has the string at all, and long pages score higher.
+    The string is one phrase, searched for in title and text without regard to case. For several strings (a file of
+    terms) it is the sum of weight times occurrences. Counts are not scaled: the threshold of 1 accepts any page that
+    contains the string, and long pages score higher.
 
-    count: `occurrences`, or `lines` that contain the string, however often each does. A line is what the page shows as
-    one, before it is wrapped: a paragraph, a heading, a list item, a row of a table; the title is one more.
-    match: `words` takes the string as whole words only; `anywhere` also inside longer ones, "art" in "party".
-    literal: as the paper's pseudo-code has it, the lines of the page's source that contain the string, anywhere: in
-    markup, scripts and comments, too. A page of a space that has no source is counted by the lines that it shows.
+    count: `occurrences`, or `lines` for the number of lines that contain the string. A line is a block of the page
+    before wrapping: paragraph, heading, list item, table row; the title is one more.
+    match: `words` matches whole words only; `anywhere` also inside longer words ("art" in "party").
+    literal: Count lines of the page's source that contain the string anywhere, including markup, scripts and comments,
+    as in the paper's pseudo-code. Pages without a source are counted by their text lines.
 
     >>> page = Page("ok", title="Corals", marked="A coral is not a rock. Coral grows.\\nNo coral, no reef.")
-    >>> WordFrequencyJudge("coral").judge(page, None).relevance, WordFrequencyJudge("coral", count="lines").judge(page, None).relevance
-    (3.0, 2.0)
+    >>> WordFrequencyJudge("coral").judge(page, None).relevance
+    3.0
+    >>> WordFrequencyJudge("coral", count="lines").judge(page, None).relevance
+    2.0
 
-    Paper: Trivedi et al. 2014, III, Relevance Calculation. Its text counts occurrences, its pseudo-code lines of the
-    page's source that contain the string. We read the text that is shown, not the source: a string in markup or
-    scripts is no use to a reader. `contains` in the pseudo-code is `match=anywhere`; not the default, since short
-    words are inside of many others. `literal` is both as printed.
+    Paper: Trivedi et al. 2014, III, Relevance Calculation. Its text counts occurrences, its pseudo-code counts lines of
+    the source that contain the string. Departure: the default searches the visible text, whole words only, because
+    markup and longer words match short strings by accident. `literal` is the pseudo-code as printed.
     """
 
     def __init__(
@@ -208,7 +209,6 @@ class WordFrequencyJudge(StatelessJudge):
         self.weights = self.phrases.weights
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Count in the page, and in each anchor."""
         phrases, links = self.phrases, page.links
         source = page.source() if self.literal else ""
         title, text = ("", folded(source)) if source else (folded(page.title), folded(page.marked))

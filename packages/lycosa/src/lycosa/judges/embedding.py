@@ -1,4 +1,4 @@
-"""Nearness of meaning by word vectors: page, links and topic as points in one space."""
+"""Relevance by pretrained word vectors: pages, links and topic as points in one space."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.vocabulary import PageWords
 
-# For words alone, and with ten examples. Share of pages above it that are of the class, and of the class above it:
-# encyclopaedia 46 and 57 %, 40 and 68 %; test web 97 and 98 %, 64 % and all; universities 51 and 8 %, 71 and 10 %.
+# For words alone, and with ten examples. Precision and recall at the threshold: encyclopaedia 46 and 57 %, 40 and 68 %;
+# test web 97 and 98 %, 64 and 100 %; universities 51 and 8 %, 71 and 10 %.
 THRESHOLD, EXAMPLES_THRESHOLD = 0.35, 0.5
-PRIOR = 30  # pages that COMMON counts for
-STEPS = 320  # vectors are kept as whole numbers of 1 / STEPS, from -127 to 127
+PRIOR = 30  # number of pages that COMMON counts for
+STEPS = 320  # vectors are stored as int8 multiples of 1 / STEPS, clipped to ±127
 # mean page of an encyclopaedia, of university pages and of the test web, equally weighted
 COMMON = base64.b85decode(
     "_YV^50R{dL2Ob#n1N!&){RRv0{R;fq6btV9{qy|%0R#051^5XC6YTlw3HJQ{2JRQ~2Hy7-_W|z$4D<i=6#x1W3;qZL3IPia1qJ{C{1)*F4E+"
@@ -34,21 +34,21 @@ Vector = NDArray[np.float32]
 class EmbeddingJudge(StatelessJudge):
     """Cosine of word vectors, page against topic (beta) and anchor against topic (alpha), 0 where it is negative.
 
-    A text's vector is the sum of its words', the early ones counting more (text/embeddings.py). All pages point one way
-    to some degree: they are pages, and of like sites. So the mean page is taken out,
+    The vector of a text is the sum of its word vectors, with early words counting more (text/embeddings.py). All pages
+    share a common component, so the mean page is subtracted:
 
         p' = unit(p - m),   m = (30 c + sum of p over the pages so far) / (30 + their number),   beta = max(0, p' . t)
 
-    with c the mean page of three collections, which a crawl starts with. t is unit(sum of the words' vectors) for a
-    topic in words; unit(e - m) for example pages, e the mean of their vectors; with words and examples both, the sum of
-    the two. Terms of a file count by their weights. Links are too short to have a common part: alpha = max(0, a . t).
-    link: what alpha measures, the `anchor` or the `context`, 20 words around the link with the anchor among them.
+    with c the mean page of three collections, the prior of every crawl. t is unit(sum of the word vectors) for a topic
+    in words, unit(e - m) for example pages with mean vector e, and the sum of both if both are given. The weights of a
+    file of terms apply. Links are too short to have a common component: alpha = max(0, a . t).
 
-    Words need not be the topic's own, nor stems of them: "lagoon" is near "coral reef", and so is "corals". Rare names
-    are cut into pieces that mean little; there `vector` is better. The vectors know English best.
+    Related words match without sharing a stem: "lagoon" is near "coral reef". Rare names are cut into pieces with
+    little meaning; `vector` is better for those. The vectors know English best. The log stores each page's vector (256
+    bytes), from which a resumed crawl learns the mean again.
 
-    The page's vector goes into the log, 256 bytes a page, since the mean is learned from there. threshold: 0 stands for
-    .35 where the topic is words alone, for .5 where there are examples.
+    threshold: 0 means .35 for words alone, .5 with examples.
+    link: Source of alpha: the `anchor`, or the `context` of 20 words around and including it.
 
     Mean average precision over 85 classes of an encyclopaedia, 7 of university pages and 36 of the embedded web; m is
     learned from 300 pages of which a fifth are of the class (benchmarks/embedding.py):
@@ -60,13 +60,12 @@ class EmbeddingJudge(StatelessJudge):
         vector                     .44  .29   .98         .48  .39  1.00
         embedding + 2 vector       .52  .29  1.00         .57  .46  1.00
 
-    So it ranks better than `vector` by words in two of three, by examples in all that leave room. The sum of both is a
-    little better still; it is no judge of its own. A page of 3,500 words and 40 links costs 2.1 ms, 1.4 where all of
-    its words have been met before.
+    It ranks better than `vector` in two of three collections for words, and wherever there is room for examples. A page
+    of 3,500 words and 40 links takes 2.1 ms, 1.4 ms if all of its words are cached.
 
-    >>> topic = EmbeddingJudge("doctor hospital medicine")
+    >>> judge = EmbeddingJudge("doctor hospital medicine")
     >>> page, other = Page("ok", marked="A physician's patients, at a clinic"), Page("ok", marked="Trains run on rails")
-    >>> [topic.judge(each, None).relevance >= topic.threshold for each in (page, other)]
+    >>> [judge.judge(each, None).relevance >= judge.threshold for each in (page, other)]
     [True, False]
     """
 
@@ -95,7 +94,7 @@ class EmbeddingJudge(StatelessJudge):
 
     @staticmethod
     def from_examples(pages: Iterable[Page]) -> dict[str, Any]:
-        """What the log keeps of example pages: the mean of their vectors, and of whose making these are."""
+        """Return the mean vector of the example pages and the digest of the word vectors, to be stored in the log."""
         rows = [vectors([_text(page)], code_of(page.language, ENGLISH))[0] for page in pages]
         rows = [vector for vector in rows if vector.any()]
         if not rows:
@@ -103,7 +102,6 @@ class EmbeddingJudge(StatelessJudge):
         return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": digest()}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Score the page, and each link by its anchor; what else is wanted of links, too."""
         language = reading.language if isinstance(reading, PageWords) else code_of(page.language, ENGLISH)
         mean, topic = self._lens()
         vector, links = vectors([_text(page)], language)[0], page.links
@@ -119,14 +117,14 @@ class EmbeddingJudge(StatelessJudge):
         return judgement
 
     def learn(self, visit: Visit) -> None:
-        """Take a page into the mean."""
+        """Add the page's vector to the mean."""
         packed = visit.data.get("embedding")
         if visit.is_page and isinstance(packed, bytes) and len(packed) == DIMENSIONS:
             self.total_ += np.frombuffer(packed, np.int8)
             self.pages_ += 1
 
     def _lens(self) -> tuple[Vector, Vector]:
-        """The mean page and the topic, as of now."""
+        """Return the mean page and the topic vector; cached until another page is learned."""
         if self._now is None or self._now[0] != self.pages_:
             mean = (self.total_ / (self.pages_ * STEPS)).astype(np.float32)
             topic = np.zeros(DIMENSIONS, np.float32)
@@ -147,7 +145,7 @@ def packed(vector: Vector) -> bytes:
 
 
 def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:
-    """The cosine of each text with the topic; a text that comes often is read once."""
+    """Return the cosine of each text and the topic; repeated texts are computed once."""
     distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     if not distinct:
         return np.zeros(0, np.float32)
@@ -167,7 +165,7 @@ def _of_words(weights: Mapping[str, float]) -> Vector:
 
 
 def _of_examples(examples: Mapping[str, Any]) -> Vector:
-    """What `from_examples` gave, as it comes back from the log."""
+    """Validate and return the mean vector that `from_examples` stored in the log."""
     vector = np.array(examples.get("vector", ()), np.float32)
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
         raise InputError(

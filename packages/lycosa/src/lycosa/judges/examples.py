@@ -1,4 +1,4 @@
-"""Example pages: the words they share, as a weighted query."""
+"""Example pages, turned into a weighted query."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lycosa.core.types import Page
 from lycosa.judges import TOPICS
 from lycosa.text.vocabulary import Vocabulary
 
-TERMS = 60  # words kept of the centroid
+TERMS = 60  # number of terms kept of the centroid
 
 
 def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
-    """The mean of the pages' unit vectors (1 + log tf), its heaviest terms; a term of all pages beats one of a few.
+    """Return the heaviest terms of the mean of the pages' unit vectors (1 + log tf).
 
     >>> centroid([Page("ok", marked="coral reef"), Page("ok", marked="coral fish")], terms=1)
     {'coral': 0.707}
@@ -40,7 +40,7 @@ def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:
 
 
 def learned_from(judge: str, pages: Sequence[Page]) -> dict[str, Any]:
-    """What a judge keeps of example pages: the words they share, unless it has ways of its own."""
+    """Return the data that a judge stores about example pages; by default their centroid."""
     own = getattr(TOPICS.maker(judge), "from_examples", None)
     learned: dict[str, Any] = own(pages) if own is not None else centroid(pages)
     return learned

@@ -1,4 +1,4 @@
-"""From what a user asked for to a topic that judges."""
+"""Make a judge from the options of a crawl."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lycosa.judges import DEFAULT, TOLD, TOPICS, describe
 from lycosa.judges.vector_judge import THRESHOLD, VectorJudge
 from lycosa.text.background import Background
 
-SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
+SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that define the topic
 BROWSING = "browsing"
-# strategies whose training set can stand for a topic, and the judge that goes by it
+# strategies whose training set can replace a topic; they default to the judge `browsing`
 LEARNING = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
 
 _MADE_FROM = {
@@ -41,7 +41,7 @@ _ADVICE = {
 
 
 def check_request(options: Options) -> None:
-    """Whether the options name one topic, whatever it turns out to be: first what is asked, then for which judge."""
+    """Raise InputError unless the options define exactly one topic that suits the judge."""
     asked = [name for name in SOURCES if getattr(options, name)]
     name, settings = _judge(options)
     guide = parse(options.strategy)[0]
@@ -63,7 +63,7 @@ def check_request(options: Options) -> None:
         if own := [key for key in settings if key in TOLD]:
             raise InputError(f"{name} has no parameter {own[0]!r}: it takes {', '.join(describe(name))}")
     elif ":" not in name:
-        TOPICS.maker(name)  # says what there is
+        TOPICS.maker(name)  # raises InputError with the names that exist
     if options.background:
         _check_background(name, settings)
 
@@ -76,7 +76,7 @@ def _check_background(name: str, settings: dict[str, str]) -> None:
 
 
 def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge:
-    """The topic that the options name; `learned` are terms that were read already, of a file or of example pages."""
+    """Make the judge that the options name; `learned` has the terms of a file or of example pages."""
     check_request(options)
     name, settings = _judge(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
@@ -89,8 +89,8 @@ def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge
         own |= {"words": options.topic, "examples": learned or {}}
     elif options.examples:
         weights = _with_words(dict(learned or {}), options.topic)
-        # Many words are met by chance more often than the few of a query. For forty words or more, as examples give,
-        # .16 would be best in an encyclopaedia, .3 on the test web.
+        # Long queries match by chance more often. For forty words or more, as examples give, the best threshold is .16
+        # in an encyclopaedia and .3 on the test web.
         likely = min(0.2, THRESHOLD + 0.0025 * len(weights))
         own = {"threshold": likely, **own, "words": weights, "stemmed": True}
     elif options.topic:
@@ -102,12 +102,12 @@ def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge
 
 
 def _files(options: Options, name: str) -> dict[str, Any]:
-    """What a judge is made with that lies in files."""
+    """Return the constructor arguments that come from files."""
     own: dict[str, Any] = {}
     if options.ontology and name in TOPICS:
         own["ontology"] = options.ontology
     if name == "model":
-        from lycosa.judges.model import TrainedModel  # knows all classifiers: only where one is wanted
+        from lycosa.judges.model import TrainedModel  # imports all classifiers, so only on demand
 
         own |= {"model": TrainedModel.load(Path(options.model)), "targets": options.targets}
     if name == BROWSING:
@@ -118,12 +118,12 @@ def _files(options: Options, name: str) -> dict[str, Any]:
 
 
 def judge_of(options: Options) -> str:
-    """The name of the judge that the options name or imply."""
+    """Return the name of the judge that the options name or imply."""
     return _judge(options)[0]
 
 
 def fingerprint(options: Options, topic: Judge) -> str:
-    """Short name of a judge: changes when the topic does."""
+    """Return a short digest of the judge and its topic."""
     parts = repr(
         (
             type(topic).__name__,
@@ -137,31 +137,31 @@ def fingerprint(options: Options, topic: Judge) -> str:
 
 
 def learning_key(options: Options, judge_name: str) -> str:
-    """Changes with whatever makes a difference to what a judge learns from the same log."""
+    """Return a digest of all options that affect what a judge learns from the same log."""
     names = (*SOURCES, "judge", "targets", "background", "ontology", "languages")
     parts = repr((judge_name, [getattr(options, name) for name in names]))
     return xxhash.xxh3_64_hexdigest(parts.encode("utf-8", "replace"))
 
 
 def takes_ontology(made: Any) -> bool:
-    """Whether a judge or a strategy goes by what words mean."""
+    """Return true if a judge or strategy has an `ontology` parameter."""
     return "ontology" in inspect.signature(made).parameters
 
 
 def _judge(options: Options) -> tuple[str, dict[str, str]]:
-    """The name of the judge that the options name or imply, and its parameters as they were typed."""
+    """Return the name of the judge that the options name or imply, and its parameters as typed."""
     if options.judge:
         return parse(options.judge)
     if options.regex or options.model:
         return "regex" if options.regex else "model", {}
     if _training(options) and not any(getattr(options, name) for name in SOURCES):
         return BROWSING, {}
-    # Word statistics of one's own are for judges that weigh words by idf.
+    # only judges with idf can use word statistics
     return "vector" if options.background else DEFAULT, {}
 
 
 def _training(options: Options) -> str:
-    """The file of browsing that the strategy learns from, if it does: the training set of learning crawlers."""
+    """Return the browsing file that a learning strategy is trained on, or an empty string."""
     name, settings = parse(options.strategy)
     return settings.get("file", "") if name in LEARNING else ""
 
@@ -177,7 +177,7 @@ def _check_sources(name: str, asked: list[str]) -> None:
 
 
 def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
-    """Words and examples together: each word weighs as much as the heaviest term of the examples."""
+    """Add the words of the topic to the terms of the examples, each weighted like the heaviest term."""
     if topic:
         heaviest = max(weights.values(), default=1.0)
         for stem, weight in VectorJudge(topic).weights.items():
@@ -186,10 +186,10 @@ def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
 
 
 def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Judge:
-    """A class of the user's own, which gets the words and the threshold if it takes them."""
+    """Make a user-defined judge (`module:Class`), passing the arguments that its constructor accepts."""
     try:
         takes = inspect.signature(TOPICS.maker(name)).parameters
-    except ValueError as error:  # a class that Python can't look into
+    except ValueError as error:  # no signature available
         raise InputError(f"cannot load the judge {name!r}: ValueError: {error}") from error
     for key, value in own.items():
         if key not in takes:
@@ -200,8 +200,8 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Judge:
 
 
 def read_terms(path: Path) -> dict[str, float]:
-    """A file of terms: one a line, a weight after a tab; # starts a comment."""
-    content = read_input(path, 10_000_000, "the terms in")  # bytes
+    """Read a file of terms: one per line, an optional weight after a tab; # starts a comment."""
+    content = read_input(path, 10_000_000, "the terms in")
     try:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Judges that go by meaning: by distance in an ontology, a cosine with likenesses, synonyms, or the nearest words."""
+"""Judges that use an ontology such as WordNet to match words of similar meaning."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lycosa.text.vocabulary import PageWords
 
 
 class OntologyJudge(StatelessJudge):
-    """Judges the page as a whole, and each link by its anchor; contexts and addresses where a strategy wants them.
+    """Base class: judges the page as a whole and each link by its anchor; contexts and URLs on request.
 
-    Subclasses say how near texts are (`_near`), and what that means for a page (`_said`). On pages in other languages
-    than English, WordNet knows no word, and only words that are the same count.
+    Subclasses define the similarity of texts (`_near`) and may override its use for pages (`_said`). WordNet is
+    English: on pages in other languages only identical words match.
     """
 
     def __init__(
@@ -55,7 +55,6 @@ class OntologyJudge(StatelessJudge):
         return self.weights, like.measure, like.parameters, self.floor, self.ontology.digest
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Score the page, its anchors, and what else is wanted of links."""
         assert isinstance(reading, PageWords), (
             "a judge of meanings needs a reader; pass reader=Vocabulary() to the engine"
         )
@@ -65,7 +64,9 @@ class OntologyJudge(StatelessJudge):
         return judgement
 
     def _said(self, page: Page, reading: PageWords) -> tuple[float, NDArray[np.float32]]:
-        """beta and alphas; page and anchors are read at once, which takes little longer than one of them."""
+        """Return beta and the alphas. Page and anchors go through one call, which takes little longer than the page
+        alone.
+        """
         near = self._near(texts_of(page), reading)
         return float(near[0]), near[1:].astype(np.float32)
 
@@ -74,7 +75,7 @@ class OntologyJudge(StatelessJudge):
 
 
 def texts_of(page: Page) -> list[str]:
-    """All words of a page, and then its anchors."""
+    """Return the whole text of the page, followed by its anchors."""
     return [f"{page.title}\n{page.text}", *page.links.anchors]
 
 
@@ -84,21 +85,20 @@ _ALL_ALIKE = Rarity("none")
 class EhrigJudge(OntologyJudge):
     """alpha = sum over the anchor's terms j and the topic's terms k of sim(j, k) tf_j tf_k: not normalised, no idf.
 
-    sim is df to the power of the IS-A links between two terms (`ehrig`, equation 3), 1 if any relation connects them
-    directly (`any-1`), or 1 if two IS-A links or fewer do (`is-a-2`). tf is how often a term is there. Terms are words
-    in their base forms, and phrases that the ontology knows.
+    sim is df to the power of the number of IS-A links between two terms (`ehrig`, equation 3), or 1 if any relation
+    connects them directly (`any-1`), or 1 if at most two IS-A links do (`is-a-2`). tf is the term frequency. Terms are
+    base forms of words, and phrases of the ontology.
 
-    For a whole page the sum grows with its length, and nearly every word is a little like the topic's: ranked by it,
-    long pages come first. So beta is the same sum of 1 + log tf in place of tf, without likenesses below `floor`,
-    divided by the lengths of both vectors. (Mean average precision for ten classes of an encyclopaedia: .53; .18 for
-    the plain sum, .37 for the sum by the number of words.) In anchors they are left out as well, and nothing else is
-    changed. `literal=yes` is the plain sum of all likenesses, for pages, too.
+    For a whole page the sum grows with its length, because nearly every word is slightly similar to the topic. So beta
+    uses 1 + log tf for tf, ignores similarities below `floor`, and is divided by the lengths of both vectors. (Mean
+    average precision for ten classes of an encyclopaedia: .53; .18 for the plain sum, .37 for the sum by the number of
+    words.) `floor` applies to anchors as well. `literal=yes` uses the plain sum of all similarities for pages, too.
 
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> page = Page("ok", marked="atoll, atoll, sea")
-    >>> said = EhrigJudge("reef", ontology=reefs, literal=True).judge(page, Vocabulary().read(page))
-    >>> said.relevance                                                                       # .5^1 * 2 * 1
+    >>> judge = EhrigJudge("reef", ontology=reefs, literal=True)
+    >>> judge.judge(page, Vocabulary().read(page)).relevance                                 # .5^1 * 2 * 1
     1.0
 
     Paper: Batsakis 2007, sections 2.4 and 3.3.1, equations 3 and 8; after Ehrig, Maedche 2003, who judge pages by an
@@ -108,7 +108,8 @@ class EhrigJudge(OntologyJudge):
     def __init__(
         self,
         words: str | Mapping[str, float],
-        threshold: float = 0.25,  # by F1: precision 97 % in five test webs, 40 % in an encyclopaedia; recall 100, 57 %
+        # best F1: precision 97 % in five test webs, 40 % in an encyclopaedia; recall 100, 57 %
+        threshold: float = 0.25,
         *,
         measure: Literal["ehrig", "any-1", "is-a-2"] = "ehrig",
         df: float = 0.5,
@@ -139,29 +140,30 @@ class EhrigJudge(OntologyJudge):
 
 
 class SsrmJudge(OntologyJudge):
-    """alpha = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)): cosine with likenesses.
+    """alpha = sum over j and k of sim(j, k) w_j w_k / (sqrt(sum of w_j^2) sqrt(sum of w_k^2)): soft cosine.
 
-    j are the terms of the anchor, k those of the topic, w = tf idf. sim is `li`, exp(-a L) tanh(b H), with L the IS-A
-    links between two terms and H the depth of what is above both (equation 4); or `path`, `depth`, `ehrig` (see
-    lycosa.text.similarity). With no likeness but that of equal terms it is the cosine; with more it may be above 1.
+    j are the terms of the anchor, k those of the topic, w = tf idf. sim is `li`, exp(-a L) tanh(b H), with L the number
+    of IS-A links between two terms and H the depth of their common ancestor (equation 4); or `path`, `depth`, `ehrig`
+    (see lycosa.text.similarity). If only equal terms are similar it is the cosine; otherwise it may exceed 1. beta is
+    the same for the page.
 
-    beta is the same of the page. Likenesses below `floor` are left out, in pages and anchors; 0 leaves all in, as the
-    paper has it. Nearly all nouns of WordNet are alike by .2 or so, and a page has hundreds: with all of them pages are
-    ranked by their length (mean average precision for ten classes of an encyclopaedia: .14; .48 at .8, which leaves
-    words one link away; .49 at .9, synonyms; .52 with equal terms alone). The authors of SSRM widen a query only by
-    terms alike by .9 or more, too. Near the top of an ontology `li` is below .8 even for synonyms: with a small one of
-    your own take `measure=ehrig,floor=.5`.
+    Similarities below `floor` are ignored, in pages and anchors; 0 keeps all, as in the paper. Nearly all nouns of
+    WordNet have a similarity of about .2, and a page has hundreds, so without a floor pages are ranked by length (mean
+    average precision for ten classes of an encyclopaedia: .14; .48 at .8, which leaves words one link away; .49 at .9,
+    synonyms; .52 with equal terms alone). The authors of SSRM, too, expand a query only by terms of similarity .9 or
+    more. Near the root of an ontology `li` is below .8 even for synonyms: use `measure=ehrig,floor=.5` with a small
+    ontology of your own.
 
-    tf: `log` is 1 + log f, f how often a term is there; `raw` is f, as the thesis has it (its f / max f is a factor
-    that cancels). idf: `learned`, `background`, `none`, as for `vector`, with the same default for the same reason.
+    tf: `log` is 1 + log f with f the term frequency; `raw` is f, as in the thesis (whose f / max f cancels).
+    idf: `learned`, `background` or `none`, as for `vector`, with the same default for the same reason.
 
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> reefs = Ontology.build(
     ...     {"land": [], "reef": ["reef"], "atoll": ["atoll"]}, broader=[("reef", "land"), ("atoll", "reef")])
     >>> from lycosa.core.types import Page
     >>> page = Page("ok", marked="atoll")
-    >>> said = SsrmJudge("reef", ontology=reefs, floor=0, idf="none").judge(page, Vocabulary().read(page))
-    >>> round(said.relevance, 3)                                                             # exp(-.2 * 1) * tanh(.6 * 1)
+    >>> judge = SsrmJudge("reef", ontology=reefs, floor=0, idf="none")
+    >>> round(judge.judge(page, Vocabulary().read(page)).relevance, 3)                     # exp(-.2 * 1) * tanh(.6 * 1)
     0.44
 
     Paper: Batsakis 2007, sections 2.4 and 3.3.2, equations 4 and 9 (the norms are those of the two vectors); after
@@ -171,7 +173,7 @@ class SsrmJudge(OntologyJudge):
     def __init__(
         self,
         words: str | Mapping[str, float],
-        threshold: float = 0.1,  # F1 is best at .22 in five test webs, at .08 in an encyclopaedia
+        threshold: float = 0.1,  # best F1 is at .22 in five test webs, at .08 in an encyclopaedia
         *,
         measure: Literal["li", "path", "depth", "ehrig"] = "li",
         a: float = 0.2,
@@ -198,10 +200,10 @@ class SsrmJudge(OntologyJudge):
 
 
 class SynsetExpansionJudge(OntologyJudge):
-    """beta = cosine of the page and the topic widened by its synonyms; alpha = the same of the widened anchor.
+    """beta = cosine of the page and the topic expanded by synonyms; alpha = cosine of the expanded anchor and topic.
 
-    A synonym, in any sense of the word or phrase that it came from, takes the weight of that one. The page is not
-    widened. Weights are (1 + log tf) idf, of stems. See lycosa.text.expansion for phrases, and `vector` for idf.
+    A synonym, in any sense of the word or phrase that it belongs to, gets the weight of that word. The page is not
+    expanded. Weights are (1 + log tf) idf of stems. See lycosa.text.expansion for phrases, and `vector` for idf.
 
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> cars = Ontology.build({"car": ["car", "automobile"]}, broader=[])
@@ -210,8 +212,8 @@ class SynsetExpansionJudge(OntologyJudge):
     >>> round(judge.judge(page, Vocabulary().read(page)).relevance, 3)       # (0, 1) and (1, 1): 1 / sqrt(2)
     0.707
 
-    Paper: Batsakis 2007, 3.3 (numbered 3.2.3), the two similarities of equation 10; their mean is what the strategy of
-    this name ranks links by.
+    Paper: Batsakis 2007, 3.3 (numbered 3.2.3), the two similarities of equation 10; the strategy of the same name ranks
+    links by their mean.
     """
 
     def __init__(
@@ -241,33 +243,35 @@ class SynsetExpansionJudge(OntologyJudge):
 class CorleyMihalceaJudge(OntologyJudge):
     """sim(T, Q) = 1/2 (sum_w maxSim(w, Q) idf(w) / sum_w idf(w) + sum_q maxSim(q, T) idf(q) / sum_q idf(q)).
 
-    w are the terms of the text T (the page, or an anchor), each once, q those of the topic Q; maxSim is the likeness to
-    the most similar term of the other side. The first half asks what part of the text is on the topic, the second what
-    part of the topic is in the text: of long pages the second decides. A weight of a word of the topic multiplies its
+    w are the distinct terms of the text T (the page, or an anchor), q those of the topic Q; maxSim is the similarity to
+    the most similar term of the other side. The first half measures the part of the text that is on topic, the second
+    the part of the topic that is in the text, which dominates for long pages. The weight of a topic word multiplies its
     idf.
 
-    measure: `li`, `ehrig`, `path` or `depth` (see lycosa.text.similarity). idf: `learned`, `background`, `none`, as for
-    `vector`. Likenesses below `floor` are left out, in pages and anchors; 0 leaves all in, as the paper has it. It
-    matters less than for the sums of other judges (300 pages of embedded webs hold 64 on the topic with .5, 50 when
-    anchors have no floor).
+    measure: `li`, `ehrig`, `path` or `depth` (see lycosa.text.similarity).
+    idf: `learned`, `background` or `none`, as for `vector`.
+    floor: Ignore similarities below this value, in pages and anchors; 0 keeps all, as in the paper. It matters less
+    than for the other judges: of 300 pages of embedded webs, 64 are on the topic with .5, and 50 if anchors have no
+    floor.
 
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> reefs = Ontology.build({"reef": ["reef"], "atoll": ["atoll"]}, broader=[("atoll", "reef")])
     >>> from lycosa.core.types import Page
     >>> page = Page("ok", marked="atoll sea")
     >>> judge = CorleyMihalceaJudge("reef", ontology=reefs, measure="ehrig", idf="none")
-    >>> judge.judge(page, Vocabulary().read(page)).relevance                                 # ((.5 + 0) / 2 + .5 / 1) / 2
+    >>> judge.judge(page, Vocabulary().read(page)).relevance                         # ((.5 + 0) / 2 + .5 / 1) / 2
     0.375
 
     Paper: Corley, Mihalcea 2005, equation 1; named in Batsakis 2007, 2.4. They compare nouns with nouns and verbs with
-    verbs, and other words by their letters, by one of six measures; here terms are of no part of speech, and the
+    verbs, and other words by their letters, by one of six measures. Departure: terms have no part of speech, and the
     measures are those of the thesis.
     """
 
     def __init__(
         self,
         words: str | Mapping[str, float],
-        threshold: float = 0.48,  # by F1: precision 93 % in five test webs, 40 % in an encyclopaedia; recall 100, 65 %
+        # best F1: precision 93 % in five test webs, 40 % in an encyclopaedia; recall 100, 65 %
+        threshold: float = 0.48,
         *,
         measure: Literal["li", "ehrig", "path", "depth"] = "li",
         a: float = 0.2,

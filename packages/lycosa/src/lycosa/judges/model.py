@@ -1,4 +1,4 @@
-"""A trained classifier as a file: classes, terms and weights in the format of core/state.py."""
+"""Trained classifiers and their file format: classes, terms and weights, in the container of core/state.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAGIC = FORMAT.mark
 
 
 class Classifier(Protocol):
-    """What a model predicts with. `fit(bags, labels, classes, terms, seed)` makes one."""
+    """Interface of the classifiers in `KINDS`; `fit(bags, labels, classes, terms, seed)` trains one."""
 
     kind: ClassVar[str]
     name: ClassVar[str]
@@ -40,7 +40,7 @@ KINDS: dict[
 
 @dataclass
 class TrainedModel:
-    """Classes, terms, and a classifier that knows which go together.
+    """A trained classifier with its classes and terms.
 
     >>> bags = Bags.of([([0], [1]), ([1], [1])])
     >>> classifier = NaiveBayes.fit(bags, np.array([0, 1]), 2, 2, smoothing=1, length=8)
@@ -53,7 +53,7 @@ class TrainedModel:
     terms: list[str]
     counts: list[int]  # training pages of each class
     classifier: Classifier
-    facts: dict[str, Any] = field(default_factory=dict)  # how it was made and how good it is: see training/quality.py
+    facts: dict[str, Any] = field(default_factory=dict)  # provenance and quality measures: see training/evaluation.py
 
     @cached_property
     def column_of(self) -> dict[str, int]:
@@ -61,14 +61,14 @@ class TrainedModel:
 
     @cached_property
     def priors(self) -> NDArray[np.float64]:
-        """The share of each class among the training pages."""
+        """Share of each class among the training pages."""
         counts = np.array(self.counts, np.float64)
         shares: NDArray[np.float64] = counts / counts.sum()
         return shares
 
     @property
     def marked(self) -> list[str]:
-        """Classes or branches that are wanted unless others are named: what the taxonomy had marked."""
+        """Default targets: the classes or branches marked in the taxonomy."""
         marked = self.facts.get("marked")
         return [name for name in marked if isinstance(name, str)] if isinstance(marked, list) else []
 
@@ -77,16 +77,14 @@ class TrainedModel:
         return digest(self._contents())
 
     def probabilities(self, stems: Sequence[str]) -> NDArray[np.float64]:
-        """P(c | words) for each class, of a text given as stems."""
+        """Return P(c | words) for each class, for a text given as stems."""
         present = sorted(self.column_of[stem] for stem in stems if stem in self.column_of)
         columns, counts = np.unique(np.array(present, np.intp), return_counts=True)
         row: NDArray[np.float64] = self.classifier.probabilities(Bags.of([(columns, counts.astype(np.float64))]))[0]
         return row
 
-    # -- as a file -----------------------------------------------------------------------------------------------
-
     def save(self, path: Path) -> None:
-        """Write it, all of it or nothing."""
+        """Write the model to a file, atomically."""
         FORMAT.write(path, self._contents())
 
     def _contents(self) -> list[bytes]:
@@ -100,12 +98,12 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a model; whatever may be wrong with the file is an InputError that says so."""
+        """Read a model; raise InputError if the file is damaged or not a model."""
         return FORMAT.read(path, cls._made)
 
     @classmethod
     def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Make a model of what a file holds; errors of many kinds where it is not what it has to be."""
+        """Build a model from the contents of a file. Malformed contents raise ValueError, KeyError or TypeError."""
         classes, counts, kind = header["classes"], header["counts"], header["kind"]
         _check_classes(classes, counts)
         if kind not in KINDS:
@@ -123,8 +121,7 @@ class TrainedModel:
             )
             if not fits or array.dtype != np.float32:
                 raise ValueError(f"{name} is of shape {array.shape}")
-            # products of larger ones might overflow
-            if not (np.abs(array) < 1e9).all():  # nor is NaN less than anything
+            if not (np.abs(array) < 1e9).all():  # products of larger values might overflow; also rejects NaN
                 raise ValueError(f"{name} has values that are no numbers, or far too large")
         facts = header["facts"]
         if not isinstance(facts, dict):
@@ -153,7 +150,7 @@ def fitted(
     seed: int = 0,
     facts: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
-    """Train a classifier of a kind on pages; `labels` are numbers of classes."""
+    """Train a classifier on pages; `labels` are indices into `classes`."""
     classifier: Classifier = KINDS[kind].fit(bags, labels, len(classes), len(terms), seed)
     counts = np.bincount(labels, minlength=len(classes)).tolist()
     return TrainedModel(list(classes), list(terms), counts, classifier, dict(facts or {}))

@@ -1,4 +1,4 @@
-"""A trained model as a topic: the probability that a page is of a wanted class."""
+"""Relevance as the probability that a page belongs to the target classes of a trained model."""
 
 from __future__ import annotations
 
@@ -22,25 +22,22 @@ from lycosa.text.vocabulary import PageWords, Vocabulary
 
 
 class ModelJudge(StatelessJudge):
-    """beta = P(wanted classes | words of the page), alpha = what the words of the anchor add to the prior.
+    """beta = P(target classes | words of the page); alpha = lift of the anchor's words over the prior.
 
-    P is the model's: Naive Bayes, SVM or neural network. A target names a class or a branch of the taxonomy, which
-    means all classes below it; the wanted classes count together. alpha = max(0, (P(wanted | words) - prior) / (1 -
-    prior)), so it is 0 for an anchor that says no more than the share of the wanted classes among the training pages,
-    and 1 for one that leaves no doubt. Page or anchor without a word that the model knows: 0. The facets "context" and
-    "url" are computed as alpha is, from the words around the link and in its address; "context_score" is P of the words
-    around it as it is, as of a page.
-
-    Parameters: the `model`, the `targets` (none: see taxonomy.wanted), the `threshold`.
+    A target names a class, or a branch of the taxonomy with all classes below it; the probabilities of all target
+    classes are added. alpha = max(0, (P(target | words) - prior) / (1 - prior)): 0 for an anchor that is no more likely
+    than the share of the target classes among the training pages, 1 for certainty. A page or anchor without known words
+    gets 0. The facets "context" and "url" are computed like alpha from the words around the link and in its URL;
+    "context_score" is P of the words around it, without the prior.
 
     >>> from lycosa.text.naive_bayes import NaiveBayes
     >>> bags = Bags.of([([0, 1], [2, 1]), ([2, 1], [2, 1])])
     >>> model = TrainedModel(["Sea/Reefs", "Trains"], ["coral", "new", "rail"], [1, 1],
     ...     NaiveBayes.fit(bags, np.array([0, 1]), 2, 3, smoothing=1, length=8))
-    >>> topic, words = ModelJudge(model, ["Sea"]), Vocabulary()
+    >>> judge, words = ModelJudge(model, ["Sea"]), Vocabulary()
     >>> page = Page("ok", marked="Coral, coral, coral")
-    >>> found = topic.judge(page, words.read(page))
-    >>> round(found.relevance, 3), found.data["classes"][0][0], found.data["target"]
+    >>> judgement = judge.judge(page, words.read(page))
+    >>> round(judgement.relevance, 3), judgement.data["classes"][0][0], judgement.data["target"]
     (0.82, 'Sea/Reefs', True)
 
     Paper: Guan et al. 2008 (classifiers judge pages), Altingovde and Ulusoy 2004 and Chakrabarti et al. 1999 (soft
@@ -67,7 +64,6 @@ class ModelJudge(StatelessJudge):
         return cls(TrainedModel.load(Path(path)), targets, **own)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Classify the page, and what each link says."""
         assert isinstance(reading, PageWords), "a model needs a reader; pass reader=Vocabulary() to the engine"
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
@@ -77,22 +73,22 @@ class ModelJudge(StatelessJudge):
         if not len(columns):
             return Judgement(0.0, link_relevances, {"classes": [], "target": False}, facets)
         probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
-        best = np.argsort(-probabilities, kind="stable")[:5]  # best classes, remembered of a page
+        best = np.argsort(-probabilities, kind="stable")[:5]  # the five best classes go into the log
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
         relevance = min(1.0, float(probabilities[self.wanted].sum()))
-        # The wanted classes count as one: together they may outweigh the likeliest other.
+        # The target classes count as one: their sum may exceed the likeliest other class.
         target = relevance >= float(probabilities[~self.wanted].max(initial=0.0))
         return Judgement(relevance, link_relevances, {"classes": classes, "target": target}, facets)
 
     def _link_relevances(self, page: Page, reading: PageWords, columns: NDArray[np.int32]) -> NDArray[np.float32]:
-        """What the anchors say; their words are those between the marks in the text."""
+        """Judge the anchors by the words between the link marks of the text."""
         starts, ends = reading.spans()
         if not len(starts):
             return self._lift(self._of_texts(page.links.anchors, reading.language))
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
-        # links may be nested, and then the words of one are those of all
+        # nested links could make this quadratic
         lengths = np.minimum(ends[positions[marked]] - begin, 64)
         ids = reading.ids[runs(begin, lengths)]
         links = np.repeat(marked, lengths)
@@ -103,7 +99,7 @@ class ModelJudge(StatelessJudge):
     def _facets(
         self, page: Page, language: str, link_relevances: NDArray[np.float32]
     ) -> dict[str, NDArray[np.float32]]:
-        """What is wanted beside alphas; the words around links are read once."""
+        """Compute the requested facets; each kind of text is read once."""
         texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
         said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}
         facets = {name: self._lift(said[name]) if name in said else link_relevances for name in self.facets}
@@ -112,7 +108,7 @@ class ModelJudge(StatelessJudge):
         return facets
 
     def _lift(self, probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
-        """What words add to the prior."""
+        """Return the lift of probabilities over the prior."""
         added = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
         return added.astype(np.float32)
 
@@ -120,7 +116,7 @@ class ModelJudge(StatelessJudge):
         return self._said(*self._words.of_texts(texts, language), len(texts))
 
     def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float64]:
-        """P of each link's words; `links` and `columns` go together. Unknown words say nothing: 0."""
+        """Return P of each link, from parallel arrays of link and term numbers; 0 without known words."""
         said = np.zeros(count)
         links, columns = links[columns >= 0], columns[columns >= 0]
         if not len(links):

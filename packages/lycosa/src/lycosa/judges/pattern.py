@@ -1,4 +1,4 @@
-"""A regular expression: pages that match it are wanted."""
+"""Relevance by matches of a regular expression."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.judges.base import StatelessJudge
 
-READ = 200_000  # characters of a page that are searched: bounds the time of an expression
+READ = 200_000  # characters of a page that are searched; bounds the run time of an expression
 
 
 class RegexJudge(StatelessJudge):
     """beta = n / (n + 1) for n matches in title and text; alpha: 1 for a match in the anchor, .5 near it or in the URL.
 
-    A facet ("context", "url") is 1 for a match in the 20 words around the link, or in the address as it is written.
+    The facets "context" and "url" are 1 for a match in the 20 words around the link, or in the URL itself.
 
     >>> page = Page("ok", marked="DOI 10.1000/182 and DOI 10.1000/183")
     >>> round(RegexJudge(r"10\\.\\d{4}/\\d+").judge(page, None).relevance, 3)
     0.667
     """
 
-    exact = True  # it never guesses
+    exact = True  # relevance is counted, not estimated
 
     def __init__(self, expression: str, threshold: float = 0.5) -> None:
         self.threshold = threshold
@@ -36,7 +36,6 @@ class RegexJudge(StatelessJudge):
             raise InputError(f"the expression {expression!r} matches the empty text, so it would match every page")
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Count matches."""
         find, links = self.expression.search, page.links
         matches = sum(1 for _ in self.expression.finditer(f"{page.title}\n{page.text}"[:READ]))
         link_relevances = np.array(

@@ -1,4 +1,4 @@
-"""The judge that asks the space: scores that a graph has, records that a search form returned."""
+"""Relevance provided by the space: scores of a graph, or the records that a search form returned."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from lycosa.core.types import Judgement, Page, Visit
 
 
 class SpaceJudge:
-    """beta and alpha are what the space says of a node and its links (`data["relevance"]`, `data["alpha"]` of the page).
+    """beta and alpha are the relevances that the space puts into the page's data (`"beta"` and `"alpha"`).
 
-    For spaces that know what their nodes are worth: a graph with true scores, or a search form, where a keyword is
-    worth the records it returned and promises as much as it occurs in them.
+    Used for graphs with true scores and for search forms, where the relevance of a keyword is the number of records
+    that it returned, and that of a new keyword its occurrences in them.
 
-    >>> SpaceJudge().judge(Page("ok", data={"relevance": 12.0, "alpha": [3.0]}), None).relevance
+    >>> SpaceJudge().judge(Page("ok", data={"beta": 12.0, "alpha": [3.0]}), None).relevance
     12.0
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.2.
     """
 
-    exact = True  # it never guesses
+    exact = True  # relevance is given, not estimated
 
     def __init__(self, threshold: float = 1e-9) -> None:
         self.threshold = threshold
@@ -29,11 +29,10 @@ class SpaceJudge:
         return Judgement(page.data.get("beta", 0.0), np.array(page.data.get("alpha", ()), np.float32))
 
     def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""
+        pass
 
     def state(self) -> State:
-        """Nothing is learned."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Nothing to remember."""
+        pass

@@ -1,4 +1,4 @@
-"""A tree of classes: paths such as Science/Physics, and which of its nodes a classifier learns to tell apart."""
+"""Taxonomies: class paths such as Science/Physics, and the choice of nodes that a classifier distinguishes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from statistics import median
 
 from lycosa.core.errors import InputError
 
-LEAST = 150  # pages that a leaf needs to be a class of its own, in the paper
-FEWEST = 3  # with fewer pages a class can't be learned and checked
+LEAST = 150  # pages that a leaf needs to be a class of its own, as in the paper
+FEWEST = 3  # fewer pages cannot be learned and evaluated
 LONGEST = 1000  # characters of a path
-WANTED = ("relevant", "yes", "positive", "1")  # class names that are the target by default
+WANTED = ("relevant", "yes", "positive", "1")  # class names that are the default target
 
 
 @dataclass
 class Classes:
-    """Which class the pages of each path go to, and what became of the rest."""
+    """Assignment of paths to classes, and the paths that were merged or dropped."""
 
-    of: dict[str, str] = field(default_factory=dict)  # class of each path; paths left out are missing
-    merged: dict[str, str] = field(default_factory=dict)  # small paths, and the path that took their pages
-    inner: int = 0  # pages of inner nodes, no classes unless the whole tree is asked for
-    tiny: dict[str, int] = field(default_factory=dict)  # classes left out for lack of pages
+    of: dict[str, str] = field(default_factory=dict)  # class of each path; dropped paths are missing
+    merged: dict[str, str] = field(default_factory=dict)  # small paths, and the parent that took their pages
+    inner: int = 0  # pages of inner nodes, which are classes only with `whole_tree`
+    tiny: dict[str, int] = field(default_factory=dict)  # classes dropped for lack of pages, with their sizes
     least: int = 0
 
     @property
@@ -33,7 +33,7 @@ class Classes:
 
 
 def path_of(text: str) -> str:
-    """A path in one spelling: no blanks around its parts, no empty ones, composed characters, nothing unprintable.
+    """Normalise a path: NFC, no blanks around parts, no empty parts, printable characters only.
 
     >>> path_of(" /Science // Physics/ ")
     'Science/Physics'
@@ -44,7 +44,7 @@ def path_of(text: str) -> str:
 
 
 def spellings(counts: Mapping[str, int]) -> dict[str, str]:
-    """For each path the most frequent of those that differ from it in upper and lower case only.
+    """Map each path to the most frequent spelling among those that differ from it only in case.
 
     >>> spellings({"Art": 3, "art": 1, "ART/Music": 1})
     {'Art': 'Art', 'art': 'Art', 'ART/Music': 'Art/Music'}
@@ -60,14 +60,14 @@ def spellings(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = False) -> Classes:
-    """The classes of a tree with so many pages at each path.
+    """Choose the classes of a tree with the given number of pages at each path.
 
-    A leaf with fewer than `least` pages gives them to its parent and goes; that may make the parent a leaf, and so on
-    up to the first level, whose classes stay whatever their size. Then the leaves are the classes, and pages of inner
-    nodes are left out; with `whole_tree` inner nodes are classes, too, if they have enough pages of their own.
+    A leaf with fewer than `least` pages is merged into its parent, which may become a leaf in turn, up to the first
+    level, whose classes stay regardless of size. The remaining leaves are the classes, and pages of inner nodes are
+    dropped; with `whole_tree` inner nodes with enough pages of their own are classes, too.
 
-    `least` 0: half the median size of a leaf, but not more than the paper's 150. So a tree of small classes stays as
-    it is, but for those far smaller than the others.
+    `least` 0 means half the median size of a leaf, at most 150 as in the paper: a tree of small classes stays as it is,
+    except for classes far smaller than the others.
 
     >>> found = classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=150)
     >>> found.names, found.inner
@@ -75,8 +75,8 @@ def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = 
     >>> classes_of({"Science/Physics": 200, "Science/Biology": 20, "Art": 30}, least=20).names
     ['Art', 'Science/Biology', 'Science/Physics']
 
-    Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the
-    first level stays.
+    Paper: Altingovde and Ulusoy 2004, "Experimental setup"; the whole tree is their future work. Ours: the first level
+    stays.
     """
     counts = {path: count for path, count in counts.items() if count > 0}
     if not counts:
@@ -94,7 +94,7 @@ def _automatic(counts: Mapping[str, int]) -> int:
 
 
 def _merged(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
-    own: dict[str, list[str]] = {path: [path] for path in counts}  # at each node the paths whose pages it has
+    own: dict[str, list[str]] = {path: [path] for path in counts}  # paths whose pages each node has
     children: Counter[str] = Counter()
     nodes = sorted({prefix for path in counts for prefix in _prefixes(path)})
     for node in nodes:
@@ -124,7 +124,7 @@ def _merged(counts: Mapping[str, int], least: int, whole_tree: bool) -> Classes:
 
 
 def _one_class(counts: Mapping[str, int], chosen: Classes, least: int, whole_tree: bool) -> str:
-    """Why there is nothing to tell apart, and what would help."""
+    """Return an error message that says why there is only one class, and how to get more."""
     for lower in sorted({*counts.values(), FEWEST}, reverse=True):
         if lower < chosen.least:
             other = _merged(counts, lower, whole_tree)
@@ -143,7 +143,7 @@ def _one_class(counts: Mapping[str, int], chosen: Classes, least: int, whole_tre
 
 
 def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
-    """The targets as the model spells them, and which classes they mean: a class itself, or all below a branch.
+    """Return the targets in the model's spelling, and for each class if it is a target or below one.
 
     >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
     (['Science'], [False, True, True])
@@ -161,7 +161,7 @@ def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], l
 
 
 def spelled(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]:
-    """Classes or branches as the paths spell them; one that is not there is an error that names near ones."""
+    """Return classes or branches in the spelling of the paths; raise InputError for unknown ones."""
     known = {prefix.casefold(): prefix for path in paths for prefix in _prefixes(path)}
     named: list[str] = []
     for text in texts:
@@ -187,7 +187,7 @@ def _listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def _prefixes(path: str) -> list[str]:
-    """A path's ancestors and itself, from the top.
+    """Return the ancestors of a path and the path itself, from the top.
 
     >>> _prefixes("a/b/c")
     ['a', 'a/b', 'a/b/c']

@@ -1,4 +1,4 @@
-"""Words, weighted or not: how near a page and its links are to them in the vector space."""
+"""Relevance in the vector space model: cosine of a page or link and a weighted query."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.tokens import Tokens, new_among, stems
 from lycosa.text.vocabulary import LinkTexts, PageWords, Vocabulary
 
-# A compromise: cosines shrink with the length of pages (.06 would be best for the encyclopaedia of the benchmark,
-# 2,100 words a page; .2 for the test web, 500 words). Of pages above it two thirds are on the topic in both; of pages
-# on the topic 19 % in the one and all in the other are above.
+# A compromise: cosines shrink with the length of pages. The best threshold is .06 for the encyclopaedia of the
+# benchmark (2,100 words a page) and .2 for the test web (500 words). At .1 the precision is two thirds in both, and the
+# recall 19 % and 100 %.
 THRESHOLD = 0.1
 _SKIP, _UNMET = -1, -9
 _NOBODY = np.zeros(0, np.int32)
@@ -31,18 +31,19 @@ Column = NDArray[np.float64]
 class VectorJudge(StatelessJudge):
     """Cosine of tf-idf vectors, page against query (beta) and anchor against query (alpha).
 
-    W_ij = tf_ij idf_j, and sim(q, i) = sum_j W_qj W_ij / (|W_q| |W_i|). A weight of a term multiplies its idf in the
-    query; a word that is given twice weighs twice. On a page in another language the words are stemmed by its rules.
+    W_ij = tf_ij idf_j, and sim(q, i) = sum_j W_qj W_ij / (|W_q| |W_i|). The weight of a term multiplies its idf in the
+    query; a repeated word has twice the weight. Query words are stemmed by the rules of the page's language.
 
     tf: `log` is 1 + log f, f the frequency of the term in the page; `max` is f / max f, `raw` is f. The last two give
-    the same cosine: a factor common to a whole page cancels.
-    idf: `learned` as the crawl goes, log((N + 1) / (N_j + .5)) + 1 over the pages so far, so that all words weigh the
-    same before the first page; `background` is log(N / N_j) of the statistics that come with the package, or of the
-    file of `--background` (on pages in other languages: learned); `none` is 1. N_j = 1 for words that no page has.
-    link: what alpha measures, the `anchor` or the `context`, 20 words around the link with the anchor among them.
+    the same cosine, since a factor common to a whole page cancels.
+    idf: `learned` is log((N + 1) / (N_j + .5)) + 1 over the pages so far, which starts equal for all words;
+    `background` is log(N / N_j) of the statistics that come with the package, or of the file of `--background` (on
+    pages in other languages: learned); `none` is 1. N_j = 1 for words that no page has.
+    link: Source of alpha: the `anchor`, or the `context` of 20 words around and including it.
+    stemmed: The words are stems already, in any language.
 
-    How they rank pages: mean average precision over 85 classes of an encyclopaedia and 7 of university pages, `learned`
-    having seen all pages of the collection (benchmarks/judges.py):
+    Mean average precision over 85 classes of an encyclopaedia and 7 of university pages, where `learned` has seen all
+    pages of the collection (benchmarks/judges.py):
 
         tf   idf         name and four words    ten example pages
         log  learned     .44  .29               .48  .39
@@ -51,18 +52,15 @@ class VectorJudge(StatelessJudge):
         max  learned     .36  .28               .34  .35
         max  background  .36  .28               .18  .26
 
-    So log is the default. Between learned and none it is a draw for words; learned is better for examples, since it
-    gets to know the words that stand on every page of a site, as the background does not. The thesis takes max and
-    background statistics: that is `vector,tf=max,idf=background`.
+    So log is the default. `learned` and `none` are equal for words; `learned` is better for examples, since it
+    discounts the words that are on every page of a site. The thesis uses `vector,tf=max,idf=background`.
 
-    `stemmed` says that the words are stems already, and of all languages.
-
-    >>> topic, words = VectorJudge("coral reef"), Vocabulary()
+    >>> judge, words = VectorJudge("coral reef"), Vocabulary()
     >>> page = Page("ok", marked="coral coral reef")
-    >>> round(topic.judge(page, words.read(page)).relevance, 3)      # (1.693 + 1) / sqrt(2 (1.693^2 + 1))
+    >>> round(judge.judge(page, words.read(page)).relevance, 3)      # (1.693 + 1) / sqrt(2 (1.693^2 + 1))
     0.968
 
-    Paper: Batsakis 2007, eq. 1 and 2; its warning of learned idf (2.3, 3.2.1) is what `none` and `background` are for.
+    Paper: Batsakis 2007, eq. 1 and 2; `none` and `background` follow its warning against learned idf (2.3, 3.2.1).
     """
 
     def __init__(
@@ -82,7 +80,8 @@ class VectorJudge(StatelessJudge):
         self.background, self._rarity = background, Rarity(idf, background)
         self._weights: dict[str, dict[str, float]] = {}
         self.link_words: dict[str, _LinkWords] = {}  # by language; judges of the same pages may share them
-        self._wanted, self._weight = np.zeros(0, bool), np.zeros(0)  # of words by number; nothing but while one looks
+        # scratch columns by word number, all zero between calls
+        self._wanted, self._weight = np.zeros(0, bool), np.zeros(0)
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
@@ -94,7 +93,6 @@ class VectorJudge(StatelessJudge):
         return self.weights, self.tf, self.idf, self.link, self.background.digest if self.background else ""
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Score the page, and each link by its anchor; what else is wanted of links, too."""
         assert isinstance(reading, PageWords), "a query needs a reader; pass reader=Vocabulary() to the engine"
         lens = self._lens(reading)
         places = _places(reading.terms.ids, lens.wanted)
@@ -103,18 +101,18 @@ class VectorJudge(StatelessJudge):
         return judgement
 
     def judge_links(self, page: Page, reading: PageWords) -> Judgement:
-        """Score the links alone."""
+        """Judge the links alone."""
         return self._links(page, reading, self._lens(reading))
 
     def _cosine(self, page: Page, reading: PageWords, lens: _PageQuery, places: NDArray[np.intp]) -> float:
-        """The cosine of page and query; `places` says where the page has the query's terms."""
+        """Return the cosine of page and query; `places` are the positions of the query's terms in the page, or -1."""
         hit = places >= 0
         if not hit.any():
             return 0.0
         idf = self._rarity.of_ids(reading.terms.ids, lens.words, lens.language)
         vector = self._frequency(self._counts(page, reading)) * idf
         length = float(np.sqrt(vector @ vector)) * lens.length
-        # Rounded, since terms are summed in the order in which the crawl met them.
+        # Rounded, since the order of summation depends on the order in which the crawl met the terms.
         return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
 
     def _links(self, page: Page, reading: PageWords, lens: _PageQuery) -> Judgement:
@@ -122,9 +120,9 @@ class VectorJudge(StatelessJudge):
         if lens.length == 0.0:
             judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
             return judgement
-        if self.link == "anchor" and len(page.links):  # those of menus, too, which are no part of what the page says
+        if self.link == "anchor" and len(page.links):  # includes links of menus, which are not part of the main text
             judgement.link_relevances = self._anchors(page, reading, lens)
-        # What stands around links comes first, as words get their numbers in the order in which they are read.
+        # Contexts first: word numbers depend on the order of reading.
         around = ["context"] if "context" in self.facets or self.link == "context" else []
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
@@ -138,10 +136,8 @@ class VectorJudge(StatelessJudge):
             judgement.facets = dict.fromkeys(self.facets, judgement.link_relevances)
         return judgement
 
-    # -- the query, as seen from a page ------------------------------------------------------------------------
-
     def _in(self, language: str) -> dict[str, float]:
-        """The query's stems in a language, with their weights."""
+        """Return the query's stems in a language, with their weights."""
         weights = self._weights.get(language)
         if weights is None:
             weights = self._weights[language] = {}
@@ -152,14 +148,14 @@ class VectorJudge(StatelessJudge):
         return weights
 
     def _lens(self, reading: PageWords) -> _PageQuery:
-        """The query in the page's language, with the idf of now."""
+        """Return the query in the page's language with the current idf."""
         words, language = reading.vocabulary, reading.language
         weights, id_of = self._in(language), words.id_of
         pairs = sorted((id_of[stem], weight) for stem, weight in weights.items() if stem in id_of)
         wanted = np.array([number for number, _ in pairs], np.uint32)
         query = np.array([weight for _, weight in pairs]) * self._rarity.of_ids(wanted, words, language)
         square = float(query @ query)
-        if len(pairs) < len(weights):  # words that no page has used yet belong to the query's length as well
+        if len(pairs) < len(weights):  # words that no page has used yet contribute to the query's length
             unused = [stem for stem in weights if stem not in id_of]
             rest = self._rarity.of([(stem,) for stem in unused], words, language) * [weights[stem] for stem in unused]
             square += float(rest @ rest)
@@ -169,18 +165,16 @@ class VectorJudge(StatelessJudge):
         return reading.terms.counts
 
     def _frequency(self, counts: NDArray[Any]) -> Column:
-        """tf; the maximum by which `max` divides is a factor of the whole vector, and left out."""
+        """Return tf; the divisor of `max` is left out, since it cancels."""
         return 1.0 + np.log(counts) if self.tf == "log" else counts.astype(np.float64)
 
-    # -- links -------------------------------------------------------------------------------------------------
-
     def _anchors(self, page: Page, reading: PageWords, lens: _PageQuery) -> NDArray[np.float32]:
-        """Only links with a word of the query in them can score: find those, and work out no others."""
+        """Judge the links by their anchors. Only links that contain a query word are computed; the others are 0."""
         starts, ends = reading.spans()
         if not len(starts):
             read = self._read(page.links, reading, lens)
             return self._texts(read, ["anchor"], lens)
-        wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
+        wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are not terms
         wanted[lens.wanted] = True
         ids = reading.ids
         places = wanted.take(ids).nonzero()[0]
@@ -189,7 +183,7 @@ class VectorJudge(StatelessJudge):
         inside = inside[(inside >= 0) & (places < ends[inside])]
         if not len(inside):
             return np.zeros(len(page.links), np.float32)
-        hit = np.zeros(len(starts) + 1, bool)  # one more, for links that have no marks
+        hit = np.zeros(len(starts) + 1, bool)  # the last entry is for links without marks
         hit[inside] = True
         positions = np.minimum(np.array(page.links.positions, np.intp), len(starts))
         links = hit[positions].nonzero()[0]
@@ -210,17 +204,17 @@ class VectorJudge(StatelessJudge):
 
     def _words(self, lens: _PageQuery) -> _LinkWords:
         words = self.link_words.get(lens.language)
-        if words is None or len(words.terms) > 50_000:  # cached words
+        if words is None or len(words.terms) > 50_000:  # limit of the cache
             words = self.link_words[lens.language] = _LinkWords(lens.language)
         return words
 
     def _texts(self, read: LinkTexts, parts: list[str], lens: _PageQuery) -> NDArray[np.float32]:
-        """The same for the texts of links, which are no part of the reading: one part after the other."""
+        """Judge the links by texts that are not part of the page's reading, one part after the other."""
         each = [read.starts_of(part) for part in parts]
         words = self._words(lens)
         numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
         ids = words.ids(read.tokens, numbers)
-        column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for what is no term
+        column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for tokens that are not terms
         known = [(words.id_of[stem], value) for stem, value in lens.weights.items() if stem in words.id_of]
         for number, value in known:
             column[number] = value
@@ -244,7 +238,7 @@ class VectorJudge(StatelessJudge):
         return self._cosines(owners, ids, idf, weight.take(at) * idf, lens.length, len(ends))
 
     def _rareness(self, words: _LinkWords, ids: NDArray[np.int32], lens: _PageQuery) -> Column:
-        """The idf of words of links, by their numbers."""
+        """Return the idf of link words by their numbers."""
         if self._rarity.is_learned(lens.language):
             return lens.words.idf_by(words.frequencies(ids, lens.words))
         distinct, at = np.unique(ids, return_inverse=True)
@@ -260,7 +254,7 @@ class VectorJudge(StatelessJudge):
         length: float,
         links: int,
     ) -> NDArray[np.float32]:
-        """The cosine of each link, given term by term: whose it is, which, its idf, and its weight in the query."""
+        """Return the cosine of each link from parallel arrays: link, term, idf and query weight of each occurrence."""
         keys = owners.astype(np.int64) << 32 | terms
         _, first, counts = np.unique(keys, return_index=True, return_counts=True)
         weights = self._frequency(counts) * idf.take(first)
@@ -275,14 +269,14 @@ class VectorJudge(StatelessJudge):
 class _PageQuery:
     words: Vocabulary
     language: str
-    weights: dict[str, float]  # of all its stems
-    wanted: NDArray[np.uint32]  # used by some page, as sorted ids
-    query: Column  # weight times idf of those
-    length: float  # |W_q|, with all of them
+    weights: dict[str, float]  # of all stems of the query
+    wanted: NDArray[np.uint32]  # sorted ids of the stems that some page has used
+    query: Column  # weight times idf of `wanted`
+    length: float  # |W_q|, over all stems
 
 
 def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
-    """Where each wanted id is among sorted ones; -1 where it is not.
+    """Return the position of each wanted id among sorted ids, or -1.
 
     >>> _places(np.array([2, 5, 9]), np.array([1, 5, 12])).tolist()
     [-1, 1, -1]
@@ -296,18 +290,20 @@ def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class _LinkWords:
-    """Words of links, to numbers of their own: what is read here must not become part of the log's vocabulary."""
+    """Numbering of the words in links, separate from the vocabulary of the log."""
 
     def __init__(self, language: str) -> None:
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
-        self.tokens = Tokens(language, bits=16)  # for pages not tokenised yet
+        self.tokens = Tokens(language, bits=16)  # for pages that are not tokenised yet
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
         self._vocabulary: Vocabulary | None = None
-        self._numbers = _NOBODY  # of terms, in that vocabulary
+        self._numbers = _NOBODY  # number of each term in `_vocabulary`
 
     def frequencies(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.uint32]:
-        """How many pages have each term, by a vocabulary that may know more of them the next time."""
+        """Return the number of pages that have each term; numbers of terms that are new to the vocabulary are looked up
+        again.
+        """
         if vocabulary is not self._vocabulary:
             self._vocabulary, self._numbers = vocabulary, _NOBODY
         self._numbers = column = fit(self._numbers, len(self.terms), _UNMET)
@@ -318,7 +314,7 @@ class _LinkWords:
         return np.where(numbers >= 0, vocabulary.frequency.take(np.maximum(numbers, 0)), np.uint32(0))
 
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The terms of some tokens, in order."""
+        """Return the term ids of some tokens, in order."""
         column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
         ids = column.take(numbers)
         new = new_among(numbers, ids, _UNMET)
@@ -342,17 +338,17 @@ class _LinkWords:
 class WeightedContentJudge(VectorJudge):
     """beta = cosine of the topic's words and the page's, W_k = title * f_k in the title, body * f_k in the text.
 
-    f_k is the frequency of word k there; a word in both has the sum. All words of the page are part of its vector, so
-    that a long page about many things is less relevant than one about the topic alone. alpha is the cosine of the
-    anchor's plain counts. Words are stems, without stop words.
+    f_k is the frequency of word k there; for a word in both, the two are added. All words of the page are part of its
+    vector, so that a long page about many things is less relevant than one about the topic alone. alpha is the cosine
+    of the anchor's plain counts. Words are stems, without stop words.
 
     >>> from lycosa.text.vocabulary import Vocabulary
     >>> page = Page("ok", title="Coral", marked="a coral in the sea")     # coral: 2 * 1 + 1 * 1, sea: 1
-    >>> round(WeightedContentJudge("coral").judge(page, Vocabulary().read(page)).relevance, 3)        # 3 / sqrt(3^2 + 1^2)
+    >>> round(WeightedContentJudge("coral").judge(page, Vocabulary().read(page)).relevance, 3)  # 3 / sqrt(3^2 + 1^2)
     0.949
 
-    Paper: Trivedi et al. 2014, II, Content Analysis, with its coefficients. It does not say which words make up the
-    page's vector, nor whether a title repeats in the text: we take all, and the title as it stands.
+    Paper: Trivedi et al. 2014, II, Content Analysis, with its coefficients. The paper does not say which words make up
+    the page's vector, or if a title counts again in the text: we use all words, and the title as it is.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Words: tokens, stems, vocabularies, fingerprints."""
+"""Text processing: tokens, stems, vocabularies, fingerprints, word meanings."""

@@ -1,7 +1,7 @@
-"""Word statistics from elsewhere: in how many pages of a large corpus each word occurs, for idf from the first page on.
+"""Document frequencies from a large corpus, for idf from the first page on.
 
-The file is one zstd frame: a line of JSON that says what it is, then a stem, a tab and its count a line, the most
-frequent first (`zstdcat FILE | head` shows it). `lycosa.training.count_words.measure` makes one from pages of your own.
+The file is one zstd frame: a JSON header line, then one line per stem with a tab and its count, in order of decreasing
+frequency (`zstdcat FILE | head` shows it). `lycosa.training.count_words.measure` makes one from other pages.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Background:
     >>> words = Background(1000, {"sea": 100, "coral": 10})
     >>> round(words.idf("sea"), 3), round(words.idf("coral"), 3)    # ln(1000 / 100), ln(1000 / 10)
     (2.303, 4.605)
-    >>> round(words.idf("lagoon"), 3)                               # never met: as if met once, ln(1000 / 1)
+    >>> round(words.idf("lagoon"), 3)                               # unknown stems count as seen once: ln(1000 / 1)
     6.908
     """
 
@@ -49,7 +49,7 @@ class Background:
     digest: str = ""
 
     def idf(self, stem: str) -> float:
-        """log(N / N_j) (Batsakis 2007, eq. 1); a stem that is not there counts as met once."""
+        """Return log(N / N_j) (Batsakis 2007, eq. 1), with N_j = 1 for unknown stems."""
         return math.log(self.documents / self.frequency.get(stem, 1))
 
     @staticmethod
@@ -60,7 +60,7 @@ class Background:
         return _parse(read_input(Path(path), LARGEST, "the word statistics in"), str(path))
 
     def save(self, path: Path) -> None:
-        """Write a file that `load` reads, whole or not at all."""
+        """Write a file that `load` reads, atomically."""
         head = {
             "format": FORMAT,
             "version": VERSION,
@@ -112,19 +112,16 @@ def _parse(packed: bytes, name: str) -> Background:
     return Background(documents, frequency, language, source, xxhash.xxh3_64_hexdigest(packed))
 
 
-# -- rarity ------------------------------------------------------------------------------------------------
-
 Idf = Literal["background", "learned", "none"]
 
 Numbers = NDArray[np.float64]
 
 
 class Rarity:
-    """The idf of terms, given by their stems; a phrase is as rare as the rarest of its words.
+    """The idf of terms, given by their stems; a phrase has the largest idf of its words.
 
-    `learned` is log((N + 1) / (N_j + .5)) + 1 over the pages that a vocabulary has seen; `background` is log(N / N_j)
-    of statistics, and learned on pages in another language than theirs; `none` is 1. N_j = 1 for a word that no page
-    has.
+    `learned` is log((N + 1) / (N_j + .5)) + 1 over the pages that a vocabulary has seen. `background` is log(N / N_j)
+    of a `Background`, or `learned` on pages in another language. `none` is 1. N_j = 1 for words that no page has.
 
     >>> Rarity("learned").of([("coral",), ("coral", "reef")], Vocabulary()).round(3).tolist()    # log(1 / 1.5) + 1
     [0.595, 0.595]
@@ -137,11 +134,11 @@ class Rarity:
 
     @property
     def fingerprint(self) -> object:
-        """What it depends on, for the log."""
+        """Settings that affect the result, stored in the log."""
         return self.idf, self.background.digest if self.background else ""
 
     def of(self, terms: Sequence[tuple[str, ...]], words: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """One number for each term."""
+        """Return the idf of each term."""
         if self.idf == "none" or not terms:
             return np.ones(len(terms))
         if self.background is not None and not self.is_learned(language):
@@ -152,11 +149,11 @@ class Rarity:
         return words.idf_by(np.array(met))
 
     def is_learned(self, language: str = ENGLISH) -> bool:
-        """Whether it comes from the vocabulary, for pages in a language."""
+        """Return true if idf comes from the vocabulary for pages in this language."""
         return self.idf == "learned" or (self.background is not None and self.background.language != language)
 
     def of_ids(self, ids: NDArray[Any], words: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """The same for words, by their numbers in the vocabulary."""
+        """Return the idf of words, given by their ids in the vocabulary."""
         if self.idf == "none":
             return np.ones(len(ids))
         if self.background is None or self.is_learned(language):
@@ -164,7 +161,7 @@ class Rarity:
         whose, length, column = self._column
         if whose is not words:
             length = 0
-        if length < len(words.terms):  # each is looked up once
+        if length < len(words.terms):  # each word is looked up once
             column = fit(column, len(words.terms))
             column[length : len(words.terms)] = [self.background.idf(stem) for stem in words.terms[length:]]
             self._column = words, len(words.terms), column
@@ -172,4 +169,4 @@ class Rarity:
         return idf
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # it is only remembered
+        return {**self.__dict__, "_column": (None, 0, np.zeros(0))}  # drop the cache

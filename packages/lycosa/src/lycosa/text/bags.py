@@ -1,4 +1,4 @@
-"""Texts as bags of words for classifiers: sparse rows, how they are weighed, and their product with dense weights."""
+"""Bags of words as sparse matrices for classifiers, with tf-idf weighting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import runs
 
-_AT_ONCE = 4_000_000  # numbers in one product
+_AT_ONCE = 4_000_000  # elements per matrix product; bounds the memory of a batch
 
 
 @dataclass(slots=True)
 class Bags:
-    """Bag i has the terms `columns[starts[i] : starts[i + 1]]`, as often as `counts` says.
+    """Sparse rows: bag i has the terms `columns[starts[i] : starts[i + 1]]` with their `counts`.
 
     >>> bags = Bags.of([([0, 2], [1, 3]), ([], [])])
     >>> len(bags), bags.starts.tolist(), bags.totals().tolist()
@@ -29,7 +29,7 @@ class Bags:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[Sequence[int] | NDArray[Any], Sequence[float] | NDArray[Any]]]) -> Bags:
-        """Bags of columns and counts."""
+        """Make bags from pairs of columns and counts."""
         pairs = list(pairs)
         return cls(
             np.concatenate([[0], np.cumsum([len(columns) for columns, _ in pairs], dtype=np.intp)]).astype(np.intp),
@@ -41,28 +41,28 @@ class Bags:
         return len(self.starts) - 1
 
     def take(self, rows: NDArray[np.intp]) -> Bags:
-        """Some of the bags, in this order."""
+        """Return some of the bags, in the given order."""
         lengths = np.diff(self.starts)[rows]
         at = runs(self.starts[rows], lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         return Bags(starts, self.columns[at], self.counts[at])
 
     def totals(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The sum of each bag's values; of its counts if none are given."""
+        """Return the sum of the values (default: the counts) of each bag."""
         sums = np.concatenate([[0.0], np.cumsum(self.counts if values is None else values)])
         totals: NDArray[np.float64] = sums[self.starts[1:]] - sums[self.starts[:-1]]
         return totals
 
     def rows(self) -> NDArray[np.intp]:
-        """For each entry the number of its bag."""
+        """Return the bag number of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def document_frequency(self, terms: int) -> NDArray[np.intp]:
-        """In how many bags each term is."""
+        """Return the number of bags that contain each term."""
         return np.bincount(self.columns, minlength=terms)
 
     def times(self, values: NDArray[np.float64], weights: NDArray[Any]) -> NDArray[np.float64]:
-        """For each bag the sum of values times the weights' rows: a sparse matrix times a dense one."""
+        """Multiply the sparse matrix of `values` with the dense `weights`."""
         width = weights.shape[1]
         product = np.zeros((len(self), width))
         if len(self) == 1:
@@ -73,7 +73,7 @@ class Bags:
             room = self.starts[first] + _AT_ONCE // max(1, width)
             last = max(first + 1, int(np.searchsorted(self.starts, room, side="right")) - 1)
             begin, end = self.starts[first], self.starts[last]
-            full = np.flatnonzero(np.diff(self.starts[first : last + 1]))  # reduceat takes no empty ones
+            full = np.flatnonzero(np.diff(self.starts[first : last + 1]))  # reduceat cannot handle empty slices
             if len(full):
                 terms = weights[self.columns[begin:end]] * values[begin:end, None]
                 product[first + full] = np.add.reduceat(terms, self.starts[first + full] - begin, axis=0)
@@ -82,7 +82,7 @@ class Bags:
 
 
 def idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float32]:
-    """log(N / N_j) of each term (Batsakis 2007, eq. 1); a term of no document counts as one of one document.
+    """Return log(N / N_j) of each term (Batsakis 2007, eq. 1), with N_j at least 1.
 
     >>> idf(np.array([1, 4, 0]), 4).round(3).tolist()
     [1.3860000371932983, 0.0, 1.3860000371932983]
@@ -91,10 +91,10 @@ def idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float32]:
 
 
 def unit(bags: Bags, idf: NDArray[np.float32]) -> NDArray[np.float64]:
-    """tf-idf values, each bag of length 1.
+    """Return tf-idf values, scaled to length 1 per bag.
 
-    tf is 1 + log f. Batsakis 2007, eq. 1 has f / max f; at unit length the maximum cancels out, and plain frequencies
-    let a word that a page repeats drown the others: they cost an SVM four points of accuracy on two corpora.
+    tf is 1 + log f. Batsakis 2007, eq. 1 has f / max f, where the maximum cancels at unit length; with plain
+    frequencies repeated words outweigh all others, which costs an SVM four points of accuracy on two corpora.
 
     >>> unit(Bags.of([([0, 1], [1, 1])]), np.array([3, 4], np.float32)).tolist()
     [0.6, 0.8]

@@ -1,4 +1,4 @@
-"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each."""
+"""Training sets from recorded browsing: pages, their relevance, and the steps between them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CLUSTER = "cluster "  # prefix of array names
 
 @dataclass
 class Browsing:
-    """Training pages with their hidden and their visible state, as `lycosa train browse` makes them.
+    """Training pages with their hidden and visible states, as made by `lycosa train browse`.
 
-    A wrong value is a ValueError that says what is wrong; in a file, an InputError.
+    Invalid values raise ValueError; in a file, InputError.
 
     >>> state = distances(np.array([False, False, True]), np.array([[0, 1], [1, 2], [1, 0]]), states=3)
-    >>> state.tolist()                                                   # two links from the third page, one, none
+    >>> state.tolist()                                                   # two links from the relevant page, one, none
     [2, 1, 0]
     >>> pages = Bags.of([([0], [1]), ([0, 1], [1, 2]), ([1], [3])])
     >>> browsing = Browsing(
@@ -47,12 +47,12 @@ class Browsing:
     # hidden: links to the nearest relevant page, at most `states` - 1; see `distances`
     state: NDArray[np.intp] = field(repr=False)
     steps: NDArray[np.intp] = field(repr=False)  # (n, 2): page i was followed by page j
-    # visible: cluster of every page, by "kmeans", "xmeans", ...; -1: in none. Such pages form one more cluster if
-    # they have words, and count as not seen if not.
+    # visible: cluster of every page, by "kmeans", "xmeans", ...; -1 for none. Unclustered pages with words form one
+    # more cluster; those without words count as unseen.
     clusterings: dict[str, NDArray[np.intp]] = field(repr=False)
     states: int = 4
     language: str = "en"
-    facts: dict[str, Any] = field(default_factory=dict, repr=False)  # how it was made
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)  # provenance
 
     def __post_init__(self) -> None:
         self.relevant = np.asarray(self.relevant, np.bool_)
@@ -74,11 +74,13 @@ class Browsing:
         return digest(self._contents())
 
     def clusters(self, name: str) -> int:
-        """How many clusters there are, that of the pages in none included."""
+        """Return the number of clusters, including the one of unclustered pages."""
         return max(1, int(self.clustering(name).max()) + 1)
 
     def clustering(self, name: str) -> NDArray[np.intp]:
-        """The cluster of each page; those in none have the last number, or -1 where there are no words to see."""
+        """Return the cluster of each page: the last number for unclustered pages with words, -1 for pages without
+        words.
+        """
         if name not in self.clusterings:
             there = " and ".join(self.clusterings) or "none"
             raise InputError(
@@ -90,7 +92,7 @@ class Browsing:
 
     @classmethod
     def of(cls, file: str | Browsing) -> Browsing:
-        """What a strategy was given to learn from: itself, or a file."""
+        """Return the training set itself, or load it from a file."""
         if isinstance(file, str) and not file:
             raise InputError(
                 "it takes a file to learn from: make one of someone's browsing with 'lycosa train browse', then add "
@@ -98,15 +100,13 @@ class Browsing:
             )
         return file if isinstance(file, Browsing) else cls.load(file)
 
-    # -- as a file -----------------------------------------------------------------------------------------------
-
     def save(self, path: str | Path) -> None:
-        """Write it, all of it or nothing."""
+        """Write the training set to a file, atomically."""
         FORMAT.write(Path(path), self._contents())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read it; whatever may be wrong with the file is an InputError that says so."""
+        """Read a training set; raise InputError if the file is damaged."""
         return FORMAT.read(Path(path), cls._made)
 
     def _contents(self) -> list[bytes]:
@@ -126,7 +126,7 @@ class Browsing:
 
     @classmethod
     def _made(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Out of a file: kinds and shapes are looked at here, values by the constructor."""
+        """Build a training set from the contents of a file; checks types and shapes, the constructor checks values."""
         for name, (kind, sides) in _EXPECTED.items():
             _check_array(name, arrays[name], kind, sides)
         clusterings = {name[len(_CLUSTER) :]: column for name, column in arrays.items() if name.startswith(_CLUSTER)}
@@ -153,8 +153,6 @@ class Browsing:
             facts,
         )
 
-    # -- what may be wrong ---------------------------------------------------------------------------------------
-
     def _check_pages(self) -> None:
         pages, width = self.pages, len(self.terms)
         if not self.urls:
@@ -168,8 +166,8 @@ class Browsing:
             raise ValueError("the pages' terms and their counts do not fit together")
         if len(pages.columns) and not (pages.columns.min() >= 0 and pages.columns.max() < width):
             raise ValueError(f"a page has a term beyond the {width} there are")
-        # squares of much larger counts might overflow
-        if not ((pages.counts > 0) & (pages.counts < 1e9)).all():  # nor is NaN more than anything
+        # squares of larger counts might overflow; also rejects NaN
+        if not ((pages.counts > 0) & (pages.counts < 1e9)).all():
             raise ValueError("a term is counted less than once, or far too often")
         if len(np.unique(pages.rows() * max(1, width) + pages.columns)) != len(pages.columns):
             raise ValueError("a page has the same term twice")
@@ -219,10 +217,9 @@ def _check_array(name: str, array: NDArray[Any], kind: str, sides: int) -> None:
 def distances(
     relevant: NDArray[np.bool_] | Sequence[bool], steps: NDArray[np.integer[Any]], states: int
 ) -> NDArray[np.intp]:
-    """The hidden state of each page: steps to the nearest relevant page, at most `states` - 1.
+    """Return the hidden state of each page: steps to the nearest relevant page, at most `states` - 1.
 
-    Breadth first, backwards from the relevant pages. Circles do not matter; a page from which no relevant one can be
-    reached is as far as can be. Where the user went from a relevant page says nothing of that page's own state.
+    A breadth-first search backwards from the relevant pages. Pages that lead to no relevant page get `states` - 1.
 
     >>> distances([False, False, True, False], np.array([[0, 1], [1, 0], [1, 2], [2, 3]]), states=3).tolist()
     [2, 1, 0, 2]

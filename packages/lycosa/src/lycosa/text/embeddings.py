@@ -1,13 +1,12 @@
-"""Texts as vectors: words of like meaning point the same way. Vectors of 32,000 pieces of words come with the package.
+"""Text embeddings from the vectors of 32,000 word pieces that come with the package.
 
-A text is the sum of its words. Each word has length 1 (what its pieces sum to, divided by its length), so that no word
-outweighs another by the accident of how it is cut. Stop words are left out. A word counts as
+The vector of a text is the weighted sum of its words, without stop words. Each word has length 1 (the sum of its
+pieces, normalised), so that the number of pieces does not matter. The weight of a word is
 
     log(1 + f),  f the sum over its places of 1 / (1 + place / 300)
 
-where the first word that counts is at place 0: what a page is about, it says early; menus further down count less.
-Cutting a page into pieces takes 5 ms, so each word is cut once, and its vector is remembered. Nothing here touches the
-network, and nothing is written.
+where place 0 is the first word that counts: the topic of a page is at its beginning, menus further down count less.
+Cutting the words of a page into pieces takes 5 ms, so word vectors are cached. The module needs no network access.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 from lycosa.text.tokens import LONGEST as LONGEST_WORD
 from lycosa.text.tokens import OPEN_TOKEN, Lexicon, Tokens, fold, fold_all, new_among, stem_all
 
-EARLY = 300  # a word at this place counts half
-LONGEST = 200_000  # characters read of a text: a word further on would count a hundredth
+EARLY = 300  # a word at this place has half the weight
+LONGEST = 200_000  # characters read of a text; later words would have less than a hundredth of the weight
 _WEIGHTS = 1.0 / (1.0 + np.arange(LONGEST) / EARLY)  # by place
 REMEMBERED, LANGUAGES = 200_000, 8  # words whose vectors are cached per language (about 60 MB), and languages
 _SKIP, _BREAK, _UNMET = -1, -2, -9
@@ -44,11 +43,10 @@ Vectors = NDArray[np.float32]
 
 
 def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True) -> Vectors:
-    """One row of length 1 for each text; zeros for a text without a word that counts.
+    """Return a row of length 1 for each text; zeros for a text without words that count.
 
-    `language` says whose stop words are left out. The vectors know English best. Without `rare` words only those count
-    that the vectors know as a whole, or that are common in English: cutting a word takes 10 us, a page has dozens of
-    new ones, and what is said in hundreds of words does not hang on them.
+    Stop words of `language` are left out. With `rare=False`, only words that are a single piece or common in English
+    count: cutting a word takes 10 us, a page has dozens of new ones, and they hardly change the vector of a long text.
 
     >>> doctor, physician, train = vectors(["a doctor", "the physicians", "railway timetable"])
     >>> bool(doctor @ physician > 0.4 > 0.1 > doctor @ train)
@@ -60,7 +58,7 @@ def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True)
 
 
 def vector(text: str, language: str = ENGLISH, *, rare: bool = True) -> Vectors:
-    """The same for one text, in fewer steps.
+    """Return the vector of one text; equal to `vectors([text])[0]`, but faster.
 
     >>> bool((vector("a doctor saw a doctor") == vectors(["a doctor saw a doctor"])[0]).all())
     True
@@ -70,7 +68,7 @@ def vector(text: str, language: str = ENGLISH, *, rare: bool = True) -> Vectors:
 
 
 def vector_from(tokens: Tokens, numbers: NDArray[np.int32], *, rare: bool = True) -> Vectors:
-    """The same for a text that was cut already: its tokens by their numbers.
+    """Return the vector of a text that is already tokenised.
 
     >>> tokens = Tokens()
     >>> bool((vector_from(tokens, tokens.read(b"a doctor saw a doctor")) == vector("a doctor saw a doctor")).all())
@@ -81,7 +79,7 @@ def vector_from(tokens: Tokens, numbers: NDArray[np.int32], *, rare: bool = True
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """The same for single words in lower case, as tokens are: neither cut into tokens nor remembered, which is quicker.
+    """Return the vectors of single lower-case words; skips tokenisation and cache, which is faster than `vectors`.
 
     >>> bool((word_vectors(["doctor", "the"]) == vectors(["doctor", "the"])).all())
     True
@@ -97,7 +95,7 @@ def word_vectors(words: Sequence[str]) -> Vectors:
         if known:
             rows[known] = _model().rows([words[at] for at in known])
     found = unit((rows * np.log1p(1.0)).astype(np.float32))  # weight of a text of one word
-    if others:  # a word more, as one alone would be rounded in another way
+    if others:  # with an extra row, because a single row would be rounded differently
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
     return found
 
@@ -107,27 +105,27 @@ def _is_plain(word: str) -> bool:
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows (or one vector) of length 1; zeros stay zeros."""
+    """Scale rows (or one vector) to length 1; zeros stay zeros."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True))
-    unit_rows: NDArray[Any] = rows / np.maximum(lengths, 1e-30)  # zeros stay zeros
+    unit_rows: NDArray[Any] = rows / np.maximum(lengths, 1e-30)
     return unit_rows
 
 
 def digest() -> str:
-    """What the vectors are, in a few letters: it changes when they do."""
+    """Return the digest of the files that the vectors were made from."""
     return _model().pieces.digest
 
 
 @dataclass
 class _Model:
-    """Pieces of words, and the words that were met."""
+    """Word pieces, and a cache of words per language."""
 
     pieces: Pieces
     whole: dict[str, int]  # words that are one piece
     _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
 
     def words(self, language: str, rare: bool) -> _Words:
-        """The words met in a language; when they are too many, they are met anew."""
+        """Return the word cache of a language; emptied when it is too large."""
         words = self._words.pop((language, rare), None)
         if words is None or words.count > REMEMBERED:
             words = _Words(self, language, rare)
@@ -137,7 +135,7 @@ class _Model:
         return words
 
     def rows(self, words: list[str]) -> NDArray[np.int8]:
-        """What the pieces of each word sum to, of length STEPS."""
+        """Return the sum of the pieces of each word, scaled to length STEPS."""
         if len(words) > _AT_ONCE:
             return np.concatenate([self.rows(words[at : at + _AT_ONCE]) for at in range(0, len(words), _AT_ONCE)])
         pieces = [[self.whole[word]] if word in self.whole else self.pieces.cut(word) for word in words]
@@ -153,7 +151,7 @@ class _Model:
 
 
 class _Words:
-    """Words to numbers, numbers to vectors of length 1."""
+    """Cache of words and their vectors in one language."""
 
     def __init__(self, model: _Model, language: str, rare: bool) -> None:
         self.model, self.language = model, language
@@ -164,7 +162,7 @@ class _Words:
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
     def read(self, texts: Sequence[str]) -> Bags:
-        """The texts as bags of words; their counts are how much each word counts."""
+        """Return the texts as bags of words, with word weights as counts."""
         numbers = self._lexicon.ids(fold_all([text[:LONGEST] for text in texts], self.language))
         owners = np.cumsum(numbers == _BREAK)
         counted = numbers >= 0
@@ -180,19 +178,20 @@ class _Words:
         return self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
 
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The same for tokens that somebody else has numbered."""
+        """Return the word numbers of tokens that `tokens` has numbered."""
         column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
         numbers = column.take(cut)
         new = new_among(cut, numbers, _UNMET)
         if new:
-            stem_of = {tokens.names[token]: tokens.stems[token] for token in new}  # nobody stems them again
+            # the stems are known, so skip the stemmer
+            stem_of = {tokens.names[token]: tokens.stems[token] for token in new}
             column[new] = self._lexicon.of(list(stem_of), lambda names: self._add(names, [stem_of[n] for n in names]))
             numbers = column.take(cut)
         self._columns[tokens] = column
         return numbers
 
     def sum(self, numbers: NDArray[np.int32]) -> Vectors:
-        """The vector of a text of these words."""
+        """Return the vector of a text of these words."""
         numbers = numbers[numbers >= 0]
         if not len(numbers):
             return np.zeros(DIMENSIONS, np.float32)
@@ -234,25 +233,21 @@ def _model() -> _Model:
     return _Model(pieces, {name[1:]: number for number, name in enumerate(pieces.names) if name.startswith(WORD)})
 
 
-# -- pieces ------------------------------------------------------------------------------------------------
-
-# Pieces of words and their vectors, as they come with the package: 32,000 pieces, 256 numbers each.
-#
-# The files are made from those of the package wordllama when Lycosa is built or installed (hatch_build.py). A word is
-# cut as the vectors were made for: by byte-pair encoding, where the pair is joined first that makes the earliest piece
-# of the list.
+# Vectors of word pieces: 32,000 pieces with 256 numbers each. The files are converted from those of the package
+# wordllama when Lycosa is built or installed (hatch_build.py). Words are cut by byte-pair encoding, as in training: the
+# pair that forms the earliest piece of the list is joined first.
 
 HERE = Path(__file__).parent / "word_vectors"
 FILES = ("vectors.npy", "pieces.json")
 DIMENSIONS = 256
-STEPS = 320  # a vector of length 1 is kept in parts of 1 / STEPS, one byte each; sums do not suffer
+STEPS = 320  # a vector of length 1 is stored as int8 multiples of 1 / STEPS; rounding errors cancel in sums
 WORD = "\u2581"  # starts the first piece of a word
-_NEVER = 1 << 30  # rank of a pair that makes no piece
+_NEVER = 1 << 30  # rank of a pair that is not a piece
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """What words are made of.
+    """Word pieces and their vectors.
 
     >>> pieces = Pieces.load()
     >>> [pieces.names[piece] for piece in pieces.cut("lycosidae")]
@@ -260,7 +255,7 @@ class Pieces:
     """
 
     names: list[str]
-    rows: NDArray[np.int8]  # direction of each piece, in parts of 1 / STEPS; then zeros for no piece
+    rows: NDArray[np.int8]  # direction of each piece, in multiples of 1 / STEPS; the last row is zero, for padding
     lengths: NDArray[np.float32]
     digest: str  # of the files they were made from, kept in logs
     numbers: dict[str, int]
@@ -268,7 +263,7 @@ class Pieces:
     @staticmethod
     @cache
     def load(directory: Path = HERE) -> Pieces:
-        """Read the files, once."""
+        """Read the files (cached)."""
         try:
             told = json.loads((directory / FILES[1]).read_text(encoding="utf-8"))
             names, lengths, digest = list(map(str, told["pieces"])), told["lengths"], str(told["digest"])
@@ -284,7 +279,7 @@ class Pieces:
         return Pieces(names, np.concatenate([rows, none]), column, digest, {name: at for at, name in enumerate(names)})
 
     def cut(self, word: str) -> list[int]:
-        """The pieces of a word by number; letters that the list does not have are cut into bytes."""
+        """Return the numbers of a word's pieces; unknown letters are cut into bytes."""
         numbers, parts = self.numbers, [WORD, *word]
         made = [numbers.get(left + right, _NEVER) for left, right in pairwise(parts)]
         while made and (first := min(made)) != _NEVER:

@@ -1,4 +1,4 @@
-"""Texts widened by the synonyms of their words."""
+"""Query expansion by synonyms."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Key = tuple[str, ...]  # stems of a word or phrase
 
 
 class Expansion:
-    """The cosines of Batsakis' equation 10: of a page and the widened topic, of a widened anchor and the widened topic.
+    """The two cosines of Batsakis' equation 10: page and expanded topic, expanded anchor and expanded topic.
 
-    A text is widened by all synonyms of its terms, in every sense; each takes the weight of the term that it came from
-    (of several, the largest). The words of a phrase stand beside it, with its weight. Vectors are of stems and phrases,
-    w = (1 + log f) idf, f how often a term is there; with `literal`, f idf. (The thesis's f / max f, its eq. 1, is a
-    factor of a whole text, and cancels.) As the log keeps the words of a page but not their order, a page is taken to
-    have a phrase as often as it has the rarest of its words.
+    A text is expanded by all synonyms of its terms, in every sense; each gets the weight of the term that it came from
+    (the largest of several). The words of a phrase are added with the weight of the phrase. Vectors are of stems and
+    phrases, w = (1 + log f) idf with f the term frequency; with `literal`, f idf. (The thesis's f / max f, its eq. 1,
+    cancels.) The log keeps the words of a page but not their order, so the frequency of a phrase is that of its rarest
+    word.
 
     >>> from lycosa.text.ontology import Ontology
     >>> cars = Ontology.build({"car": ["car", "automobile"], "train": ["train"]}, broader=[])
@@ -41,7 +41,7 @@ class Expansion:
         self._wide: dict[str, _Wide] = {}
 
     def page(self, bag: Terms, vocabulary: Vocabulary, language: str = ENGLISH) -> float:
-        """The cosine of a page, given as its words and their counts."""
+        """Return the cosine of a page, given as a bag of words, and the expanded topic."""
         wide = self._in(language)
         keys, query = self._topic(wide, vocabulary)
         counts = np.array([_count(key, bag, vocabulary) for key in keys], np.float64)
@@ -55,7 +55,7 @@ class Expansion:
         return min(1.0, float(weights @ query) / float(length)) if length else 0.0
 
     def anchors(self, texts: Sequence[str], vocabulary: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """The cosine of each of some short texts, widened."""
+        """Return the cosine of each expanded text and the expanded topic."""
         wide = self._in(language)
         bags = wide.words.bags(texts)
         distinct, at = np.unique(bags.columns, return_inverse=True)
@@ -89,11 +89,11 @@ class Expansion:
         return damped
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_wide": {}}  # they are only remembered
+        return {**self.__dict__, "_wide": {}}  # drop the cache
 
 
 class _Wide:
-    """What each term of a language is widened to, found out once."""
+    """Cache of the expansion of each term of a language."""
 
     def __init__(self, words: LanguageTerms) -> None:
         self.words = words
@@ -102,7 +102,7 @@ class _Wide:
         self._of: dict[int, list[int]] = {}
 
     def widen(self, owners: NDArray[Any], terms: NDArray[Any], weights: Numbers) -> tuple[Any, Any, Numbers]:
-        """Owners, terms and weights, synonyms included; each term of an owner once, with the largest weight."""
+        """Return owners, terms and weights including synonyms; each term of an owner once, with its largest weight."""
         wider = [self._of.get(term) or self._look(term) for term in terms.tolist()]
         lengths = np.array([len(some) for some in wider], np.intp)
         flat = np.array([number for some in wider for number in some], np.int64)
@@ -127,7 +127,7 @@ class _Wide:
 
 
 def _count(key: Key, bag: Terms, vocabulary: Vocabulary) -> int:
-    """How often a page has a word; a phrase, as often as the rarest of its words."""
+    """Return the frequency of a word in a page; for a phrase, that of its rarest word."""
     least = 1 << 16
     for stem in key:
         number = vocabulary.id_of.get(stem)

@@ -1,7 +1,7 @@
-"""Simhash (Charikar 2002): near-duplicate pages get fingerprints that differ in few of 64 bits.
+"""Simhash (Charikar 2002): fingerprints of near-duplicate pages differ in few of 64 bits.
 
-Each term votes with its frequency for or against each bit. A page edited by 2 % moves 3 bits (95th percentile),
-other pages differ by 11 or more (1st percentile); 4 is a good limit.
+Each term votes with its frequency for or against each bit. A page edited by 2 % differs by 3 bits (95th percentile),
+unrelated pages by 11 or more (1st percentile), so 4 is a good limit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NEAR = 4  # bits: near-duplicates differ in at most as many
 
 
 class Signs:
-    """The 64 votes of each term, as one hash per term id."""
+    """Hash of each term, by term id."""
 
     def __init__(self) -> None:
         self.hashes = np.zeros(4096, np.uint64)  # XXH3 of each term
@@ -34,7 +34,7 @@ class Signs:
         self._known = len(terms)
 
     def simhash(self, ids: NDArray[np.uint32], counts: NDArray[np.uint16]) -> int:
-        """The page's fingerprint; 0 for a page without words."""
+        """Return the fingerprint of a page; 0 for a page without words."""
         if not len(ids):
             return 0
         bits = np.unpackbits(self.hashes[ids].view(np.uint8).reshape(-1, 8), axis=1)
@@ -44,7 +44,7 @@ class Signs:
 
 
 def distance(a: int, b: int) -> int:
-    """How many bits differ.
+    """Return the number of bits that differ.
 
     >>> distance(0b1011, 0b0010)
     2

@@ -1,4 +1,4 @@
-"""Leaving pages out in turn, to see what a classifier's scores are worth; and turning scores into probabilities."""
+"""Cross-validation folds, softmax and log loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to train on and rows left out, `count` times; each class is dealt out evenly.
+    """Yield training rows and held-out rows of stratified folds.
 
     >>> [left_out.tolist() for _, left_out in folds(np.array([0, 1, 0, 1]), seed=0, count=2)]
     [[0, 1], [2, 3]]
@@ -26,7 +26,7 @@ def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores as probabilities: exp(score), in proportion.
+    """Return exp(score), normalised per row.
 
     >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
@@ -37,7 +37,7 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def log_loss(told: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
-    """How surprised one is by the truth, on average: -log of the probability that was given to it.
+    """Return the mean of -log of the probability of the true class.
 
     >>> round(log_loss(np.array([[0.5, 0.5]]), np.array([1])), 3)
     0.693

@@ -1,7 +1,7 @@
-"""Texts as an ontology sees them: words and phrases in their base forms, each with its likeness to a topic's.
+"""Words and phrases of texts in an ontology, and their similarity to a topic.
 
-Judges and strategies that go by meaning read all their texts here. A word is looked up once in a crawl, whatever text
-it is in: what it is, its stem, and its row of likenesses are kept, and a page is then a few operations on arrays.
+All judges and strategies that use an ontology read texts here. Each distinct word of a crawl is looked up once: its
+term, stem and row of similarities are cached, so that a page takes a few array operations.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lycosa.text.similarity import Likeness, Measure
 from lycosa.text.tokens import OPEN_TOKEN, Lexicon, fold_all, stem_all
 from lycosa.text.vocabulary import Vocabulary
 
-MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000  # per language; beyond them its words start over
-MOST_TERMS = 200  # a term is compared with the whole ontology: 1 MB each for WordNet
+MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000  # per language; the cache is emptied when it exceeds them
+MOST_TERMS = 200  # each term is compared with the whole ontology, which takes 1 MB for WordNet
 _BITS = 20
 _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
 
-_SLACK = 1e-6  # below a floor, for rounding
+_SLACK = 1e-6  # tolerance of the floor, for rounding
 _WORDS = 3  # words of a phrase whose frequency counts
 _BREAK = 0  # id of a break between texts
 _NONE, _UNKNOWN = -1, -2  # in place of a term: a stop word, a phrase not looked up yet
@@ -37,16 +37,14 @@ Numbers = NDArray[np.float64]
 
 
 class Glossary:
-    """The terms of a topic, and of any text. A term is a phrase that the ontology knows, the longest first, or a word.
+    """Terms of a topic and of texts. A term is a phrase of the ontology (the longest match first) or a single word.
 
-    In a phrase, the last word may be inflected. Terms with the same stem and the same senses are one; stop words are
-    none. Terms that the ontology does not know are like those of the topic that have the same stem, and no others.
+    The last word of a phrase may be inflected. Terms with the same stem and senses are the same term; stop words are
+    dropped. Terms that the ontology does not know are similar only to topic terms with the same stem.
 
-    The words of a phrase of the topic are terms of it as well, and share its weight: 'violin maker' is far from
-    'violin' in WordNet, but who hunts the one wants the other, too.
-
-    An ontology of one language (WordNet) does not know the words of pages in others: there, only what is the same
-    counts.
+    The words of a topic phrase are terms of the topic as well, and share its weight: 'violin maker' is far from
+    'violin' in WordNet, but pages about either are of interest. If the ontology has a language (WordNet is English), it
+    does not apply to pages in other languages: only equal stems are similar there.
 
     >>> reefs = Ontology.build(
     ...     {"reef": ["reef"], "coral reef": ["coral reef"], "atoll": ["atoll"]},
@@ -94,7 +92,7 @@ class Glossary:
                 f"the topic has {len(self.topic):,} terms, and each would be compared with all of {ontology.source}: "
                 f"keep the {MOST_TERMS} that matter most, or judge by vector"
             )
-        self.notes = list(ontology.notes)  # for the user, before the crawl starts
+        self.notes = list(ontology.notes)  # shown to the user before the crawl starts
         if not any(map(ontology.is_word, self.topic)):
             self.notes.append(
                 f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only the same words count"
@@ -103,21 +101,21 @@ class Glossary:
         self.near = self.likeness.near(floor - _SLACK)
 
     def words(self, language: str = ENGLISH) -> LanguageTerms:
-        """The words of pages in a language, those met so far."""
+        """Return the cache of terms for pages in a language."""
         words = self._words.pop(language, None)
         if words is None or words.is_full:
             words = LanguageTerms(self, language)
-            if len(self._words) >= 8:  # languages whose words are kept
+            if len(self._words) >= 8:  # limit of the cache
                 del self._words[next(iter(self._words))]
         self._words[language] = words
         return words
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_words": {}}  # they are only remembered
+        return {**self.__dict__, "_words": {}}  # drop the cache
 
 
 class LanguageTerms:
-    """The terms of one language, by number, in the order in which they were met."""
+    """Terms of one language, numbered in first-seen order."""
 
     def __init__(self, glossary: Glossary, language: str) -> None:
         self.glossary, self.language = glossary, language
@@ -131,7 +129,7 @@ class LanguageTerms:
         self._vocabulary: Vocabulary | None = None
         self._number: dict[tuple[tuple[str, ...], tuple[int, ...]], int] = {}
         self._topic: dict[tuple[str, ...], list[int]] = {}
-        # A term of the topic may be a stop word of this language: then no word is like it.
+        # A topic term that is a stop word of this language gets an empty stem, which matches no word.
         own = [stems or ("",) for stems in stems_of(glossary.topic, language)] if glossary.topic else []
         for number, stems in enumerate(own):
             self._topic.setdefault(stems, []).append(number)
@@ -139,7 +137,7 @@ class LanguageTerms:
         self._phrases = phrases
         self._of_phrase = np.full(len(phrases.texts), _UNKNOWN, np.int32)
         self._tokens = 0
-        # Of each raw token the term that it is alone, and its hashes in a phrase: within it, and at its end.
+        # For each raw token: its term as a single word, and its hashes inside and at the end of a phrase.
         self._term = np.zeros(0, np.int32)
         self._within, self._last = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
         self._numbers([OPEN_TOKEN])
@@ -148,11 +146,10 @@ class LanguageTerms:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is kept that it is time to begin anew."""
         return self._tokens > MOST_WORDS or len(self.terms) * len(self.glossary.topic) > MOST_NUMBERS
 
     def bags(self, texts: Sequence[str]) -> Bags:
-        """The terms of some texts, and how often each has them."""
+        """Return the terms of some texts with their frequencies."""
         if not texts:
             return Bags.of([])
         ids = self._lexicon.ids(fold_all(texts, self.language))
@@ -166,7 +163,7 @@ class LanguageTerms:
         return Bags(starts, (keys & 0xFFFFFFFF).astype(np.intp), counts.astype(np.float64))
 
     def alike(self, terms: NDArray[Any]) -> Numbers:
-        """For each term a row: how much it is like each term of the topic; less than the floor is taken for 0."""
+        """Return a row of similarities to the topic's terms for each term; values below the floor are 0."""
         self._rows = fit(self._rows, len(self.terms))
         if self._new:
             rows = self.glossary.likeness.rows(list(self._new.values()), self.glossary.near)
@@ -177,7 +174,7 @@ class LanguageTerms:
         return likenesses
 
     def pages(self, terms: NDArray[Any], vocabulary: Vocabulary) -> NDArray[np.int64]:
-        """In how many pages a vocabulary has met each term; a phrase is as rare as the rarest of its first words."""
+        """Return the number of pages with each term; for a phrase, the minimum over its first three words."""
         if self._vocabulary is not vocabulary:
             self._vocabulary, self._ids = vocabulary, self._ids[:0]
         self._ids = fit(self._ids, len(self.terms), _NONE)
@@ -192,16 +189,14 @@ class LanguageTerms:
         return counts
 
     def parts(self, number: int) -> list[int]:
-        """The terms that are the words of a phrase; none of a word."""
+        """Return the terms of a phrase's words; empty for a single word."""
         if len(self.stems[number]) < 2:
             return []
         ids = self._lexicon.ids(fold_all([self.terms[number]], self.language))
         return [term for term in self._term[ids].tolist() if term != _NONE]
 
-    # -- what is new -------------------------------------------------------------------------------------------
-
     def _numbers(self, tokens: list[bytes]) -> list[int]:
-        """The numbers of new raw tokens; all that is worth knowing of them is found out."""
+        """Number new raw tokens and look up their terms and hashes."""
         first = self._tokens
         self._tokens = last = first + len(tokens)
         self._term = fit(self._term, last)
@@ -214,7 +209,7 @@ class LanguageTerms:
         return [_BREAK if token == OPEN_TOKEN else number for number, token in enumerate(tokens, first)]
 
     def _add(self, texts: Sequence[str], stems: Sequence[tuple[str, ...]]) -> list[int]:
-        """The numbers of terms; none of what has no stem."""
+        """Return the number of each term; _NONE for those without a stem."""
         look_up = self.glossary.ontology.look_up
         numbers: list[int] = []
         for text, own in zip(texts, stems, strict=True):
@@ -232,7 +227,7 @@ class LanguageTerms:
         return numbers
 
     def _find(self, ids: NDArray[np.int32], terms: NDArray[np.int32]) -> None:
-        """Put phrases in place of their words: at the first, the number of the phrase, at the others, none."""
+        """Replace phrases in `terms`: the phrase's number at its first word, _NONE at the others."""
         places, lengths, phrases = self._phrases.find(self._within[ids], self._last[ids])
         numbers = self._of_phrase[phrases]
         if (numbers == _UNKNOWN).any():
@@ -246,7 +241,7 @@ class LanguageTerms:
 
 
 class _Phrases:
-    """Phrases, found by the hashes of their words, the last one's being that of its stem."""
+    """Phrase matcher on word hashes; the last word is hashed by its stem."""
 
     _all: ClassVar[WeakKeyDictionary[Ontology, dict[str, _Phrases]]] = WeakKeyDictionary()
 
@@ -259,7 +254,7 @@ class _Phrases:
         lengths = np.array([len(words) for words in tokens], np.intp)
         self.longest = int(lengths.max(initial=0))
         keys = np.zeros(len(tokens), np.uint64)
-        # By a hash of two words, whether a phrase may be these, and of three, how long one that begins so may be.
+        # Filters by hash: pairs that are a phrase, and the greatest length of phrases that start with three words.
         self._two, self._three = np.zeros(1 << _BITS, bool), np.zeros(1 << _BITS, np.uint8)
         for length in np.unique(lengths).tolist():
             of = np.flatnonzero(lengths == length)
@@ -269,13 +264,13 @@ class _Phrases:
             if length == 2:
                 self._two[_slots(keys[of])] = True
             else:
-                self._three[_slots(_row(columns[:3]))] = length  # longer ones come later
+                self._three[_slots(_row(columns[:3]))] = length  # lengths ascend, so the greatest one stays
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
 
     @classmethod
     def of(cls, ontology: Ontology, language: str) -> _Phrases:
-        """All phrases of an ontology."""
+        """Return the matcher of all phrases of an ontology (cached)."""
         of_language = cls._all.setdefault(ontology, {})
         if language not in of_language:
             words = ontology.dictionary.words
@@ -286,7 +281,7 @@ class _Phrases:
     def find(
         self, within: NDArray[np.uint64], last: NDArray[np.uint64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Where phrases are, how long each is, and which; from left to right, at each place the longest."""
+        """Return start, length and number of the phrases in a text: leftmost first, the longest at each place."""
         matches: list[tuple[NDArray[np.intp], NDArray[np.intp], int]] = []
         for length, places in self._maybe(within, last):
             places = places[places + length <= len(within)]
@@ -301,7 +296,7 @@ class _Phrases:
         phrases = np.concatenate([some for _, some, _ in matches])
         lengths = np.repeat([length for _, _, length in matches], [len(some) for some, _, _ in matches])
         end, chosen = 0, []
-        order = np.argsort(places, kind="stable")  # the longest of a place comes first
+        order = np.argsort(places, kind="stable")  # stable: the longest match of a place comes first
         ways = zip(order.tolist(), places[order].tolist(), (places + lengths)[order].tolist(), strict=True)
         for number, start, stop in ways:
             if start >= end:
@@ -310,7 +305,7 @@ class _Phrases:
         return places[chosen], lengths[chosen], phrases[chosen]
 
     def _maybe(self, within: NDArray[np.uint64], last: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Of each length, the longest first, where such a phrase may begin."""
+        """Yield each length, longest first, with the places where such a phrase may begin."""
         if self.longest > 2 and len(within) > 2:
             two = _row([within[:-2], within[1:-1]])
             most = np.maximum(self._three[_slots(_row([two, last[2:]]))], self._three[_slots(_row([two, within[2:]]))])
@@ -337,7 +332,7 @@ def _hashes(tokens: Sequence[bytes]) -> NDArray[np.uint64]:
 
 
 def stems_of(texts: Sequence[str], language: str) -> list[tuple[str, ...]]:
-    """The stems of words or phrases, without stop words.
+    """Return the stems of words or phrases, without stop words.
 
     >>> stems_of(["heads of state", "the"], "en")
     [('head', 'state'), ()]

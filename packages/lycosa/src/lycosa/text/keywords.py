@@ -1,4 +1,4 @@
-"""The words of a text that are worth searching for."""
+"""Search keywords of a text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _WORD = re.compile(rf"(?<!\w)[^\W\d_]{{3,{LONGEST}}}(?!\w)")
 
 
 def keywords(text: str, language: str = "") -> list[str]:
-    """The words as they are written, but for capitals; in order, without stop words, numbers and what is short.
+    """Return the lower-cased words of three letters or more in order, without stop words and numbers.
 
-    Not stems: a search form may not know what they stand for.
+    Words are not stemmed, since search forms may not match stems.
 
     >>> keywords("The 3 Reefs of 1998, and why corals bleach")
     ['reefs', 'corals', 'bleach']

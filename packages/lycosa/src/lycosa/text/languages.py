@@ -1,8 +1,8 @@
-"""Languages: which one a page says it is in, and how words are written, left out and stemmed in it.
+"""Languages: codes, spelling rules, stop words and stemmers.
 
-Snowball has stemmers for 34 languages (fewer in older versions of PyStemmer); each of them has stop words here. Words
-of any other language are folded, and kept as they are. A page is believed: one that says it is English is read as
-English. Words of another language on it go through the wrong stemmer, the same one on every page of that language.
+Snowball has stemmers for 34 languages (fewer in older versions of PyStemmer), each with a stop list here. Words of
+other languages are case-folded only. The declared language of a page is trusted: words of another language on it go
+through the wrong stemmer, but the same one on every page of that language.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lycosa.text.stopwords import stop_words
 
 ENGLISH = "en"
 
-# our code: Snowball's name
+# language code: Snowball's name
 STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
     "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
@@ -28,7 +28,7 @@ STEMMERS = {
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
-# codes of three letters, old ones, and near relations; Bokmål and Nynorsk share a stemmer
+# three-letter and obsolete codes, and close relatives; Bokmål and Nynorsk share a stemmer
 _ALIASES = dict(
     pair.split("=")
     for pair in """
@@ -40,16 +40,16 @@ _ALIASES = dict(
 )
 
 _CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
-_LITTLE = 0.05  # least share of little words in a text
+_LITTLE = 0.05  # least share of stop words in a text
 _WORD = re.compile(r"[^\W\d_]+")
 _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
 
 @lru_cache(maxsize=1024)
 def code_of(declared: str, default: str = "") -> str:
-    """The code of a declared language; empty for one that has no stemmer; the default where nothing is declared.
+    """Return the code of a declared language; empty without a stemmer, the default if nothing valid is declared.
 
-    Of several languages the first counts. What cannot be a language says nothing.
+    Of several languages the first counts.
 
     >>> [code_of(declared, "en") for declared in ("de-AT", "PT_br", "nn", "de, en", "ja", "zh-Hans", "", "{{lang}}")]
     ['de', 'pt', 'no', 'de', '', '', 'en', 'en']
@@ -62,7 +62,7 @@ def code_of(declared: str, default: str = "") -> str:
 
 
 def _marks() -> dict[int, int | str | None]:
-    """Signs that most writers leave out: points of Hebrew, vowel signs of Arabic and its long lines, variants."""
+    """Return a translation table that deletes optional signs: Hebrew points, Arabic vowels, variation selectors."""
     ranges = "0591-05BD 05BF-05BF 05C1-05C2 05C4-05C5 05C7-05C7 0610-061A 0640-0640 064B-065F 0670-0670 06D6-06DC"
     pairs = [pair.split("-") for pair in f"{ranges} 06DF-06E8 06EA-06ED FE00-FE0F".split()]
     return {number: None for first, last in pairs for number in range(int(first, 16), int(last, 16) + 1)}
@@ -78,7 +78,7 @@ _CYRILLIC = dict(
     )
 )
 
-# letters with two spellings, or left out, as the stop words have them
+# letters with two spellings, or that are dropped, as in the stop lists
 _LETTERS: dict[str, dict[str, str | None]] = {
     "ca": {"·": None},
     "fa": {"ي": "ی", "ى": "ی", "ك": "ک", "ۀ": "ه"},
@@ -90,7 +90,7 @@ _LETTERS: dict[str, dict[str, str | None]] = {
     "yi": {"װ": "וו", "ױ": "וי", "ײ": "יי"},
 }
 
-# in every language but English: invisible hyphens and joiners, and the hyphen of Hebrew
+# in every language but English: soft hyphens, joiners, and the Hebrew hyphen
 _TEXTS: list[tuple[str, str]] = [("\xad", ""), ("\u200d", ""), ("\ufeff", ""), ("\u05be", " ")]
 _DOTLESS = re.compile("I(?![\u0300-\u036f])")
 _FLYING_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
@@ -98,7 +98,7 @@ _FLYING_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
 
 @dataclass(slots=True)
 class Language:
-    """One language: what to do to a text before it is cut, to a word before it is looked up, and its stemmer."""
+    """Stop words, spelling rules and stemmer of a language."""
 
     code: str
     stop_words: frozenset[str]
@@ -106,10 +106,10 @@ class Language:
     letters: dict[int, int | str | None] = field(repr=False)
 
     def prepare(self, text: str) -> str:
-        """The text, with what would be cut or folded wrongly put right."""
+        """Fix characters that tokenisation or case folding would break."""
         for old, new in _TEXTS:
             text = text.replace(old, new)
-        if self.code != "fa":  # there it is where a word's ending begins
+        if self.code != "fa":  # in Persian it separates a word from its ending
             text = text.replace("\u200c", "")
         if self.code == "tr":
             text = _DOTLESS.sub("ı", text)
@@ -118,9 +118,9 @@ class Language:
         return text
 
     def tidy(self, word: str) -> str:
-        """A folded word, in the one way to write it."""
+        """Return the normal spelling of a folded word."""
         word = word.translate(self.letters)
-        if self.code == "el":  # capitals have no accents
+        if self.code == "el":  # Greek capitals have no accents
             word = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
             word = unicodedata.normalize("NFC", word)
         elif self.code == "tr":
@@ -128,16 +128,16 @@ class Language:
         return word
 
     def stems(self, words: list[str]) -> list[str]:
-        """The stem of each tidy word; itself if nothing would be left."""
+        """Return the stem of each normalised word; the word itself if the stem would be empty."""
         stems: list[str] = words if self.stemmer is None else self.stemmer.stemWords(words)
-        if self.code == "tr":  # foreign names have the other i, and not everyone has the keyboard
+        if self.code == "tr":  # foreign names and foreign keyboards use the dotted i
             stems = [stem.replace("ı", "i") for stem in stems]
         return [stem or word for stem, word in zip(stems, words, strict=True)]
 
 
 @cache
 def language(code: str) -> Language:
-    """What we know of a language, by a code that `code_of` gave.
+    """Return the language with a code that `code_of` returned.
 
     >>> german = language("de")
     >>> german.stems(["häuser", "straßen"]), "und" in german.stop_words
@@ -156,10 +156,9 @@ def language(code: str) -> Language:
 
 
 def sounds_like(text: str, code: str, rather: str) -> bool:
-    """Whether a text has the little words of a language, and more of them than of the one it would else be taken for.
+    """Return true if a text has more stop words of language `code` than of the default language `rather`.
 
-    A text in another script than ours needs no such proof. Of a language whose little words are not known, it must not
-    have those of the other.
+    Non-Latin scripts need no such check. For a language without stop words, the text must have few of the other's.
 
     >>> sounds_like("die Riffe und das Meer sind warm", "de", "en"), sounds_like("Paul Dupont, Texas, Perl", "fr", "en")
     (True, False)

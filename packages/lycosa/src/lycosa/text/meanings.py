@@ -1,4 +1,4 @@
-"""The ontology that a crawl is told to use: WordNet, or one of the user's own."""
+"""Load the ontology of a crawl: WordNet, or a thesaurus of the user."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lycosa.text.ontology import Ontology
 
 
 def ontology(place: str = "") -> Ontology:
-    """WordNet where it is found; of a directory, WordNet's files there; of a file, a table of relations (TSV).
+    """Load an ontology: WordNet from a directory (default: where it is installed), or a table of relations (TSV).
 
-    It is read once in a process, a file again when it has changed.
+    Cached per process; a table is read again after it has changed.
     """
     if place and not Path(place).is_dir():
         return _thesaurus(str(Path(place).absolute()), _changed(Path(place)))
@@ -22,7 +22,7 @@ def ontology(place: str = "") -> Ontology:
 
 @cache
 def wordnet(directory: str) -> Ontology:
-    """The WordNet in a directory."""
+    """Load WordNet from a directory."""
     from lycosa.text.wordnet import read_wordnet
 
     source = read_wordnet(Path(directory))
@@ -40,7 +40,7 @@ def _thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
 
 
 def _changed(path: Path) -> tuple[int, int]:
-    """When a file was written, and how long it is; what can't be told will be told by its reader."""
+    """Return modification time and size of a file; zeros if it cannot be read, which the reader then reports."""
     try:
         about = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Words as columns of a finished model: those of pages, which a crawl names by number, and those of short texts."""
+"""Mapping of words to the columns of a trained model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_WORD, _NEXT = -2, -3  # in place of a column: a stop word, a break between t
 
 @dataclass
 class ModelWords:
-    """Which column of a model a word is.
+    """Columns of a model by word.
 
     >>> words = ModelWords({"coral": 0, "reef": 1})
     >>> words.follow(["sea", "reef"])[:2].tolist()
@@ -35,7 +35,7 @@ class ModelWords:
     tokens_: dict[str, dict[bytes, int]] = learned(dict)
 
     def follow(self, stems: Sequence[str]) -> NDArray[np.int32]:
-        """The column of each word of a crawl, by its number; only those that are new are looked up."""
+        """Return the column of each word of a crawl, by its id; looks up new words only."""
         if len(stems) > self.size_:
             self.columns_ = fit(self.columns_, len(stems), UNKNOWN)
             new = stems[self.size_ :]
@@ -44,7 +44,7 @@ class ModelWords:
         return self.columns_
 
     def of(self, terms: Terms) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        """The words of a page that the model has, columns and counts; and the counts of the others."""
+        """Return columns and counts of the page's words in the model, and the counts of the other words."""
         counts = terms.counts.astype(np.float64)
         if not len(terms.ids):
             return np.zeros(0, np.intp), counts, counts
@@ -53,10 +53,10 @@ class ModelWords:
         return columns[in_model].astype(np.intp), counts[in_model], counts[~in_model]
 
     def of_texts(self, texts: Sequence[str], language: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The words of some short texts, but for stop words: for each the number of its text, and its column."""
+        """Return text number and column of each word of some short texts, without stop words."""
         joined = "\x01".join(text.replace("\x01", " ").replace("\x02", " ") for text in texts)
         tokens = fold(joined, language).split()
-        if sum(map(len, self.tokens_.values())) > 100_000:  # cached tokens
+        if sum(map(len, self.tokens_.values())) > 100_000:  # limit of the cache
             self.tokens_.clear()
         columns_of = self.tokens_.setdefault(language, {})
         new = [token for token in dict.fromkeys(tokens) if token not in columns_of]

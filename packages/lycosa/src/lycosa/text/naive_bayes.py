@@ -1,4 +1,4 @@
-"""Naive Bayes: how likely a class is to write the words of a page."""
+"""Naive Bayes classifiers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from lycosa.text.folds import folds, log_loss, softmax
 
 @dataclass
 class NaiveBayes:
-    """Multinomial Naive Bayes with class priors, whose probabilities can be believed.
+    """Multinomial Naive Bayes with class priors and calibrated probabilities.
 
-    P(c | page) is in proportion to P(c) * prod over words of P(w | c)^n(w), with P(w | c) = (n(w, c) + a) / (n(c) + a
-    T) over the T terms of the model. n counts log2(1 + f) for a word that occurs f times, and every training page
-    weighs the same.
+    P(c | page) is proportional to P(c) * prod over words of P(w | c)^n(w), with P(w | c) = (n(w, c) + a) / (n(c) + a T)
+    over the T terms of the model. n is log2(1 + f) for a word with frequency f, and all training pages have the same
+    weight.
 
-    Words of a page are far from independent, so that the product over a long page is nearly always 0 or 1 (the rules
+    Words of a page are not independent, so the product over a long page is nearly always close to 0 or 1 (the rules
     paper warns of such scores). Here a page of n words counts as n s / (n + s) words: an anchor of two words as nearly
-    two, a page of any length as s at most. On held-out pages of WebKB the mean gap between what is said and what is
-    true falls from .24 to .07, on Wikispeedia from .20 to .03; accuracy stays (.70 and .71, .80 and .80). s
-    (`length_`) and a (`smoothing_`: 1 is Laplace's, .1 better with large vocabularies) are those with the least log
-    loss on pages that were left out in turn; of those that are nearly as good, the shortest length.
+    two, a long page as at most s. On held-out pages the mean calibration error falls from .24 to .07 (WebKB) and from
+    .20 to .03 (Wikispeedia); accuracy stays (.70 and .71, .80 and .80). s (`length_`) and a (`smoothing_`: 1 is
+    Laplace's, .1 is better with large vocabularies) minimise the cross-validated log loss; of nearly equal ones the
+    shortest length is taken.
 
-    Parameters: `smoothing` and `length`, to fix them; 0: choose as above. `length=inf` is the plain product.
+    smoothing: Fixes a; 0 chooses it as above.
+    length: Fixes s; 0 chooses it as above, `inf` is the plain product.
 
     >>> bags = Bags.of([([0, 1], [2, 1]), ([0], [1]), ([2], [3]), ([2, 1], [1, 1])])
     >>> model = NaiveBayes.fit(bags, np.array([0, 0, 1, 1]), 2, 3, smoothing=1, length=8)
@@ -42,7 +43,7 @@ class NaiveBayes:
     kind: ClassVar[str] = "nb"
     name: ClassVar[str] = "Naive Bayes"
 
-    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), a row for each term
+    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), one row per term
     log_prior: NDArray[np.float32]
     length_: float
     smoothing_: float = 1.0
@@ -58,7 +59,6 @@ class NaiveBayes:
         smoothing: float = 0.0,
         length: float = 0.0,
     ) -> NaiveBayes:
-        """Count."""
         smoothings = (smoothing,) if smoothing else (1.0, 0.1, 0.01)
         lengths = (length,) if length else (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
         best = (smoothings[0], lengths[0])
@@ -66,7 +66,7 @@ class NaiveBayes:
             loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)
             tried = 0
             for train, left_out in folds(labels, seed):
-                left_out = left_out[:: 1 + len(left_out) // 2000]  # more would not change the choice
+                left_out = left_out[:: 1 + len(left_out) // 2000]  # more pages would not change the choice
                 tried += len(left_out)
                 for a in smoothings:
                     model = cls._counted(bags.take(train), labels[train], classes, terms, a, 1.0)
@@ -74,7 +74,7 @@ class NaiveBayes:
                     for s in lengths:
                         posterior = model._posterior(mean, words, s)
                         loss[a, s] += log_loss(posterior, labels[left_out]) * len(left_out)
-            # in log loss: on classes that are never mistaken, certainty would always win
+            # as log loss; for classes that are never confused, the loss alone would always favour certainty
             good = min(loss.values()) + 0.01 * tried
             length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= good)
             best = (smoothing, length)
@@ -94,11 +94,11 @@ class NaiveBayes:
         return cls(np.log(theta, out=theta), np.log(prior).astype(np.float32), length, smoothing)
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """P(c | words) for each bag; the priors for an empty one."""
+        """Return P(c | words) for each bag; the priors for an empty one."""
         return self._posterior(*self._means(bags), self.length_)
 
     def _means(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The mean log-likelihood of a word of each bag under each class, and how many words it has."""
+        """Return the mean log-likelihood per word of each bag under each class, and the damped number of words."""
         damped = np.log2(1.0 + bags.counts)
         words = bags.totals(damped)[:, None]
         return bags.times(damped, self.log_theta) / np.where(words > 0, words, 1.0), words
@@ -123,20 +123,19 @@ class NaiveBayes:
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each array; -1 stands for any size."""
+        """Return the expected shape of each array; -1 means any size."""
         return {"log_theta": (terms, classes), "log_prior": (classes,), "fitted": (2,)}
 
 
 @dataclass
 class PlainNaiveBayes:
-    """Multinomial Naive Bayes as the textbooks have it: the product over all words of a page, as often as they occur.
+    """Textbook multinomial Naive Bayes: the product over all occurrences of words.
 
-    P(c | page) is in proportion to P(c) * prod over words of P(w | c)^f(w), with P(w | c) = (f(w, c) + 1) / (f(c) + T)
-    over the T terms of the model (Laplace), f counting every occurrence, and P(c) = (pages of c + 1) / (pages +
-    classes).
+    P(c | page) is proportional to P(c) * prod over words of P(w | c)^f(w), with P(w | c) = (f(w, c) + 1) / (f(c) + T)
+    over the T terms of the model (Laplace), f the frequency, and P(c) = (pages of c + 1) / (pages + classes).
 
-    On all but short pages one class has a probability of nearly 1: the scores that the rules paper warns of. `nb` is
-    the same with words damped, pages of equal weight and an effective length.
+    On all but short pages one class has a probability of nearly 1: the scores that the rules paper warns of. `nb` adds
+    damped frequencies, pages of equal weight and an effective length.
 
     >>> bags = Bags.of([([0, 1], [2, 1]), ([0], [1]), ([2], [3]), ([2, 1], [1, 1])])
     >>> model = PlainNaiveBayes.fit(bags, np.array([0, 0, 1, 1]), 2, 3)
@@ -149,19 +148,19 @@ class PlainNaiveBayes:
     kind: ClassVar[str] = "nb-plain"
     name: ClassVar[str] = "plain Naive Bayes"
 
-    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), a row for each term
+    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), one row per term
     log_prior: NDArray[np.float32]
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> PlainNaiveBayes:
-        """Count; there is no chance in it, whatever the seed."""
+        """Count; `seed` is unused."""
         theta = np.ones((terms, classes))
         np.add.at(theta, (bags.columns, labels[bags.rows()]), bags.counts)
         prior = (np.bincount(labels, minlength=classes) + 1.0) / (len(labels) + classes)
         return cls(np.log(theta / theta.sum(axis=0)).astype(np.float32), np.log(prior).astype(np.float32))
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """P(c | words) for each bag; the priors for an empty one."""
+        """Return P(c | words) for each bag; the priors for an empty one."""
         return softmax(self.log_prior + bags.times(bags.counts, self.log_theta))
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:

@@ -1,6 +1,6 @@
-"""How near texts are to a topic by what their words mean: the text formulas, over terms that a glossary has read.
+"""Similarity of texts to a topic, over terms that a glossary has read.
 
-tf is the number of times a text has a term, w a weight, sim the likeness of two terms, q the topic, T_q its terms.
+tf is the frequency of a term in a text, w a weight, sim the similarity of two terms, q the topic, T_q its terms.
 
 Paper: Batsakis 2007, section 3.3, equations 8 and 9; Corley and Mihalcea 2005, equation 1.
 """
@@ -18,7 +18,7 @@ from lycosa.text.glossary import LanguageTerms
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
-# 1 + log f, or f, of a term that occurs f times (f / max f is a factor of the whole text, and cancels)
+# 1 + log f, or f, of a term that occurs f times (f / max f cancels)
 Tf = Literal["log", "raw"]
 Numbers = NDArray[np.float64]
 
@@ -30,9 +30,9 @@ def ehrig(bags: Bags, words: LanguageTerms) -> Numbers:
 
 
 def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> Numbers:
-    """Equation 9: sum over j and k of sim(j, k) w_j w_k, by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
+    """Equation 9: sum over j and k of sim(j, k) w_j w_k, divided by sqrt(sum of w_j^2) sqrt(sum of w_k^2).
 
-    With sim = 1 for the same terms and 0 for others it is the cosine. With more it can be above 1.
+    If only equal terms are similar it is the cosine; otherwise it may exceed 1.
     """
     dots = _sums(bags, weights * (words.alike(bags.columns) @ query))
     lengths = np.sqrt(_sums(bags, weights * weights) * float(query @ query))
@@ -42,13 +42,13 @@ def ssrm(bags: Bags, words: LanguageTerms, weights: Numbers, query: Numbers) -> 
 def corley_mihalcea(bags: Bags, words: LanguageTerms, rarity: Numbers, query: Numbers) -> Numbers:
     """(mean over the text's terms of maxSim to the topic + mean over the topic's of maxSim to the text) / 2.
 
-    maxSim is the likeness to the most similar term of the other side; means are weighed by idf.
+    maxSim is the similarity to the most similar term of the other side; the means are weighted by idf.
     """
     alike = words.alike(bags.columns)
     best = alike.max(1, initial=0.0)
     text = _sums(bags, best * rarity) / np.maximum(_sums(bags, rarity), 1e-12)
     strongest = np.zeros((len(bags), alike.shape[1]))
-    full = np.flatnonzero(np.diff(bags.starts))  # reduceat takes no empty ones
+    full = np.flatnonzero(np.diff(bags.starts))  # reduceat cannot handle empty slices
     if len(full):
         strongest[full] = np.maximum.reduceat(alike, bags.starts[full], axis=0)
     topic = strongest @ query / max(float(query.sum()), 1e-12)
@@ -58,7 +58,7 @@ def corley_mihalcea(bags: Bags, words: LanguageTerms, rarity: Numbers, query: Nu
 def tf_idf(
     bags: Bags, words: LanguageTerms, rarity: Rarity, vocabulary: Vocabulary, tf: Tf = "log"
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """The weights of the texts' terms and of the topic's, tf idf; and the idf of the texts' alone."""
+    """Return tf idf of the texts' terms, tf idf of the topic's terms, and idf of the texts' terms."""
     terms = np.concatenate([bags.columns, words.topic])
     if rarity.is_learned(words.language):
         idf = vocabulary.idf_by(words.pages(terms, vocabulary))
@@ -70,10 +70,10 @@ def tf_idf(
 
 
 def settings(measure: Measure, a: float, b: float, df: float) -> dict[str, float]:
-    """Those that a measure has."""
+    """Return the parameters that a measure takes."""
     return {"a": a, "b": b} if measure == "li" else {"df": df} if measure == "ehrig" else {}
 
 
 def _sums(bags: Bags, values: Numbers) -> Numbers:
-    """The sum of each bag's values. (Differences of one running sum would round equal texts differently.)"""
+    """Return the sum of each bag's values. (Differences of a running sum would round equal texts differently.)"""
     return np.bincount(bags.rows(), values, len(bags)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Concepts, the words for them, and how they are related: WordNet, a thesaurus, or one made by hand."""
+"""Ontologies: concepts, their words, and relations between them (WordNet, or a thesaurus)."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from lycosa.core.columns import runs
 
 Concepts = NDArray[np.int32]
 
-MOST_MEMORIES = 200_000  # cached words: a crawl meets new ones for ever
+MOST_MEMORIES = 200_000  # cached words; a crawl never stops meeting new ones
 LONGEST_WORD = 200  # characters
-MOST_NOTES = 5  # skipped links that are named
+MOST_NOTES = 5  # dropped links that are listed by name
 _SPACES = re.compile(r"[\s_]+")
 _STEMMER = Stemmer.Stemmer("english", 0)
 
 
 def fold(word: str) -> str:
-    """A word or phrase as ontologies are asked for it: in lower case, one underscore between words.
+    """Normalise a word or phrase for look-up: lower case, one underscore between words.
 
     >>> fold("  Coral  reef "), fold("coral_reef")
     ('coral_reef', 'coral_reef')
     """
-    if word.isascii() and word.isalpha():  # as nearly all are
+    if word.isascii() and word.isalpha():  # fast path for most words
         return word.lower()
     return _SPACES.sub("_", word.casefold()).strip("_")
 
 
 @dataclass(slots=True)
 class ConceptEdges:
-    """Links between concepts, by the concept they start from: those of c are `targets[starts[c] : starts[c + 1]]`.
+    """Directed links between concepts: those of c lead to `targets[starts[c] : starts[c + 1]]`.
 
-    >>> edges = Edges.between([0, 2, 0], [1, 1, 2], concepts=3)
+    >>> edges = ConceptEdges.between([0, 2, 0], [1, 1, 2], concepts=3)
     >>> edges.of(0).tolist(), edges.of(1).tolist(), edges.turned().of(1).tolist()
     ([1, 2], [], [0, 2])
     """
@@ -51,11 +51,11 @@ class ConceptEdges:
     def between(
         cls, sources: Sequence[int] | NDArray[Any], targets: Sequence[int] | NDArray[Any], concepts: int
     ) -> ConceptEdges:
-        """Links from `sources` to `targets`, each once and none from a concept to itself; sorted by both."""
+        """Make links from `sources` to `targets`, sorted, without duplicates and self-links."""
         start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
         pairs = start[start != end] * concepts + end[start != end]
         pairs.sort()
-        pairs = pairs[np.diff(pairs, prepend=-1) != 0]  # each once; np.unique takes five times as long
+        pairs = pairs[np.diff(pairs, prepend=-1) != 0]  # remove duplicates; np.unique takes five times as long
         start, end = np.divmod(pairs, max(concepts, 1))
         counts = np.bincount(start, minlength=concepts)
         return cls(np.concatenate([[0], np.cumsum(counts)]).astype(np.intp), end.astype(np.int32))
@@ -64,18 +64,18 @@ class ConceptEdges:
         return len(self.starts) - 1
 
     def of(self, concept: int) -> Concepts:
-        """Where the links of a concept lead."""
+        """Return the targets of a concept's links."""
         return self.targets[self.starts[concept] : self.starts[concept + 1]]
 
     def sources(self) -> Concepts:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
     def turned(self) -> ConceptEdges:
-        """The same links, the other way."""
+        """Return the reversed links."""
         return ConceptEdges.between(self.targets, self.sources(), len(self))
 
     def both_ways(self) -> ConceptEdges:
-        """Each link, and its opposite."""
+        """Return the links and their reverses."""
         sources = self.sources()
         return ConceptEdges.between(
             np.concatenate([sources, self.targets]), np.concatenate([self.targets, sources]), len(self)
@@ -83,20 +83,20 @@ class ConceptEdges:
 
 
 class Dictionary(Protocol):
-    """The words of an ontology."""
+    """Interface of an ontology's dictionary."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of words."""
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The entries that a folded word may be a form of, and what they mean: the most usual first, each once."""
+        """Return the entries that a folded word may be a form of, and their distinct concepts, most frequent first."""
 
     def words(self, concept: int) -> Sequence[str]:
-        """The words for a concept, as they are written."""
+        """Return the words of a concept, in original spelling."""
 
 
 class Labels:
-    """A dictionary of given labels. A word that is no label is looked for by its English stem: 'reef' finds 'Reefs'.
+    """Dictionary of fixed labels. Other words are looked up by English stem: 'reef' matches 'Reefs'.
 
     >>> labels = Labels([["Coral reefs", "Reefs"], ["Atolls"]])
     >>> labels.look_up("atolls"), labels.look_up("coral_reef"), labels.look_up("unicorn")
@@ -115,7 +115,7 @@ class Labels:
             self._stems.setdefault(_stem(word), []).append(word)
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The word itself if it is a label, else the labels of the same stem; and their concepts."""
+        """Return the word itself if it is a label, else the labels with the same stem; and their concepts."""
         bases = (word,) if word in self._senses else tuple(self._stems.get(_stem(word), ()))
         return bases, tuple(dict.fromkeys(concept for base in bases for concept in self._senses[base]))
 
@@ -135,9 +135,9 @@ def _stem(word: str) -> str:
 
 @dataclass(eq=False)
 class Ontology:
-    """Concepts are numbers. A word has senses, which are concepts; a concept has words, and broader concepts above it.
+    """Numbered concepts with their words and IS-A links; the senses of a word are concepts.
 
-    The depth of a concept is its distance to the nearest root, by IS-A links; roots are at 0.
+    The depth of a concept is its distance to the nearest root by IS-A links; roots have depth 0.
 
     >>> pets = Ontology.build(
     ...     {"animal": ["animal", "beast"], "dog": ["dog", "domestic dog"], "cat": ["cat"]},
@@ -148,7 +148,7 @@ class Ontology:
     (['animal'], [0, 1, 1], [0, 2])
     """
 
-    names: Sequence[str] = field(repr=False)  # of each concept, for people
+    names: Sequence[str] = field(repr=False)  # of each concept, for display
     parents: ConceptEdges = field(repr=False)  # IS-A: from a concept to the broader ones, without cycles
     related: ConceptEdges = field(repr=False)  # every relation, both ways, IS-A included
     depth: NDArray[np.int32] = field(repr=False)
@@ -156,9 +156,9 @@ class Ontology:
     source: str
     digest: str
     dictionary: Dictionary = field(repr=False)
-    notes: list[str] = field(default_factory=list, repr=False)  # what was skipped, for people
-    language: str = ""  # of its words, as pages declare it; "" is any
-    # rebuilds it in another process, where that is quicker than to send it
+    notes: list[str] = field(default_factory=list, repr=False)  # dropped links, shown to the user
+    language: str = ""  # language code of the words; "" matches any language
+    # rebuilds it in another process, if that is faster than pickling
     again: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
     _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
@@ -169,10 +169,10 @@ class Ontology:
         related: Iterable[tuple[str, str]] = (),
         source: str = "",
     ) -> Ontology:
-        """An ontology of named concepts and their words; `broader` has pairs of a concept and a broader one.
+        """Make an ontology from labels; `broader` has pairs of a concept and a broader one.
 
-        A concept that only a relation names has no words. An IS-A link that would close a cycle is left out, with a
-        note; it stays among the related ones.
+        Concepts without labels get no words. An IS-A link that would close a cycle is dropped with a note, but stays
+        among the related ones.
         """
         numbers = {name: number for number, name in enumerate(labels)}
         above = [(numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers))) for a, b in broader]
@@ -206,15 +206,15 @@ class Ontology:
         return Ontology, (*fields, self.dictionary, self.notes, self.language)
 
     def concepts(self, word: str) -> tuple[int, ...]:
-        """The senses of a word or phrase, in any case, with spaces or underscores, inflected or not."""
+        """Return the senses of a word or phrase in any case, with spaces or underscores, inflected or not."""
         return self.look_up(word)[1]
 
     def bases(self, word: str) -> tuple[str, ...]:
-        """The entries of the dictionary that a word may be a form of; none if it is not known."""
+        """Return the dictionary entries that a word may be a form of."""
         return self.look_up(word)[0]
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Both: base forms, and senses."""
+        """Return base forms and senses of a word (cached)."""
         answer = self._known.get(word)
         if answer is None:
             if len(word) > LONGEST_WORD:
@@ -228,7 +228,7 @@ class Ontology:
         return bool(self.concepts(text))
 
     def synonyms(self, word: str) -> list[str]:
-        """All words that share a sense with it, without itself and its base forms, spaces between words."""
+        """Return all words that share a sense with a word, except its own forms; phrases have spaces."""
         own = {fold(word), *self.bases(word)}
         words: dict[str, str] = {}
         for concept in self.concepts(word):
@@ -237,7 +237,7 @@ class Ontology:
         return [written for other, written in words.items() if other not in own]
 
     def above(self, concepts: Iterable[int]) -> dict[int, int]:
-        """These concepts and all that are broader, with the fewest IS-A links up to each."""
+        """Return the concepts and all their ancestors, each with the least number of IS-A links up to it."""
         links_up = dict.fromkeys(concepts, 0)
         level, distance = list(links_up), 0
         while level:
@@ -249,7 +249,7 @@ class Ontology:
 
     @cached_property
     def specificity(self) -> NDArray[np.int32]:
-        """The longest way down to each concept from a root: it grows with every IS-A link, as the depth need not."""
+        """Longest path from a root to each concept; unlike the depth it grows with every IS-A link."""
         longest = np.zeros(len(self), np.int32)
         for concepts, starts, above in self.downwards:
             longest[concepts] = np.maximum.reduceat(longest[above], starts) + 1
@@ -257,14 +257,14 @@ class Ontology:
 
     @cached_property
     def downwards(self) -> list[tuple[Concepts, NDArray[np.intp], Concepts]]:
-        """All concepts with parents, in groups, so that parents come in earlier groups: concepts, starts, parents."""
+        """All concepts with parents, in topological groups: concepts, offsets into parents, parents."""
         return list(_groups(self.parents))
 
 
 def depths(parents: ConceptEdges) -> NDArray[np.int32]:
-    """The distance of each concept to the nearest root, by IS-A links.
+    """Return the distance of each concept to the nearest root, by IS-A links.
 
-    >>> depths(Edges.between([1, 2, 3, 3], [0, 1, 2, 0], concepts=4)).tolist()
+    >>> depths(ConceptEdges.between([1, 2, 3, 3], [0, 1, 2, 0], concepts=4)).tolist()
     [0, 1, 2, 1]
     """
     depth = np.zeros(len(parents), np.int32)
@@ -274,7 +274,7 @@ def depths(parents: ConceptEdges) -> NDArray[np.int32]:
 
 
 def _groups(parents: ConceptEdges) -> Iterator[tuple[Concepts, NDArray[np.intp], Concepts]]:
-    """Concepts whose parents are all done, then those whose parents are then all done, and so on."""
+    """Yield groups of concepts in topological order; the parents of each are in earlier groups or are roots."""
     children = parents.turned()
     waiting = np.diff(parents.starts)
     ready = np.flatnonzero(waiting == 0)
@@ -288,15 +288,15 @@ def _groups(parents: ConceptEdges) -> Iterator[tuple[Concepts, NDArray[np.intp],
 
 
 def _gather(edges: ConceptEdges, concepts: NDArray[Any]) -> tuple[Concepts, NDArray[np.intp]]:
-    """The targets of some concepts, one after the other, and where those of each start."""
+    """Return the concatenated targets of some concepts, and the offset of each concept's targets."""
     counts = edges.starts[concepts + 1] - edges.starts[concepts]
     return edges.targets[runs(edges.starts[concepts], counts)], np.cumsum(counts) - counts
 
 
 def acyclic(parents: ConceptEdges) -> tuple[ConceptEdges, list[tuple[int, int]]]:
-    """The IS-A links without those that close a cycle, and those.
+    """Remove IS-A links that close a cycle; return the remaining links and the removed ones.
 
-    >>> kept, closing = acyclic(Edges.between([0, 1, 2, 3], [1, 2, 0, 0], concepts=4))
+    >>> kept, closing = acyclic(ConceptEdges.between([0, 1, 2, 3], [1, 2, 0, 0], concepts=4))
     >>> closing, [kept.of(concept).tolist() for concept in range(4)]
     ([(2, 0)], [[1], [2], [], [0]])
     """
@@ -312,7 +312,7 @@ def acyclic(parents: ConceptEdges) -> tuple[ConceptEdges, list[tuple[int, int]]]
 
 
 def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]]:
-    """The links that close a cycle when one walks up from each of these concepts in turn."""
+    """Return the back edges of a depth-first search up from these concepts."""
     closing: list[tuple[int, int]] = []
     done: set[int] = set()
     for first in concepts:
@@ -334,7 +334,7 @@ def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]
 
 
 def left_out(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
-    """Notes on links that close cycles."""
+    """Return notes on links that were dropped because they close a cycle."""
     notes = [
         f"IS-A link left out, since it closes a cycle: {names[below]!r} below {names[above]!r}"
         for below, above in links[:MOST_NOTES]

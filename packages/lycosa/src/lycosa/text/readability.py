@@ -1,4 +1,4 @@
-"""Whether a text reads like one that somebody wrote for readers, or is stuffed with words for crawlers."""
+"""Detection of keyword stuffing."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from numpy.typing import NDArray
 
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 
-FEWEST = 60  # words, without stop words; fewer are never stuffed
-# words read, from so many blocks spread over the page, of so many words and link marks each
+FEWEST = 60  # words without stop words; shorter texts are never stuffed
+# Sample of a page: at most MOST words, from BLOCKS blocks of BLOCK words and link marks.
 MOST, BLOCKS, BLOCK = 512, 4, 384
 
 
 def quality(ids: NDArray[np.int32]) -> float:
-    """How a page reads, from 0 (stuffed) to 1 (prose, or an ordinary list); `ids` are its words in order (Reading).
+    """Return the quality of a page's text from 0 (stuffed) to 1 (prose or a plain list); `ids` are its words in order.
 
-    Words outside links are looked at, those in links only where there are few others. Five things tell stuffing:
+    Words in links are used only if there are few others. Features:
 
-    - words are repeated: the probability that two of them, drawn at random, are the same;
-    - the vocabulary is small for the length (Heaps 1978);
-    - stop words are missing: keywords need no grammar;
-    - the order says nothing: where people repeat words, as in tables and references, they repeat them in the same
-      order; lists of keywords have the pairs that chance would give them;
-    - all links say the same: two words at least stand in each of them.
+    - repetition: the probability that two random words are the same;
+    - vocabulary size for the length (Heaps 1978);
+    - share of stop words: keyword lists have no grammar;
+    - word order: tables and references repeat words in the same order, keyword lists have pairs by chance only;
+    - links that all contain the same two words.
 
-    The weights are those of a logistic regression, but for links. Of pages that it was not fitted to, .3 % are below .5
-    in an encyclopaedia, .7 % in a technical documentation and .8 % on university sites (in a language without stop
-    words: .6, 2.5 and .9 %), and nearly all of the embedded web's farm.
+    The weights are from a logistic regression, except for links. Of held-out pages .3 % are below .5 in an
+    encyclopaedia, .7 % in technical documentation and .8 % on university sites (in a language without stop words: .6,
+    2.5 and .9 %), and nearly all pages of the link farm in the embedded web.
 
     >>> from lycosa.core.types import Page
     >>> from lycosa.text.vocabulary import Vocabulary
@@ -80,21 +79,22 @@ def quality(ids: NDArray[np.int32]) -> float:
 
 
 def repeats(counts: NDArray[np.integer[Any]]) -> bool:
-    """Whether words are repeated so often that the page may be stuffed; `counts` says how often it has each.
+    """Return true if word frequencies are high enough for a page to be stuffed; a cheap test before `quality`.
 
     >>> repeats(np.ones(300, np.uint16)), repeats(np.full(30, 10, np.uint16))
     (False, True)
     """
     often = counts.astype(np.float64)
     n = float(often.sum())
-    # two words drawn at random are the same: .017 was the least on 1,800 pages of farms, most prose is below .0075
+    # probability that two random words are the same: at least .017 on 1,800 pages of link farms, below .0075 in most
+    # prose
     return float(often @ often) - n >= 0.0075 * n * (n - 1.0)
 
 
 def _common(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
-    """How many of the links have the word that is second among their words: 1 if all have the same two."""
+    """Return the share of links that contain the second most frequent link word: 1 if all have the same two words."""
     links = int(np.count_nonzero(ids == OPENS))
-    if links < 8:  # fewer links may all say the same
+    if links < 8:  # few links may share their words by chance
         return 0.0
     counts = _counts(ids[(depth > 0) & (ids >= 0)])
     return min(1.0, float(np.partition(counts, -2)[-2]) / links) if len(counts) > 1 else 0.0

@@ -1,9 +1,9 @@
-"""How alike two words are, by where their senses stand in an ontology.
+"""Similarity of words by the positions of their senses in an ontology.
 
-Every measure is a function of L, the fewest IS-A links between two senses (up to a concept above both, and down again),
-and H, the depth of the most specific concept above both. Two words are as alike as those two of their senses that say
-most. Words that are the same, or forms of the same, are alike by 1, words that the ontology does not know by 0, and
-senses with nothing above both (a noun and a verb) by 0.
+Every measure is a function of L, the least number of IS-A links between two senses (up to a common ancestor and down
+again), and H, the depth of their most specific common ancestor. The similarity of two words is the maximum over their
+senses. It is 1 for equal words and forms of the same word, 0 for words that the ontology does not have, and 0 for
+senses without a common ancestor (a noun and a verb).
 
 Paper: Batsakis 2007, section 2.4, equations 3 and 4, and the two simpler rules before them.
 """
@@ -25,7 +25,7 @@ Numbers = NDArray[np.float64]
 
 
 def ehrig(L: Any, df: float = 0.5) -> Any:
-    """df ** L: each link on the way costs the factor df (equation 3). Words of one sense: L = 0, so 1.
+    """df ** L: each link costs the factor df (equation 3). Words with a common sense have L = 0, so 1.
 
     >>> float(ehrig(3))
     0.125
@@ -34,10 +34,10 @@ def ehrig(L: Any, df: float = 0.5) -> Any:
 
 
 def li(L: Any, H: Any, a: float = 0.2, b: float = 0.6) -> Any:
-    """exp(-a L) tanh(b H): short ways count more, and more so between special concepts (equation 4).
+    """exp(-a L) tanh(b H): decreases with distance, increases with the depth of the ancestor (equation 4).
 
-    The scan of the paper has the fraction in the exponent; Li et al. have the product. Under a root (H = 0) it is 0,
-    also for synonyms: adjectives, which WordNet does not order by IS-A, are then alike only if they are the same word.
+    The scan of the paper has the fraction in the exponent; Li et al. have the product. Under a root (H = 0) it is 0
+    even for synonyms, so adjectives, which have no IS-A links in WordNet, are similar only to themselves.
 
     >>> round(float(li(4, 10)), 4)         # exp(-.8) * tanh(6)
     0.4493
@@ -46,7 +46,7 @@ def li(L: Any, H: Any, a: float = 0.2, b: float = 0.6) -> Any:
 
 
 def path(L: Any) -> Any:
-    """1 / (1 + L), the plain inverse of the way.
+    """1 / (1 + L), the inverse path length.
 
     >>> float(path(4))
     0.2
@@ -55,7 +55,7 @@ def path(L: Any) -> Any:
 
 
 def depth(L: Any, H: Any) -> Any:
-    """2 H / (L + 2 H), what two senses have in common of what they are (Wu and Palmer 1994); 1 for one sense.
+    """2 H / (L + 2 H) (Wu and Palmer 1994); 1 for the same sense.
 
     >>> float(depth(4, 8))
     0.8
@@ -74,16 +74,16 @@ def is_a_2(L: Any) -> Any:
 
 
 class Likeness:
-    """How much any word is like each of some given ones.
+    """Similarity of any word to each of some given words.
 
     `measure` is ehrig (with df), li (with a and b), path, depth, is-a-2, or any-1: 1 for senses that any relation
-    connects directly. The most specific concept above two senses is the one farthest from a root by its longest way:
-    none that is above both is below it. Its depth H is that by the shortest way, as L is the shortest. Where concepts
-    have several parents it need not be the top of the shortest way; L and H are each taken for itself, as the paper
-    words it.
+    connects directly. The most specific common ancestor of two senses is the one with the longest path from a root, so
+    that no other common ancestor is below it. Its depth H is by the shortest path, as L is. With multiple parents it
+    need not be on the shortest path between the senses; L and H are independent, as in the paper.
 
-    The given words are compared with the whole ontology beforehand, by sweeps: up from a sense, then down, parents
-    before children. It takes some milliseconds, and one float64 for each word and concept; `rows` then looks up a few.
+    The constructor compares the given words with the whole ontology, by sweeps up from each sense and then down,
+    parents before children. This takes some milliseconds and one float64 per word and concept; `rows` then looks values
+    up.
 
     >>> from lycosa.text.ontology import Ontology
     >>> pets = Ontology.build(
@@ -106,13 +106,13 @@ class Likeness:
         self._alike = _sweep(ontology, [ontology.concepts(word) for word in self.words], measure, self.parameters)
 
     def near(self, floor: float) -> set[int]:
-        """The concepts that are like any of the given words by so much."""
+        """Return the concepts with a similarity of at least `floor` to any of the given words."""
         return set(np.flatnonzero(self._alike.max(axis=1, initial=0.0) >= floor).tolist())
 
     def rows(self, words: Sequence[tuple[Sequence[str], Sequence[int]]], near: set[int]) -> Numbers:
-        """How much words are like each of the given ones, from 0 to 1: a row for each word.
+        """Return a row of similarities to the given words for each word, from 0 to 1.
 
-        They are given by base forms and senses, as an ontology looks them up; a word of no sense that is near has 0.
+        Words are pairs of base forms and senses, as an ontology looks them up. Words without a sense in `near` get 0.
         """
         table = np.zeros((len(words), len(self.words)))
         some = [number for number, (_, senses) in enumerate(words) if not near.isdisjoint(senses)]
@@ -129,7 +129,7 @@ class Likeness:
 
 
 def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **parameters: float) -> float:
-    """How alike two words are.
+    """Return the similarity of two words.
 
     >>> from lycosa.text.ontology import Ontology
     >>> pets = Ontology.build({"animal": ["animal"], "dog": ["dog"]}, broader=[("dog", "animal")])
@@ -147,16 +147,16 @@ def between(ontology: Ontology, a: str, b: str, /, measure: Measure = "li", **pa
 
 
 class Meeting(NamedTuple):
-    """How a sense of one word and a sense of another are related."""
+    """Relation of a sense of one word and a sense of another."""
 
     L: int
     H: int
-    turn: int  # where the shortest way between them turns
-    top: int  # the most specific concept above both, at depth H
+    turn: int  # common ancestor on the shortest path
+    top: int  # most specific common ancestor, at depth H
 
 
 def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
-    """All pairs of senses of two words that have a concept above both."""
+    """Return all pairs of senses of two words that have a common ancestor."""
     pairs = []
     others = [ontology.above([sense]) for sense in ontology.concepts(b)]
     for up in (ontology.above([sense]) for sense in ontology.concepts(a)):
@@ -170,7 +170,7 @@ def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:
 
 
 def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> float:
-    """A measure of two senses L links apart, under a concept at depth H; any-1 has none."""
+    """Return the measure for two senses; not for `any-1`, which does not use L and H."""
     if measure == "ehrig":
         return float(ehrig(L, **parameters))
     if measure == "li":
@@ -181,7 +181,7 @@ def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> flo
 
 
 def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
-    """The parameters of a measure, those not given as in the paper; a ValueError for what makes no sense."""
+    """Return all parameters of a measure, with the paper's defaults; raise ValueError for unknown or invalid ones."""
     if measure not in MEASURES:
         raise ValueError(f"there is no measure {measure!r}: choose {', '.join(MEASURES[:-1])} or {MEASURES[-1]}")
     defaults = {"ehrig": {"df": 0.5}, "li": {"a": 0.2, "b": 0.6}}.get(measure, {})
@@ -196,7 +196,7 @@ def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
 def _sweep(
     ontology: Ontology, senses: Sequence[Sequence[int]], measure: Measure, parameters: dict[str, float]
 ) -> Numbers:
-    """For each concept and each word the measure of the concept and the word's sense that says most."""
+    """Return the similarity of each concept and each word's most similar sense."""
     table = np.zeros((len(ontology), len(senses)))
     if measure == "any-1":
         for word, own in enumerate(senses):
@@ -218,7 +218,7 @@ def _sweep(
 
 
 def _tops(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int32]:
-    """The depth of the most specific concept above both a sense and each concept; -1 if there is none."""
+    """Return the depth of the most specific common ancestor of each concept and each sense; -1 if there is none."""
     keys = ontology.specificity.astype(np.int64) << 32 | ontology.depth
     deepest = np.full((len(ontology), len(above)), -1, np.int64)
     for sense, tops in enumerate(above):
@@ -229,7 +229,9 @@ def _tops(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.int
 
 
 def _distances(ontology: Ontology, above: Sequence[dict[int, int]]) -> NDArray[np.float32]:
-    """The links between each word and each concept, up to one of the given tops and down; infinite if there is none."""
+    """Return the links between each concept and each word, through one of the given ancestors; infinite if there is
+    none.
+    """
     distances = np.full((len(ontology), len(above)), np.inf, np.float32)
     for word, tops in enumerate(above):
         distances[list(tops), word] = list(tops.values())

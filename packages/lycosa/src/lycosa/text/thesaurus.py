@@ -1,4 +1,4 @@
-"""An ontology of the user's own, from a table of relations, in place of WordNet."""
+"""Read an ontology from a table of relations, in place of WordNet."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
 
 
 def read_thesaurus(path: Path) -> Ontology:
-    """Read an ontology from a table: lines of three columns with tabs between them, `term`, `relation`, `term`.
+    """Read an ontology from a TSV table with the columns `term`, `relation`, `term`.
 
-    `#` starts a comment line; a first line with `relation` in the middle is a header. `is-a` and `broader` say that
-    the second term is the broader one, `narrower` that the first is; `related` and `part-of` relate them without
-    order; `synonym` makes them words for one concept. Case and spaces don't matter.
+    `#` starts a comment line; a first line with `relation` in the middle is a header. `is-a` and `broader` mean that
+    the second term is broader, `narrower` that the first one is; `related` and `part-of` are symmetric; `synonym` makes
+    both words of one concept. Case and spaces are ignored.
 
-    Terms lose their markup; one with a qualifier, "Cranes (birds)", is a word with and without it. Words are looked
-    up as they are, then by their English stems (ontology.py). IS-A links that close a cycle are left out, with a note.
+    Markup is removed; a term with a qualifier such as "Cranes (birds)" matches with and without it. Words are looked up
+    as they are, then by English stem (ontology.py). IS-A links that close a cycle are dropped with a note.
     """
     terms = _Terms()
     links: list[tuple[str, str, str]] = []
@@ -78,7 +78,7 @@ def _read(path: Path) -> str:
 
 
 class _Terms:
-    """Concepts of a table's terms: synonyms share one, named by the first of them."""
+    """Terms of a table, grouped by synonymy (union-find); the first term of a group names it."""
 
     def __init__(self) -> None:
         self.written: dict[str, str] = {}

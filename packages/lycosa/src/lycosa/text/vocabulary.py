@@ -1,10 +1,10 @@
-"""Words to term ids: a page is tokenised once, and everyone who needs words takes slices of the same array.
+"""Vocabulary of a crawl: pages as arrays of term ids.
 
-A lexicon remembers every raw token, which stands in for stop list, stemmer and vocabulary. Ids are given in the order
-in which the log met the terms, so the vocabulary is a fold over the log like everything else.
+A page is tokenised once, and all parts of Lycosa share the resulting array. Term ids are assigned in the order in which
+the log met the terms, so the vocabulary can be rebuilt by replaying the log.
 
-A page is read in the language it declares, each by a lexicon of its own. The terms are common to all: a stem has one
-id, whatever language it came from. The log keeps stems, so a replay need not know the languages.
+Each language has its own tokeniser, but the terms are common: a stem has one id in all languages. The log keeps stems,
+so a replay does not depend on languages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, 
 
 # ids: stop word or single letter, start of a link, its end, next part of a page
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
-HEAD = 2000  # characters that tell what a page is about
+HEAD = 2000  # characters of the main part that stand for the topic of a page
 LEXICONS = 8  # languages beside the vocabulary's own whose tokens are cached: 131,072 tokens, 3 MB each
 _UNMET = -9
 
@@ -36,7 +36,7 @@ _PARTS = (TITLE, HEADING, LEAD, ADDRESS)
 
 
 class Head(NamedTuple):
-    """The title and the first `HEAD` characters of the main part, or of the text: what a page is about."""
+    """Tokens of the title and the first `HEAD` characters of the main part (or of the whole text)."""
 
     tokens: Tokens
     numbers: NDArray[np.int32]
@@ -44,19 +44,19 @@ class Head(NamedTuple):
 
 @dataclass(slots=True)
 class PageWords:
-    """All words of a page as ids in order, links marked; and as a bag those of its main part, where it has one."""
+    """A tokenised page: all words in order with link marks, and a bag of the words of its main part."""
 
     ids: NDArray[np.int32]
     terms: Terms
     simhash: int
     vocabulary: Vocabulary
-    language: str = ENGLISH  # whose stop words and stemmer were used; empty: none
-    head: Head | None = None  # how the page begins; None if it was not read just now
+    language: str = ENGLISH  # of stop words and stemmer; empty: none
+    head: Head | None = None  # beginning of the page; None if it was not read just now
 
     def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where each link's words begin and end in `ids`, by the link's position on the page.
+        """Return start and end of each link's words in `ids`, by the link's position on the page.
 
-        Empty if the marks do not pair up: then anchors have to be read from the links themselves.
+        Empty if the marks are unbalanced: then anchors have to be read from the links themselves.
         """
         opens = np.flatnonzero(self.ids == OPENS)
         closes = np.flatnonzero(self.ids == CLOSES)
@@ -65,13 +65,13 @@ class PageWords:
         return opens + 1, closes
 
     def unlinked(self) -> NDArray[np.int32]:
-        """The words outside links."""
+        """Return the words outside links."""
         inside = np.cumsum((self.ids == OPENS).astype(np.int32) - (self.ids == CLOSES))
         return self.ids[(self.ids >= 0) & (inside <= 0)]
 
 
 class Vocabulary:
-    """All terms met so far, and in how many pages each occurs.
+    """All terms met so far, with the number of pages that contain each.
 
     >>> words = Vocabulary()
     >>> reading = words.read(Page("ok", marked="Corals bleach; the \\x01bleaching reef\\x02 too."))
@@ -83,7 +83,7 @@ class Vocabulary:
     >>> [words.terms[i] for i in reading.ids[starts[0] : ends[0]]]
     ['bleach', 'reef']
 
-    `language` is that of pages which do not say theirs. One without a stemmer leaves their words as they are.
+    `language` is the default for pages that do not declare one. In a language without a stemmer, words are not stemmed.
 
     >>> page = Page("ok", marked="Die Häuser am Riff", language="de-AT")
     >>> [words.terms[i] for i in words.read(page).terms.ids]
@@ -116,18 +116,19 @@ class Vocabulary:
         return PageWords(ids, bag, self.signs.simhash(bag.ids, bag.counts), self, language, head)
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
-        """The language of a page, the ids of all its words (the whole, and again part by part), and how it begins."""
+        """Return the page's language, the ids of all its words (the whole page, then part by part), and its head."""
         language = self._language_of(page)
         known = self._known(language)
-        # The whole comes first, so that its new words have the ids that they would have without the parts.
+        # The whole page comes first, so that ids do not depend on the parts.
         parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
-        parts.append(f"{page.title} {(page.main or page.text)[:HEAD]}")  # cut within a word, which is none of the page
+        # the cut may split a word, so its terms are not added to the vocabulary
+        parts.append(f"{page.title} {(page.main or page.text)[:HEAD]}")
         tokens = known.tokens.read(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
         end = int(np.flatnonzero(tokens == known.mark)[-1])
         return language, self._terms_of(tokens[:end], known), Head(known.tokens, tokens[end + 1 :])
 
     def _terms_of(self, tokens: NDArray[np.int32], known: _Language) -> NDArray[np.int32]:
-        """The ids of tokens; a new stem gets the next free one."""
+        """Return the term ids of tokens; a new stem gets the next free id."""
         known.terms = fit(known.terms, len(known.tokens.names), _UNMET)
         ids = known.terms.take(tokens)
         new = new_among(tokens, ids, _UNMET)
@@ -142,7 +143,7 @@ class Vocabulary:
                 number = id_of[term] = len(terms)
                 terms.append(term)
             elif term:
-                stems[token] = terms[number]  # one string for all tokens that have it
+                stems[token] = terms[number]  # share one string between all tokens with this stem
             numbers.append(number)
         known.terms[new] = numbers
         return known.terms.take(tokens)
@@ -150,7 +151,9 @@ class Vocabulary:
     def _where(
         self, bag: Terms, every: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]
     ) -> NDArray[np.uint8]:
-        """In which parts each of the bag's terms occurs; `title` are the words of it that are not of the main part."""
+        """Return the parts in which each term of the bag occurs; `title` has the title words that are not in the main
+        part.
+        """
         if len(self._marked) < len(self.terms):
             self._marked = np.zeros(len(self.frequency), np.uint8)
         marked = self._marked
@@ -166,17 +169,19 @@ class Vocabulary:
         return marks
 
     def _language_of(self, page: Page) -> str:
-        """What the page declares. A guess has to sound like it: lists of names are taken for anything."""
+        """Return the declared language. A guessed one must pass `sounds_like`, since lists of names confuse the
+        guesser.
+        """
         language = code_of(page.language, self.language)
         if page.guessed and language != self.language and not sounds_like(page.text, language, self.language):
             return self.language
         return language
 
     def learn(self, visit: Visit) -> None:
-        """Take in a recorded visit: the words it was the first to use, and which words it has."""
+        """Learn the new words and the page frequencies of a recorded visit."""
         if visit.terms.new and visit.terms.new[-1] not in self.id_of:  # replayed; live, `read` has added them
             self._append(visit.terms.new)
-        if len(visit.terms.ids) and visit.kind != "revisit":  # another version of a page that was counted
+        if len(visit.terms.ids) and visit.kind != "revisit":  # a revisit is another version of a page that was counted
             if int(visit.terms.ids.max()) >= len(self.terms):
                 raise DamagedError(
                     f"the log is damaged, {visit.node} has words that no visit brought: lycosa check DIR"
@@ -193,9 +198,9 @@ class Vocabulary:
         self.id_of = dict(zip(self.terms, range(len(self.terms)), strict=True))
 
     def follow(self, stems: list[str]) -> None:
-        """Number words as a crawl does: `stems` are all of its words so far (`Table.stems`), in order.
+        """Number the words like a crawl; `stems` are all of its words so far (`Table.stems`), in order.
 
-        For whoever keeps a vocabulary of their own, and does not see every visit that brings new words.
+        For components with a vocabulary of their own that do not see every visit.
         """
         if len(stems) > len(self.terms):
             self._append(stems[len(self.terms) :])
@@ -207,16 +212,18 @@ class Vocabulary:
             self.terms.append(term)
 
     def idf(self, ids: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Inverse document frequency, learned as the crawl goes: all words weigh the same until a page is in."""
+        """Return the inverse document frequency of terms in the crawl so far; equal for all words before the first
+        page.
+        """
         return self.idf_by(self.frequency[ids])
 
     def idf_by(self, frequency: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The same of words that so many pages have. One that no page has had yet counts as if one had."""
+        """Return the idf for page frequencies; a frequency of 0 counts as 1."""
         rarity: NDArray[np.float64] = np.log((self.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
         return rarity
 
     def _known(self, language: str) -> _Language:
-        """What was met of a language. Of the others it moves to the end: the first was not used for longest."""
+        """Return the token cache of a language; the least recently used language is dropped."""
         if language == self.language:
             if len(self._own.tokens.names) >= 1_000_000:
                 self._own = _Language(Tokens(language))
@@ -248,7 +255,7 @@ def _words(ids: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _bag(*parts: NDArray[np.int32]) -> Terms:
-    """How often each word occurs in some parts of a page together."""
+    """Return the combined bag of some parts of a page."""
     words = np.concatenate(parts)
     if not len(words):
         return Terms()
@@ -261,16 +268,14 @@ def _bag(*parts: NDArray[np.int32]) -> Terms:
     return Terms(words[first].astype(np.uint32), np.minimum(counts, 65535).astype(np.uint16))
 
 
-# -- texts of links ----------------------------------------------------------------------------------------
-
-# What is said of a page's links (contexts, anchors, addresses), cut into tokens once for all who read it.
+# Contexts, anchors and URLs of a page's links, tokenised once for all readers.
 
 PARTS = ("context", "anchor", "url")
 
 
 @dataclass(slots=True)
 class LinkTexts:
-    """Texts as numbers of tokens, one after the other; those of text i are `numbers[starts[i] : starts[i + 1]]`.
+    """Token numbers of several texts; those of text i are `numbers[starts[i] : starts[i + 1]]`.
 
     >>> links = Links(["http://a.test/reef"], ["Reefs"], ["On reefs"], [""], [0])
     >>> read = LinkTexts.of(links, Tokens())
@@ -297,18 +302,18 @@ class LinkTexts:
         return cls(tokens, numbers[~is_mark], starts)
 
     def starts_of(self, name: str) -> NDArray[np.intp]:
-        """Where among the numbers the texts of one part start, and where the last one ends."""
+        """Return the start of each text of one part in `numbers`, and the end of the last."""
         n = (len(self.starts) - 1) // len(PARTS)
         first = PARTS.index(name) * n
         return self.starts[first : first + n + 1]
 
     def part(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The tokens of one part, and of each the number of its link."""
+        """Return link number and token of each word of one part."""
         starts = self.starts_of(name)
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
 
     def take(self, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The tokens of some texts, in this order, and of each the place of its text among these."""
+        """Return the place in `texts` and the token of each word of some texts."""
         starts = self.starts[texts]
         lengths = self.starts[texts + 1] - starts
         return np.repeat(np.arange(len(texts)), lengths), self.numbers.take(runs(starts, lengths))

@@ -1,12 +1,12 @@
-"""WordNet, read from the files of its distribution (their format: the manual page wndb(5WN)).
+"""Read WordNet from its database files (format: manual page wndb(5WN)).
 
-    index.noun   dog n 7 5 @ ~ #m #p %p 7 1 02084071 10114209 ...       a word, and where its senses are in data.noun
+    index.noun   dog n 7 5 @ ~ #m #p %p 7 1 02084071 10114209 ...       a word, and its synsets in data.noun
     data.noun    02084071 05 n 03 dog 0 domestic_dog 0 ... 022 @ 02083346 n 0000 ... | a member of ...
-    noun.exc     mice mouse                                             forms that no rule explains
+    noun.exc     mice mouse                                             irregular forms
 
-and the same for verbs, adjectives and adverbs. A synset's number is the byte at which its line begins, so every
-reference can be checked. The eight large files hold 28 MB; cutting them into Python objects would take two seconds. So
-they stay arrays of bytes: fields are found by the positions of the spaces, numbers computed by the column, and only the
+and the same for verbs, adjectives and adverbs. The number of a synset is the byte offset of its line, so every
+reference can be checked. The eight large files have 28 MB, and parsing them into Python objects would take two seconds.
+So they stay byte arrays: fields are located by the positions of spaces, numbers are parsed column-wise, and only the
 words of the index become strings.
 """
 
@@ -48,7 +48,7 @@ _RULES: dict[str, _Rules] = {kind: {} for kind in ENDINGS}  # by last letter
 for _kind, _text in ENDINGS.items():
     for _ending, _instead in (rule.split(":") for rule in _text.split()):
         _RULES[_kind].setdefault(_ending[-1], []).append((_ending, _instead))
-_RULES["noun"]["l"] = []  # boxesful: what is before it is looked at
+_RULES["noun"]["l"] = []  # -ful (boxesful): the part before it is inflected
 _HYPHENS = re.compile("[-_]")
 
 _VERSION = re.compile(rb"^  \d+ WordNet (\d+(?:\.\d+)*) Copyright", re.MULTILINE)
@@ -61,11 +61,8 @@ for _number, _digit in enumerate(b"0123456789abcdef"):
 Positions = NDArray[np.int64]
 
 
-# -- where it is -------------------------------------------------------------------------------------------------
-
-
 def find_wordnet(place: str = "") -> Path:
-    """The directory with WordNet's files: `place` if given, else LYCOSA_WORDNET, else where it usually is."""
+    """Return the directory of WordNet's files: `place`, else $LYCOSA_WORDNET, else one of `usual_places`."""
     for named, what in ((place, "there is"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET names")):
         if named:
             existing = next(
@@ -86,13 +83,13 @@ def find_wordnet(place: str = "") -> Path:
 
 
 def home() -> Path:
-    """Return the place for it in the user's data directory."""
+    """Return the directory for WordNet in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME", "")
     return Path(data if os.path.isabs(data) else os.path.expanduser("~/.local/share"), "lycosa", "wordnet")
 
 
 def usual_places() -> Iterator[Path]:
-    """Where it is looked for, in this order, when nobody says where it is."""
+    """Yield the default locations of WordNet, in order of preference."""
     if named := os.environ.get("WNSEARCHDIR"):
         yield Path(named)
     if named := os.environ.get("WNHOME"):
@@ -118,15 +115,12 @@ def _is_there(directory: Path) -> bool:
         return False
 
 
-# -- the words ---------------------------------------------------------------------------------------------------
-
-
 class Lemmas:
-    """The dictionary of WordNet, with its morphology: what a word may be a form of.
+    """Dictionary of WordNet with its morphology (morphy).
 
-    As WordNet's own morphy: the word itself, and for each part of speech the forms that the exceptions name, or else
-    the first ending that leaves a word of that part of speech. In a phrase, each word may be inflected. A word that is
-    not found so is tried with other hyphens and without dots.
+    The base forms of a word are the word itself, and for each part of speech the irregular forms, or else the result of
+    the first detachment rule that gives a known word. Each word of a phrase may be inflected. Unknown words are tried
+    again with other hyphens and without dots.
     """
 
     def __init__(
@@ -148,7 +142,7 @@ class Lemmas:
         return len(set().union(*self._entries.values()))
 
     def _forms(self, word: str) -> dict[int, str]:
-        """The entries that a word may be a form of, by their rows."""
+        """Return the entries that a word may be a form of, by row."""
         forms: dict[int, str] = {}
         last, is_phrase = word[-1:], "_" in word
         for kind, entries, exceptions, rules in self._parts:
@@ -165,7 +159,7 @@ class Lemmas:
         return forms
 
     def look_up(self, word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The entries that a word may be a form of, and their synsets: nouns, verbs, adjectives, adverbs."""
+        """Return the entries that a word may be a form of, and their synsets: nouns, verbs, adjectives, adverbs."""
         forms = self._forms(word)
         if not forms:
             if word.isalpha():
@@ -188,11 +182,11 @@ class Lemmas:
         return [self._word(number) for number in range(self._first[concept], self._first[concept + 1])]
 
     def _word(self, number: int) -> str:
-        # An adjective may have a mark in brackets that says where it may stand: galore(ip).
+        # Adjectives may have a syntactic marker: galore(ip).
         return self._text[self._at[number] : self._at[number + 1]].decode("utf-8", "replace").partition("(")[0]
 
     def name(self, concept: int, kind: str) -> str:
-        """A synset as people write it: its first word, part of speech, and which of that word's senses it is."""
+        """Return the usual name of a synset: first word, part of speech, and sense number."""
         word = self._word(int(self._first[concept]))
         row = self._entries[kind].get(word.lower())
         senses = [] if row is None else self._senses.of(row).tolist()
@@ -200,14 +194,14 @@ class Lemmas:
 
 
 def _base(word: str, kind: str, entries: dict[str, int], exceptions: dict[str, list[str]], rules: _Rules) -> str:
-    """A word of a phrase in its base form; as it is, if it has no other."""
+    """Return the base form of a word of a phrase, or the word itself."""
     if word in exceptions:
         return exceptions[word][0]
     return (_detached(word, kind, entries, rules) if word[-1:] in rules else "") or word
 
 
 def _detached(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> str:
-    """What is left of a word without its ending, by the first rule that leaves a word; "" if none does."""
+    """Return the result of the first detachment rule that gives a known word, or an empty string."""
     rest = ""
     if kind == "noun":
         if word.endswith("ful"):
@@ -221,7 +215,7 @@ def _detached(word: str, kind: str, entries: dict[str, int], rules: _Rules) -> s
 
 
 class Names(Sequence[str]):
-    """The names of all synsets, made when they are asked for."""
+    """The names of all synsets, computed on demand."""
 
     def __init__(self, lemmas: Lemmas, starts: dict[str, int], count: int) -> None:
         self._lemmas, self._starts, self._count = lemmas, starts, count
@@ -241,11 +235,8 @@ class Names(Sequence[str]):
         return self._lemmas.name(number, kind)
 
 
-# -- reading -----------------------------------------------------------------------------------------------------
-
-
 def read_wordnet(directory: Path) -> Ontology:
-    """Read WordNet's files. Whatever is wrong with them is an InputError that names the file and the line."""
+    """Read WordNet's files; raise InputError with file and line number if they are damaged."""
     digest = xxhash.xxh3_64()
     data: dict[str, _Synsets] = {}
     starts: dict[str, int] = {}
@@ -300,7 +291,7 @@ def _running(counts: list[Positions]) -> NDArray[np.intp]:
 
 @dataclass
 class _File:
-    """A file of the database: its bytes, and where the lines of its table begin and end."""
+    """A database file: its bytes, and where the lines of its table begin and end."""
 
     path: Path
     content: bytes
@@ -329,28 +320,28 @@ class _File:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keep the numbers of the lines, for complaints, but not the content."""
+        """Free the content; line numbers are kept for error messages."""
         self.content, self.buffer = b"", np.zeros(0, np.uint8)
 
     def check(self, fine: NDArray[np.bool_], what: str, of: Positions | None = None) -> None:
-        """Raise for the first entry that is not fine; `of` says to which line of the table each belongs."""
+        """Raise InputError for the first entry that is not fine; `of` maps entries to lines of the table."""
         if not fine.all():
             bad = int(np.argmin(fine))
             raise damaged(self.path, int(self.lines[bad if of is None else of[bad]]), what)
 
     def number(self, at: Positions, digits: int) -> tuple[Positions, NDArray[np.bool_]]:
-        """The decimal numbers of so many digits that begin there, and whether they are such."""
+        """Parse the decimal numbers of `digits` digits at some positions; return them with their validity."""
         total = np.zeros(len(at), np.int64)
         fine = np.ones(len(at), bool)
         for column in range(digits):
-            # Below "0" it wraps around, and is too large as well.
+            # characters below "0" wrap around, and are too large as well
             digit = self.buffer.take(at + column, mode="clip") - np.uint8(48)
             fine &= digit <= 9
             total = 10 * total + digit
         return total, fine
 
     def version(self) -> str:
-        """Which WordNet this is, by its licence; "" if that does not say."""
+        """Return the version from the licence, or an empty string."""
         match = _VERSION.search(self.content[:20_000])
         return match[1].decode() if match else ""
 
@@ -369,7 +360,7 @@ class _Synsets:
 
 
 def _read_data(file: _File, kind: str) -> _Synsets:
-    """All synsets of a part of speech: 00001740 03 n 01 entity 0 003 ~ 00001930 n 0000 ... | gloss."""
+    """Parse all synsets of a part of speech: 00001740 03 n 01 entity 0 003 ~ 00001930 n 0000 ... | gloss."""
     buffer, begins = file.buffer, file.begins
     bars = np.flatnonzero(buffer == _BAR)
     first_bar = np.searchsorted(bars, begins)
@@ -413,12 +404,12 @@ def _read_data(file: _File, kind: str) -> _Synsets:
 
 
 def _spread(counts: Positions) -> tuple[Positions, Positions]:
-    """For counts of 2 and 3: whose each one is (0 0 1 1 1), and the how manieth (0 1 0 1 2)."""
+    """Return owner and index of each element: for counts of 2 and 3, (0 0 1 1 1) and (0 1 0 1 2)."""
     return np.repeat(np.arange(len(counts)), counts), runs(np.zeros_like(counts), counts)
 
 
 def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int]) -> Positions:
-    """The concepts that the pointers of a file mean."""
+    """Return the target concept of each pointer of a file."""
     targets = np.full(len(synsets.pointer_to), -1, np.int64)
     for kind, letter in KINDS.items():
         mine = np.isin(synsets.pointer_kind, [ord(letter), ord("s") if kind == "adj" else ord(letter)])
@@ -431,7 +422,7 @@ def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int
 
 
 def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, Positions]:
-    """The words of a part of speech, how many senses each has, and which: dog n 1 2 @ ~ 1 1 02084071."""
+    """Parse the words of a part of speech, their sense counts, and their senses: dog n 1 2 @ ~ 1 1 02084071."""
     buffer = file.buffer
     letters = (buffer != _SPACE) & (buffer != _NEWLINE)
     edges = np.flatnonzero(letters[1:] != letters[:-1]) + 1
@@ -482,7 +473,7 @@ def _small(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, 
 
 
 def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict[str, list[str]]:
-    """Forms and what they are forms of: mice mouse."""
+    """Parse irregular forms and their base forms: mice mouse."""
     path = directory / name
     bases_of: dict[str, list[str]] = {}
     content = _content(path)
@@ -490,7 +481,7 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
     for number, line in enumerate(content.splitlines(), 1):
         try:
             form, *bases = line.decode("utf-8").split()
-        except ValueError:  # not text, or nothing in it
+        except ValueError:  # not UTF-8, or an empty line
             raise damaged(path, number, "it is not a form of a word") from None
         if not bases:
             raise damaged(path, number, f"it does not say what {form[:40]!r} is a form of")

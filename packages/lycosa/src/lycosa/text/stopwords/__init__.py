@@ -1,7 +1,7 @@
-"""Words that carry no topic, a file for each language: articles, pronouns, prepositions, conjunctions, auxiliaries.
+"""Stop words, a file for each language: articles, pronouns, prepositions, conjunctions, auxiliaries.
 
-They are kept as `lycosa.text.tokens` folds them: no capitals, Greek without accents, Serbian in Latin letters, Yiddish
-without points, and so on. The English list has the furniture of web pages as well.
+They are folded like the output of `lycosa.text.tokens`: lower case, Greek without accents, Serbian in Latin letters,
+Yiddish without points, and so on. The English list includes common navigation words of web pages.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WEB = frozenset({"www", "http", "https", "com", "html"})  # stop words in every 
 
 @cache
 def stop_words(code: str) -> frozenset[str]:
-    """The stop words of one of our languages, by its two letters; for another language those of addresses only.
+    """Return the stop words of a language by its two-letter code; for unknown languages, parts of URLs only.
 
     >>> "und" in stop_words("de"), "and" in stop_words("de"), len(stop_words("ja"))
     (True, False, 5)
