@@ -1,4 +1,4 @@
-"""The lab: experiments on recorded graphs, with the production code. docs/architecture.md says how data flow.
+"""Simulated crawls of recorded graphs with the production code; docs/architecture.md describes the data flow.
 
-The judge is never the guide: what counts as found is decided by the subject's truth, which no strategy sees.
+Relevance is measured by a ground truth that no strategy can read.
 """

@@ -1,4 +1,4 @@
-"""Files that are made once: named by a digest of all that decides what is in them, written whole or not at all."""
+"""Cached files, named by a digest of everything that determines their contents, and written atomically."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lycosa.strategies import STRATEGIES
 from lycosa.version import __version__
 from lycosa_lab.corpus_index import CorpusIndex
 
-FORMAT = 2  # raise it when the same digest would stand for something else
+FORMAT = 2  # increase it when the meaning of a digest changes
 
 Columns = dict[str, NDArray[Any]]
 
@@ -47,14 +47,14 @@ def digest(*decisive: Any) -> str:
 
 
 def corpus_digest(index: CorpusIndex) -> str:
-    """Return the fingerprint of a corpus; of a graph in memory, which has none, a digest of its columns."""
+    """Return the fingerprint of a corpus, or a digest of its columns for a graph in memory."""
     return index.fingerprint or digest(*(column for _, column in sorted(index.columns.items())), index.names_)
 
 
 def code_digest(text: str) -> str:
-    """Digest a strategy or a judge as it is written, its source (also that of a bandit's arms) and the files it names.
+    """Digest the spec of a strategy or judge, its source code (also of a bandit's arms) and the files it names.
 
-    The files may also be words of an outside program's command.
+    Files may also be words of an external program's command.
     """
     parts: list[Any] = [text]
     modules = {
@@ -66,7 +66,7 @@ def code_digest(text: str) -> str:
     for module in sorted(modules | {own.partition(":")[0] for own in re.findall(r"[\w.]+:\w+", text)}):
         try:
             spec = importlib.util.find_spec(module)
-        except (ImportError, ValueError):  # made by hand in an interpreter, or not there: said when it is made
+        except (ImportError, ValueError):  # defined in an interpreter, or missing: reported when it is built
             continue
         source = Path(spec.origin or "") if spec else Path()
         files = sorted(source.parent.glob("*.py")) if source.name == "__init__.py" else [source]
@@ -77,7 +77,7 @@ def code_digest(text: str) -> str:
 
 
 def save(path: Path, facts: Any, **columns: NDArray[Any]) -> None:
-    """Keep plain values and columns in a file."""
+    """Write plain values and columns to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = np.frombuffer(msgpack.packb(facts, unicode_errors="surrogatepass"), np.uint8)
     with replacing(path) as file:
@@ -85,7 +85,7 @@ def save(path: Path, facts: Any, **columns: NDArray[Any]) -> None:
 
 
 def load(path: Path | None) -> tuple[Any, Columns] | None:
-    """Return what was kept; None without a path, or if the file is missing or damaged: then it is made again."""
+    """Read a file of `save`; return None without a path, or if the file is missing or damaged."""
     try:
         with open(path or "", "rb") as file, np.load(file, allow_pickle=False) as kept:
             columns = dict(kept)

@@ -1,6 +1,4 @@
-"""Crawlers compared on the same trials: curves with their bands, ends in a table, claims with their verdicts.
-
-Papers, benchmark and `lab run` all compare here, by `findings.compare`.
+"""Comparison of crawlers on the same trials: curves with confidence bands, tables of final values, verdicts on claims.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ from lycosa_lab.results import ExperimentResults, Trial, Unit
 
 BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 
-Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # a number of a crawl at each budget
+Read = Callable[[Trial, ExperimentResults, Sequence[int]], Floats]  # reads a number off a crawl at each budget
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
-    """Return the budgets at which curves are drawn, evenly up to the whole.
+    """Return evenly spaced budgets for a curve.
 
     >>> grid(300, 3)
     [100, 200, 300]
@@ -54,7 +52,7 @@ class Measure:
 
 
 def gains_of(outcome: Trial, results: ExperimentResults, truth: ArrayLike | None = None) -> Floats:
-    """Return the worth of each page of a crawl: by labels, or by another truth."""
+    """Return the gain of each page of a crawl, by the subject's labels or another truth."""
     return gains(outcome.trace, results.subjects[outcome.subject], truth)
 
 
@@ -63,7 +61,7 @@ def _total(outcome: Trial, results: ExperimentResults) -> float:
 
 
 def _reachable(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return what a crawl without a detour finds of a topic's pages; of scores there may be more."""
+    """Return an upper bound of the relevant pages at each budget; with scores the total may be higher."""
     return np.minimum(np.asarray(budgets, np.float64), _total(outcome, results))
 
 
@@ -81,7 +79,9 @@ RECALL = Measure(
 
 
 def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
-    """Found over budget, by labels or by the guide; pages that a dry crawl did not fetch count as no find."""
+    """Return the harvest rate, by labels or by the judge; budget left over by an exhausted crawl counts as irrelevant
+    pages.
+    """
     return Measure(
         name,
         lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
@@ -92,15 +92,15 @@ def harvest_by(mode: Mode, name: str = "harvest") -> Measure:
 
 @dataclass
 class CrawlComparison:
-    """Crawlers measured on the same trials. A trial is a topic and a seed set; repetitions are averaged before."""
+    """Measurements of crawlers on the same trials (topic and seed set), averaged over repetitions."""
 
     labels: Mapping[str, str]  # crawler -> its name, in order
     budgets: Sequence[int]
-    topics: Sequence[str]  # of each trial: trials of one topic depend on each other
-    values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row for each trial, a column for a budget
+    topics: Sequence[str]  # topic of each trial; trials of one topic are not independent
+    values: Mapping[Measure, Mapping[str, Floats]]  # measure -> crawler -> a row per trial, a column per budget
     most: Mapping[Measure, Floats] = field(default_factory=dict)  # the largest values possible, in the same form
-    pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # what each crawl fetched
-    spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials that found hardly more in the end
+    pages: Mapping[str, Sequence[NDArray[np.int32]]] = field(default_factory=dict)  # nodes fetched by each crawl
+    spent: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # trials that ran out of relevant pages
 
     @classmethod
     def of(
@@ -110,9 +110,9 @@ class CrawlComparison:
         budgets: Sequence[int],
         measures: Iterable[Measure],
     ) -> CrawlComparison:
-        """Measure the crawls of some runs, which have the same trials and different crawlers.
+        """Measure the crawls of runs that have the same trials and different crawlers.
 
-        Trials that one of them could not run (the remarks say why) are left out for all.
+        Trials that any crawler could not run are left out for all.
         """
         crawls: dict[str, dict[Unit, list[tuple[Trial, ExperimentResults]]]] = {}
         for results in runs:
@@ -157,7 +157,7 @@ class CrawlComparison:
 
     @classmethod
     def pooled(cls, parts: Sequence[CrawlComparison]) -> CrawlComparison:
-        """Join comparisons on different trials; a crawler that one of them lacks has no numbers there."""
+        """Join comparisons on different trials; a missing crawler gets nan."""
         first = parts[0]
         names = [name for name in first.labels if any(name in part.crawlers for part in parts)]
 
@@ -195,7 +195,7 @@ class CrawlComparison:
         return self.labels.get(name, name)
 
     def at(self, *budgets: int) -> CrawlComparison:
-        """Return the same crawls at some of the budgets."""
+        """Restrict the comparison to some of the budgets."""
         columns = [list(self.budgets).index(budget) for budget in budgets]
         ends = max(budgets) == max(self.budgets)
         return replace(
@@ -205,7 +205,7 @@ class CrawlComparison:
         )  # fmt: skip
 
     def interval(self, name: str, measure: Measure) -> Interval:
-        """Return the mean over topics of all budgets together, and how sure it is."""
+        """Return the mean of a measure over topics and budgets, with its interval."""
         return interval(self.values[measure][name].mean(axis=1), groups=self.topics)
 
     def mean(self, name: str, measure: Measure) -> float:
@@ -233,7 +233,6 @@ class CrawlComparison:
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> ReportTable:
         return ReportTable(key, title, ["crawler", *measures], self.ends(measures.values()), mode, note=note)
 
-    # -- claims --------------------------------------------------------------------------------------------------------
 
     def ahead(
         self,
@@ -243,9 +242,9 @@ class CrawlComparison:
         expect: Expected = "better",
         more: Sequence[str] = (),
     ) -> Ruling:
-        """Rule on a claim that the first of each pair is better (or what is expected) by each of some measures.
+        """Rule on a claim that the first crawler of each pair is better (or as `expect` says) by each measure in `by`.
 
-        What other measures say stands `beside`, and `more` lines after that: they decide nothing.
+        The measures in `beside` and the lines in `more` are added to the evidence and decide nothing.
         """
         pairs = list(pairs)
         if missing := sorted({name for pair in pairs for name in pair if name not in self.values[by[0]]}):
@@ -267,7 +266,8 @@ class CrawlComparison:
         )  # fmt: skip
 
     def mute(self, one: str, other: str, equal: ArrayLike = True) -> dict[str, NDArray[np.bool_]]:
-        """Return in which trials two crawlers cannot differ, by reason: `equal` is where they found the same."""
+        """Return the trials in which two crawlers cannot differ, by reason; `equal` marks those with the same results.
+        """
         never = np.zeros(len(self.topics), np.bool_)
         same = never.copy()
         for place, nodes in enumerate(zip(self.pages.get(one, ()), self.pages.get(other, ()), strict=True)):
@@ -285,9 +285,10 @@ class CrawlComparison:
         return f"{self.label(pair[0])} less {self.label(pair[1])}, {measure.name}: {apart}."
 
     def closing(self, ahead: str, behind: str, by: Measure) -> Ruling:
-        """Rule on a claim that one catches up: its gap is smaller at the end than after a quarter of the crawl.
+        """Rule on a claim that the gap between two crawlers is smaller at the end than after a quarter of the crawl.
 
-        Without a gap after a quarter there is nothing to catch up with. Where the topic is exhausted any gap closes.
+        The claim is untested if there is no gap after a quarter. Trials without relevant pages left are skipped, since
+        any gap closes there.
         """
         quarter = max(0, len(self.budgets) // 4 - 1)
         gaps = self.values[by][ahead] - self.values[by][behind]
@@ -306,7 +307,7 @@ class CrawlComparison:
         return Ruling(shrunk.verdict, f"{shrunk.evidence}\n{evidence}")
 
     def same_order(self, one: Measure, other: Measure) -> Ruling:
-        """Rule on a claim that two measures put all crawlers in the same order: none is better than the one before."""
+        """Rule on a claim that two measures rank all crawlers in the same order."""
         order = sorted(self.crawlers, key=lambda name: -self.mean(name, one))
         if not self.mean(order[0], one):
             return Ruling(UNTESTED, f"By {one.name} there is nothing to put in order.")

@@ -1,10 +1,8 @@
-"""How sure a number is: intervals over topics and seed sets, tests of one strategy against another.
+"""Confidence intervals over topics and seed sets, and paired tests of two strategies.
 
-A unit is one run: a topic and a seed set. Runs on the same topic resemble each other, so where `groups` (the topics)
-are given, topics are drawn first and then seed sets within them: ten seed sets of one topic are not ten topics.
-
-Nothing here can be had from one unit: an interval is then nan on both sides, and a test says 1.
-All draws depend on `random_seed` only.
+A unit is one run: a topic and a seed set. Runs on one topic are correlated, so with `groups` (the topics) the bootstrap
+draws topics first and then seed sets within them. A single unit gives an interval of nan and p = 1. All draws depend
+only on `random_seed`.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ FLIPS = 10_000
 
 
 class Interval(NamedTuple):
-    """A mean and where it may be: of all draws 95 % lie between low and high. n is the number of units."""
+    """A mean with its 95 % bootstrap interval; n is the number of units."""
 
     mean: float
     low: float
@@ -38,7 +36,7 @@ class Interval(NamedTuple):
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """Format with so many digits.
+        """Format with this many decimal places.
 
         >>> str(Interval(.5, .41, .6)), Interval(.5, math.nan, math.nan).text(1)
         ('0.500 (0.410 to 0.600)', '0.5')
@@ -48,7 +46,7 @@ class Interval(NamedTuple):
 
 
 class PairedDifference(NamedTuple):
-    """The mean of a - b, its interval, and how likely one at least as large is if a and b are alike (two-sided)."""
+    """The mean of a - b with its interval and two-sided p-value."""
 
     mean: float
     low: float
@@ -60,7 +58,7 @@ class PairedDifference(NamedTuple):
         return self.text()
 
     def text(self, digits: int = 3) -> str:
-        """Format with so many digits.
+        """Format with this many decimal places.
 
         >>> str(PairedDifference(.05, -.01, .1, .2, 8)), PairedDifference(.05, math.nan, math.nan, 1, 1).text(2)
         ('+0.050 (95 %: -0.010 to +0.100; p = 0.200)', '+0.05 (one trial only)')
@@ -75,14 +73,14 @@ class PairedDifference(NamedTuple):
 def interval(
     values: ArrayLike, draws: int = DRAWS, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> Interval:
-    """The mean over units and its bootstrap percentile interval (Efron 1979).
+    """Return the mean over units and its bootstrap percentile interval (Efron 1979).
 
-    With `groups`, one for each value, the mean is that of the groups' means, and each draw takes as many groups as
-    there are, with replacement, and from each as many of its values as it has. With one group only its values are
-    drawn: the interval then says nothing of other topics. Values that are nan are left out.
+    With `groups`, one per value, the mean is taken over group means, and each draw resamples groups and then values
+    within them. With a single group only its values are resampled, so the interval does not cover other topics. Values
+    of nan are ignored.
 
-    Percentile intervals are too narrow where units are few: of 3 normal values they hold the mean 71 % of the time, of
-    10 90 % (a test measures it).
+    Percentile intervals are too narrow for few units: they cover the mean of 3 normal values 71 % of the time, of 10
+    values 90 % (measured by a test).
 
     >>> interval([1.0, 1.0, 1.0])
     Interval(mean=1.0, low=1.0, high=1.0, n=3)
@@ -105,7 +103,7 @@ def interval(
 def curve(
     label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None, random_seed: int = 0
 ) -> Curve:
-    """The mean of some lines, one a unit, with `interval` at every point, the same units drawn at all of them.
+    """Return the mean of some lines, one per unit, with an `interval` band from the same draws at every point.
 
     A single unit has no band.
 
@@ -124,14 +122,13 @@ def curve(
 def paired(
     a: ArrayLike, b: ArrayLike, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> PairedDifference:
-    """Whether a is better than b, unit by unit on the same topics and seeds: a sign-flip permutation (Fisher 1935).
+    """Test whether a is better than b, paired by unit: a sign-flip permutation test (Fisher 1935).
 
-    If a and b were alike, each difference could as well have the other sign. p is the share of all ways to give them
-    signs whose mean is at least as far from 0 as the one seen; exact for up to 14 differences, else 10,000 ways are
-    drawn, and the one seen is counted among them. With `groups` the signs of whole groups are flipped, that is of the
-    mean difference of each. The least p that n differences can give is 2 / 2^n: 5 are not enough for .05.
+    p is the share of sign assignments whose mean is at least as far from 0 as the observed one: exact for up to 14
+    differences, otherwise over 10,000 random assignments plus the observed one. With `groups`, the signs of group means
+    are flipped. The smallest p of n differences is 2 / 2^n, so 5 cannot reach .05.
 
-    The interval is that of `interval` over the differences. Pairs with a nan are left out.
+    The interval is that of `interval` over the differences. Pairs with a nan are ignored.
 
     >>> paired([3, 4, 5], [2, 2, 2]).p          # all three for a: 2 of the 8 ways are as far out
     0.25
@@ -152,7 +149,7 @@ def paired(
 
 
 def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
-    """The two-sided p of the mean of some differences: see `paired`.
+    """Return the two-sided p-value of the mean of some differences; see `paired`.
 
     >>> sign_flip([1, 1, 1, 1, -1])             # 12 of 32: |sum| >= 3 if at most one differs: (1 + 5) * 2
     0.375
@@ -162,7 +159,7 @@ def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
     if n == 0:
         return math.nan
     seen = abs(known.sum())
-    near = seen - 1e-9 * np.abs(known).sum()  # sums of the same numbers in another order differ in the last digits
+    near = seen - 1e-9 * np.abs(known).sum()  # tolerance for sums of the same numbers in another order
     if n <= 14:  # 16,384 ways
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return float(np.mean(np.abs(signs @ known) >= near))
@@ -175,10 +172,11 @@ def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Correct p for several comparisons at once (Holm 1979): the chance of any false one stays below what is read.
+    """Correct p-values for multiple comparisons (Holm 1979): the family-wise error rate stays below the corrected
+    value.
 
-    The smallest of m is multiplied by m, the next by m - 1 ..., none may be below one before it, none above 1. Those
-    that are nan stay so and are not counted.
+    The smallest of m is multiplied by m, the next by m - 1 and so on; results are monotonic and at most 1. Values of
+    nan stay nan and are not counted.
 
     >>> holm([.01, .04, .03]).tolist()          # 3 * .01, then 2 * .03, then max(.06, 1 * .04)
     [0.03, 0.06, 0.06]
@@ -192,7 +190,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def corrected(differences: Mapping[Key, PairedDifference]) -> dict[Key, PairedDifference]:
-    """Return differences with p corrected for how many they are (`holm`).
+    """Return the differences with p corrected for multiple comparisons (`holm`).
 
     >>> corrected({"fl_n": PairedDifference(1, 1, 1, .25, 3), "fl_e": PairedDifference(0, 0, 0, 1, 3)})["fl_n"].p      # 2 * .25
     0.5
@@ -202,7 +200,7 @@ def corrected(differences: Mapping[Key, PairedDifference]) -> dict[Key, PairedDi
 
 
 def _numbered(groups: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The number of each unit's group, in order of appearance; all in one where there are none."""
+    """Number the groups of the kept units in order of appearance; without groups, all units are in group 0."""
     if groups is None:
         return np.zeros(int(np.count_nonzero(kept)), np.int64)
     if len(groups) != len(kept):
@@ -221,9 +219,9 @@ def _mean(of: NDArray[np.int64], values: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
-    """The weight of each unit in each draw: groups with replacement, then units of each with replacement.
+    """Return the weight of each unit in each bootstrap draw: groups with replacement, then units within each.
 
-    It depends on nothing but the groups, so the same draws serve all strategies and budgets of an experiment.
+    The draws depend only on the groups, so one cached set serves all strategies and budgets of an experiment.
     """
     of = np.array(groups, np.int64)
     rng = np.random.default_rng((random_seed, len(of)))
@@ -241,5 +239,5 @@ def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
 
 def _tails(drawn: Floats) -> tuple[Floats, Floats]:
     rest = (1.0 - 0.95) / 2.0
-    low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # weights add up to 1 but for the last digits
+    low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # weights add up to 1 up to rounding
     return low, high

@@ -1,8 +1,7 @@
-"""A corpus that was read once: columns in files, mapped into memory, so that a simulated visit is a few slices.
+"""An indexed corpus: memory-mapped columns, so that a simulated visit costs a few slices.
 
-Nodes are numbered from 0. Of each node: its name, its links in page order (those that lead to a node of the corpus;
-dead links and links to the page itself are counted and left out), the children that they lead to (each once), its
-words, its text, its classes. A graph without text has scores of nodes and links instead.
+Nodes are numbered from 0. Each has a name, its links to other nodes in page order (dead links and self-links are only
+counted), its unique children, words, text and classes. A graph without text has scores of nodes and links instead.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
 
 
 class Column(NamedTuple):
-    """The type of a column's entries; a column with `into` has where each node's entries of another one begin."""
+    """Type of a column. `into` names the column (or file) that its entries, one per node, are offsets into."""
 
     kind: str
     into: str = ""
@@ -44,19 +43,20 @@ class Column(NamedTuple):
 COLUMNS: dict[str, Column] = {
     "name_start": Column("<i8", NAMES),
     "link_start": Column("<i8", "link_slot"),
-    "link_slot": Column("<i4"),  # place of each link's child among the children of its page
-    "link_at": Column("<i4", alike="link_slot"),  # place of each link among all links of its page, dead ones too
+    "link_slot": Column("<i4"),  # position of each link's child among the children of its page
+    # position of each link among all links of its page, including dead ones
+    "link_at": Column("<i4", alike="link_slot"),
     "child_start": Column("<i8", "child"),
-    "child": Column("<i4"),  # the nodes that each node links to, each once, in page order
+    "child": Column("<i4"),  # unique link targets of each node, in page order
     "text_start": Column("<i8", TEXTS),
     "term_start": Column("<i8", "term"),
     "term": Column("<u4"),
     "count": Column("<u2", alike="term"),
     "simhash": Column("<u8"),
     "score": Column("<f4"),  # true scores of nodes
-    "alpha": Column("<f4", alike="child"),  # scores of links, child by child
+    "alpha": Column("<f4", alike="child"),  # scores of links, in the order of `child`
     "class_start": Column("<i8", "class_of"),
-    "class_of": Column("<i4"),  # numbers of the classes of each node
+    "class_of": Column("<i4"),  # class numbers of each node
 }
 
 
@@ -70,7 +70,7 @@ class CorpusIndex:
     """
 
     columns: Mapping[str, NDArray[Any]]
-    facts: Mapping[str, Any]  # source, fingerprint, pages, links, dead, classes ...: see indexing.py
+    facts: Mapping[str, Any]  # source, fingerprint, pages, links, dead, classes ...; see index_writer.py
     names_: NDArray[np.uint8]
     texts_: NDArray[np.uint8]
     stems_: bytes = b""
@@ -91,17 +91,17 @@ class CorpusIndex:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when anything does that a run could depend on."""
+        """Digest of all contents that a run could depend on."""
         return str(self.facts.get("fingerprint", ""))
 
     @property
     def about(self) -> dict[str, Any]:
-        """What reports say of it: all facts but the list of classes, which may be long."""
+        """Facts for reports: all but the list of classes, which may be long."""
         return {name: fact for name, fact in self.facts.items() if name != "classes"}
 
     @property
     def has_text(self) -> bool:
-        """Whether its nodes are pages with words, rather than nodes with scores."""
+        """True if nodes are pages with words rather than nodes with scores."""
         return len(self.columns["text_start"]) > 0
 
     @cached_property
@@ -110,12 +110,11 @@ class CorpusIndex:
 
     @cached_property
     def number_of(self) -> dict[str, int]:
-        """The node of a name; made when it is first asked for."""
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def hosts(self) -> NDArray[np.int32]:
-        """The number of each node's host; -1 for a node whose name is no web address."""
+        """Host number of each node; -1 if its name is not a web address."""
         number: dict[str, int] = {}
         hosts = map(host_of, self.names)
         return np.array([number.setdefault(host, len(number)) if host else -1 for host in hosts], np.int32)
@@ -130,17 +129,16 @@ class CorpusIndex:
 
     @cached_property
     def classes(self) -> list[str]:
-        """The names of the classes: paths of a taxonomy, perhaps of one level only."""
+        """Class names: paths of a taxonomy."""
         return list(self.facts.get("classes", []))
 
     def children(self, node: int) -> NDArray[np.int32]:
-        """The nodes that a node links to, each once."""
         start = self.columns["child_start"]
         nodes: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
         return nodes
 
     def strongest(self, node: int, links: NDArray[Any]) -> NDArray[Any]:
-        """For each child of a node the largest of some numbers, one for each of the links to it."""
+        """Return for each child of a node the maximum of `links`, which has one number per link."""
         slots, start, first = (self.columns[name] for name in ("link_slot", "child_start", "link_start"))
         children = start.item(node + 1) - start.item(node)
         if not len(slots) or children == len(links):
@@ -150,7 +148,7 @@ class CorpusIndex:
         return largest
 
     def terms(self, node: int) -> Terms:
-        """The node's words, as numbers of `stems`, and how often it has them."""
+        """Return the word numbers and counts of a node."""
         start = self.columns["term_start"]
         if not len(start):
             return Terms()
@@ -158,7 +156,7 @@ class CorpusIndex:
         return Terms(np.array(self.columns["term"][here]), np.array(self.columns["count"][here]))
 
     def page(self, node: int) -> Page:
-        """The page as a space would give it, with the links that lead to nodes of the corpus."""
+        """Return the page as a space would, with the links that lead to nodes of the corpus."""
         start = self.columns["text_start"]
         children = self.children(node)
         slots = self.columns["link_slot"]
@@ -190,10 +188,7 @@ class CorpusIndex:
         return page
 
     def of_class(self, name: str) -> NDArray[np.bool_]:
-        """Which nodes are of a class, or of one below it.
-
-        Names of classes are paths: Science has the pages of Science/Physics, too.
-        """
+        """Return a mask of the nodes of a class or of one below it: Science includes Science/Physics."""
         wanted = [number for number, known in enumerate(self.classes) if f"{known}/".startswith(f"{name}/")]
         member = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
@@ -202,7 +197,7 @@ class CorpusIndex:
         return member
 
     def sizes(self) -> dict[str, int]:
-        """How many nodes each class or branch has, in alphabetical order."""
+        """Return the number of nodes of each class or branch, in alphabetical order."""
         sizes = dict.fromkeys(self.branches(), 0)
         above = [_branches(name) for name in self.classes]
         for first, last in pairwise(self.columns["class_start"].tolist()):
@@ -212,12 +207,12 @@ class CorpusIndex:
         return sizes
 
     def branches(self) -> list[str]:
-        """All classes and the branches above them, in alphabetical order."""
+        """Return all classes and the branches above them, in alphabetical order."""
         return sorted({branch for name in self.classes for branch in _branches(name)})
 
     @classmethod
     def open(cls, path: str | Path) -> CorpusIndex:
-        """An index that `lycosa lab index` made."""
+        """Open an index of `lycosa lab index`."""
         path = Path(path)
         try:
             facts = json.loads((path / FACTS).read_bytes())
@@ -238,7 +233,7 @@ class CorpusIndex:
             raise InputError(f"the index {path} can't be read ({error}): {AGAIN}") from error
 
     def _check(self) -> None:
-        """Refuse columns that do not fit each other: what is cut off must not show as an empty page later."""
+        """Raise ValueError if column sizes are inconsistent, so that a truncated file is not read as empty pages."""
         sizes = {name: len(column) for name, column in self.columns.items()}
         sizes |= {NAMES: len(self.names_), TEXTS: len(self.texts_), "link_slot": sizes["link_slot"] or sizes["child"]}
         for name, (_, into, alike) in COLUMNS.items():
@@ -258,7 +253,7 @@ class CorpusIndex:
         score: Mapping[str, float] | None = None,
         alpha: Mapping[tuple[str, str], float] | None = None,
     ) -> CorpusIndex:
-        """A small graph in memory; nodes are numbered in the order in which they are named."""
+        """Build a small graph in memory; nodes are numbered in order of appearance."""
         number: dict[str, int] = {}
         for source, targets in links.items():
             for name in (source, *targets):
@@ -287,7 +282,7 @@ class CorpusIndex:
 
 
 def _branches(name: str) -> list[str]:
-    """A class and the branches above it.
+    """Return a class and the branches above it.
 
     >>> _branches("Science/Physics/Optics")
     ['Science', 'Science/Physics', 'Science/Physics/Optics']
@@ -297,7 +292,7 @@ def _branches(name: str) -> list[str]:
 
 
 class NodeNames(Sequence[str]):
-    """The names of all nodes, as text only when asked for; nodes without a name are called by their number."""
+    """Names of all nodes, decoded on demand; without stored names, a node is named by its number."""
 
     def __init__(self, start: NDArray[np.int64], packed: NDArray[np.uint8], count: int) -> None:
         self._start, self._packed, self._count = start, packed, count
@@ -334,5 +329,5 @@ def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
 
 
 def map_file(path: Path, kind: Any = np.uint8) -> NDArray[Any]:
-    """All of a file as one column: an empty one can't be mapped."""
+    """Map a file as one column; an empty file, which can't be mapped, gives an empty array."""
     return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)

@@ -1,7 +1,7 @@
-"""A corpus in numbers: its size, links and topics; what `lycosa lab index` prints.
+"""Corpus statistics, as printed by `lycosa lab index`: size, links and topics.
 
-If pages of a topic link to each other no more often than chance has them do, no focused crawler can follow them;
-so the base rate stands beside each share.
+The share of same-topic links is printed next to its base rate, because a focused crawler needs links better than
+chance.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from lycosa_lab.corpus_index import CorpusIndex
 
-SHOWN = 12  # topics that are printed
+SHOWN = 12  # topics printed
 
 
 def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
-    """Return the figures of a corpus.
+    """Return the statistics of a corpus.
 
     >>> found = corpus_statistics(CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["b", "d"]}))
     >>> found["pages"], found["children"], found["into"]["most"]
@@ -44,7 +44,7 @@ def corpus_statistics(index: CorpusIndex) -> dict[str, Any]:
 
 
 def statistics_lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the same as text."""
+    """Yield the statistics as lines of text."""
     pages = found["pages"]
     some = max(pages, 1)
     yield f"{pages:,} pages of {found['source']}"
@@ -74,9 +74,9 @@ def _degree(counts: NDArray[Any]) -> dict[str, float]:
 
 
 def _topics(index: CorpusIndex) -> list[dict[str, Any]]:
-    """Return how often pages of a class or branch link to others of it, the largest first.
+    """Return how often pages of each class or branch link to others of it, largest class first.
 
-    `share` is that of its links within the corpus; `base` is what random links would give.
+    `share` is that of its links within the corpus; `base` is the expected share of random links.
     """
     sizes = index.sizes()
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:200]  # each costs a pass over all links

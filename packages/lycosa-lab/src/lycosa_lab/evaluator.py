@@ -1,16 +1,16 @@
-"""The thesis's evaluator: how many of a crawl's pages are like pages that are known to be relevant, and how much.
+"""The evaluator of the thesis: similarity of a crawl's pages to pages known to be relevant.
 
 Paper: Batsakis 2007, section 4.2: "It receives as input the positive pages set (50 relevant pages on every topic in our
 experiment) and the 1000 evaluated pages downloaded by the crawler." As written there:
 
 - a page is a vector of stems without stop words, weighed by eq. 1, tf * log(N / N_j), with N and N_j from statistics of
   English (3.2.1; there a search engine's, here those that Lycosa comes with)
-- its similarity is the *maximum* of its cosines with the relevant pages, not the mean, and not that with their centroid
-- it is relevant if that is *greater* than .75; counted, and as a share of all pages downloaded
-- the average similarity is the mean of the maxima over all pages downloaded
+- its similarity is the *maximum* of its cosines with the relevant pages
+- it is relevant if that is *greater* than .75; reported as a count and a share of all downloaded pages
+- the average similarity is the mean of the maxima over all downloaded pages
 
-All pages of the index of a crawl count, seeds too, as nothing is said of them; a page that is itself among the relevant
-ones has similarity 1, one without words 0. N_j of a word that the statistics don't know is 1.
+All pages of a crawl count, including seeds, which the paper does not mention. A page among the relevant ones has
+similarity 1, one without words 0. N_j of an unknown word is 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def evaluate(
     background: Background | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Findings:
-    """Compare the pages of a crawl with relevant ones: those of another index, or the crawl's own at some addresses."""
+    """Compare the pages of a crawl with relevant pages: those of another index, or the crawl's own at some URLs."""
     if not 0 <= threshold < 1:
         raise InputError(f"the threshold is {threshold:g}: it is a cosine, from 0 to below 1")
     urls = set() if isinstance(relevant, CorpusIndex) else {canonical(url) for url in relevant}
@@ -54,7 +54,7 @@ def evaluate(
 def evaluation_findings(
     similarities: Floats, relevant: int, threshold: float = THRESHOLD, missing: int = 0
 ) -> Findings:
-    """Return both measures along the crawl: a table, and a figure of each."""
+    """Return both measures along the crawl as a table and figures."""
     budgets, hits = steps_to(len(similarities), 20).tolist(), similarities > threshold
     counts, shares, means = found(hits, budgets), harvest(hits, budgets), harvest(similarities, budgets)
     titles = {"pages": budgets, "relevant": counts.astype(int), "fraction": shares, "average similarity": means}
@@ -81,7 +81,7 @@ AT_ONCE = 256  # relevant pages compared with all others at a time
 def max_similarities(
     pages: Bags, relevant: Bags, idf: NDArray[np.floating], progress: ProgressCallback = no_progress
 ) -> Floats:
-    """Return the largest cosine of each page with any of the relevant ones, by tf-idf; 0 for one without common words.
+    """Return the largest tf-idf cosine of each page with any of the relevant ones; 0 without common words.
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
 
@@ -95,7 +95,7 @@ def max_similarities(
     terms = np.unique(relevant.columns)
     place = np.full(1 + max(pages.columns.max(initial=0), relevant.columns.max(initial=0)), -1, np.intp)
     place[terms] = np.arange(len(terms))
-    common = place[pages.columns] >= 0  # what no relevant page has says nothing but how long a page is
+    common = place[pages.columns] >= 0  # other words only contribute to the length of a page
     starts = np.concatenate([[0], np.cumsum(common)])[pages.starts].astype(np.intp)
     shared = Bags(starts, place[pages.columns[common]], np.ones(int(common.sum())))
     owners, best = relevant.rows(), np.zeros(len(pages))
@@ -106,7 +106,7 @@ def max_similarities(
         dense[place[relevant.columns[here]], owners[here] - first] = wanted[here]
         best = np.maximum(best, shared.times(own[common], dense).max(axis=1, initial=0.0))
         progress("comparing pages", last, len(relevant))
-    return np.minimum(best.round(7), 1.0)  # single precision: what a page has in common with itself is 1
+    return np.minimum(best.round(7), 1.0)  # single precision: identical pages must give exactly 1
 
 
 def max_similarities_in(
@@ -115,7 +115,7 @@ def max_similarities_in(
     background: Background | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Floats:
-    """Return the same for all pages of an index; the relevant ones are another index, or given by their numbers."""
+    """Return `max_similarities` of all pages of an index; relevant pages are another index or node numbers."""
     pages, stems = _bags(index), list(index.stems)
     if isinstance(relevant, CorpusIndex):
         number = {stem: place for place, stem in enumerate(stems)}
@@ -143,7 +143,6 @@ def idf_of(stems: Sequence[str], background: Background | None = None) -> NDArra
 
 
 def _unit(bags: Bags, idf: NDArray[np.floating]) -> Floats:
-    """Return the values of all bags, each of length 1."""
     values = bags.counts * idf[bags.columns]
     length = np.sqrt(np.bincount(bags.rows(), values * values, len(bags)))
     units: Floats = values / np.where(length > 0, length, 1.0)[bags.rows()]

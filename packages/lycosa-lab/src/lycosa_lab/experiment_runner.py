@@ -1,18 +1,18 @@
-"""Run an experiment: all of its trials on all cores. What is done is kept, so that a second call does the rest only.
+"""Runner of experiments: all trials on all cores. Finished trials are kept, so a second call runs only the rest.
 
-In a directory:
+The directory of an experiment:
 
-    experiment.toml   the complete configuration, to do it again
+    experiment.toml   the complete configuration
     results.csv       see results.py
 
-and there or in another directory, which several experiments may share:
+and there or in a directory shared by several experiments:
 
-    prepared/         what strategies were trained with
-    guides/           what judges said of all pages
-    readings/         all pages as numbers, for judges that learn
-    runs/KEY.npz      a finished trial; KEY is a digest of all that decides how it ends
+    prepared/         training data and models of strategies
+    guides/           judgements of all pages
+    readings/         all pages as word numbers, for judges that learn
+    runs/KEY.npz      a finished trial; KEY is a digest of everything that determines its result
 
-The same experiment gives the same results, whatever the number of processes and the order in which they finish.
+Results do not depend on the number of processes or the order in which they finish.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def run(
     workers: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> ExperimentResults:
-    """Run what is missing of an experiment, and give all that is there.
+    """Run the missing trials of an experiment and return all results.
 
-    Tables go to `out`; runs and what was prepared for them to `work`, by default `out`. Experiments that share `work`
-    share all that is the same in them.
+    Tables are written to `out`; runs and prepared data to `work`, by default `out`. Experiments with a common `work`
+    share whatever is equal in them.
 
-    `index` and `subjects` take the place of those that the experiment names. With `workers=1` all happens in this
-    process; 0 means one for each core. Other processes start afresh and read the script that called, so a script has
-    to have what it does behind a guard:
+    `index` and `subjects` override those named by the experiment. With `workers=1` everything runs in this process; 0
+    means one process per core. Worker processes are spawned and import the calling script, so a script needs a main
+    guard:
 
         from lycosa_lab.experiments import Experiment
         from lycosa_lab.experiment_runner import run
@@ -82,7 +82,7 @@ def run(
             results = run(Experiment("mine", "my.index", ["best-first", "breadth-first"]), "mine")
             print(results.remarks)
 
-    A trial that fails (a strategy of your own that raises) is named in `remarks` and `failed`; the others go on.
+    A trial whose strategy raises is listed in `remarks` and `failed`; the others continue.
     """
     out = Path(out)
     experiment.check()
@@ -98,7 +98,7 @@ def run(
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
     shop = TrialRunner(experiment, index, Path(work or out), progress)
     if experiment.judge and learning_reason(experiment.judge):
-        _ = shop.readings  # before there are processes that would all make it
+        _ = shop.readings  # built once, before worker processes would all build it
     starts = _prepared(shop, hunted, workers, remarks)
     trials = _trials(shop, starts)
     reasons = _run_all(shop, trials, workers)
@@ -121,10 +121,10 @@ def run(
 def _settled(
     experiment: Experiment, index: CorpusIndex, subjects: Sequence[HuntSubject]
 ) -> tuple[Experiment, list[str]]:
-    """The experiment as it can be run on a corpus, and remarks on what is not as it was asked for.
+    """Return the experiment as it can run on a corpus, and remarks on the differences.
 
-    Beside the greedy oracle stands one that looks ahead, and the reverse: neither is to be taken for the optimum. What
-    the guide judges itself is called as-published.
+    An oracle is always accompanied by the other one (greedy or look-ahead), because neither is the optimum. An
+    experiment whose judge is also its ground truth is in mode as-published.
     """
     remarks: list[str] = []
     if len({one.name for one in subjects}) < len(subjects):
@@ -150,7 +150,7 @@ def _settled(
 
 
 class TrialRunner:
-    """What a process has at hand: the corpus, the experiment, subjects, and guides as they are needed."""
+    """Runs trials in one process, with the corpus, subjects and cached judgements."""
 
     def __init__(
         self, experiment: Experiment, index: CorpusIndex, work: Path, progress: ProgressCallback = no_progress
@@ -161,18 +161,17 @@ class TrialRunner:
 
     @cached_property
     def readings(self) -> CorpusReadings:
-        """Of all pages, for judges that learn."""
         return CorpusReadings.of(self.index, self.work, self.progress)
 
     def __reduce__(self) -> Any:
-        """Another process has guides of its own, and reports no progress."""
         return TrialRunner, (self.experiment, self.index, self.work), {"subjects": self.subjects}
 
     def path(self, trial: Trial) -> Path:
         return self.work / "runs" / f"{trial.key}.npz"
 
     def prepare(self, subject: HuntSubject) -> tuple[HuntSubject, list[list[int]], str]:
-        """Train what strategies need, let a judge judge, choose seeds; the last is why there are none."""
+        """Prepare training data, judgements and seeds of a subject; the third value is the reason if it can't be used.
+        """
         plan = self.experiment
         wanted = {"model"} & {plan.told} | set().union(*(needs(text) for text in plan.strategies))
         subject = prepare(self.index, subject, wanted, self.work, random_seed=plan.random_seed, progress=self.progress)
@@ -192,10 +191,10 @@ class TrialRunner:
         return subject, seeds, ""
 
     def guide(self, subject: HuntSubject, told: str) -> Judgements | LearningJudgements:
-        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
+        """Return the judgements of all pages, computed once and cached in a file, or the judge itself if it learns."""
         key = subject.name, told
         if key not in self.guides:
-            while len(self.guides) >= 2:  # trials come subject by subject
+            while len(self.guides) >= 2:  # trials are ordered by subject
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
             judge = plan.judge if told == plan.told else ""
@@ -211,13 +210,13 @@ class TrialRunner:
         if isinstance(guide, LearningJudgements) and is_foresighted(strategy):
             return replace(
                 Judgements.given(self.index), relevance=guide.relevance
-            )  # its word when it has seen all pages
+            )  # its final judgements, after all pages
         if isinstance(guide, LearningJudgements) and not uses_judge(strategy):
-            return Judgements.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
+            return Judgements.given(self.index)  # the strategy ignores judgements, so none are computed
         return guide
 
     def run(self, trial: Trial) -> tuple[str, str]:
-        """Run a trial and keep it; else return FAILED or LEFT_OUT, and why."""
+        """Run a trial and store its trace; return FAILED or LEFT_OUT with the reason, or two empty strings."""
         subject = self.subjects[trial.subject]
         if lacking := sorted(needs(trial.strategy) & set(subject.lacking)):
             return LEFT_OUT, subject.lacking[lacking[0]]
@@ -225,7 +224,7 @@ class TrialRunner:
             write_trace(self.path(trial), self._crawl(trial, subject))
         except LycosaError as error:
             return LEFT_OUT, str(error)
-        except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
+        except (Exception, SystemExit) as error:  # raised by a user strategy: the other trials continue
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{last.filename}, line {last.lineno}"
             return FAILED, " ".join(clean(f"{type(error).__name__}: {error} ({where})").split())
@@ -234,7 +233,7 @@ class TrialRunner:
     def _crawl(self, trial: Trial, subject: HuntSubject) -> Trace:
         plan, text = self.experiment, trial.strategy
         guide = self._guide_of(text, subject)
-        if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
+        if plan.mode == AS_PUBLISHED:  # also for the oracle, which knows the truth that counts
             said = self.guide(subject, plan.told)
             assert isinstance(said, Judgements)
             subject = as_published(subject, said)
@@ -257,7 +256,7 @@ class TrialRunner:
 def _prepared(
     shop: TrialRunner, hunted: Sequence[HuntSubject], workers: int, remarks: list[str]
 ) -> dict[str, list[list[int]]]:
-    """Prepare all subjects, those of a graph in this process; return the seeds of those that can be hunted."""
+    """Prepare all subjects (of a graph in this process); return the seeds of the usable ones."""
     workers = workers if shop.index.has_text else 1
     starts = {}
     notes = []
@@ -276,7 +275,7 @@ def _prepared(
 
 
 def _trials(shop: TrialRunner, starts: dict[str, list[list[int]]]) -> list[Trial]:
-    """All trials, in the order in which their results are listed."""
+    """Return all trials, in the order of their results."""
     plan = shop.experiment
     how = digest(corpus_digest(shop.index), plan.told, code_digest(plan.judge), plan.mode, plan.budget)
     marks = {
@@ -297,7 +296,9 @@ def _trials(shop: TrialRunner, starts: dict[str, list[list[int]]]) -> list[Trial
 
 
 def _run_all(shop: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[Trial, tuple[str, str]]:
-    """Run what is missing, subject by subject, so that a process keeps few guides. What could not be run, and why."""
+    """Run the missing trials ordered by subject, so that few judgements are in memory; return the failed ones with
+    reasons.
+    """
     names = list(shop.subjects)
     missing = sorted((one for one in trials if not _is_done(shop, one)), key=lambda one: names.index(one.subject))
     ended = dict(
@@ -309,13 +310,13 @@ def _run_all(shop: TrialRunner, trials: Sequence[Trial], workers: int) -> dict[T
 
 
 def _is_done(shop: TrialRunner, trial: Trial) -> bool:
-    """Whether a trial was run; one that a program has forfeited is run again, as its next version may do better."""
+    """Return whether a trial has a result; a trial forfeited by an external program is run again."""
     kept = read_trace(shop.path(trial))
     return kept is not None and not kept.ending.startswith(FORFEITED)
 
 
 def _why(trials: Sequence[Trial], reasons: dict[Trial, tuple[str, str]]) -> list[str]:
-    """A line for each strategy and reason."""
+    """Return one remark per strategy and reason."""
     alike: dict[tuple[str, str, str], list[Trial]] = {}
     for trial, (kind, reason) in reasons.items():
         alike.setdefault((trial.strategy, kind, reason), []).append(trial)

@@ -1,6 +1,6 @@
-"""An experiment as a file or an object: strategies x subjects x seed sets x repetitions, and up to which budget.
+"""Experiment settings: strategies x subjects x seed sets x repetitions, measured at several budgets.
 
-Importing it costs little, as the options of `lycosa lab run` are made of it.
+This module must stay cheap to import: `lycosa lab run` derives its options from it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
-Mode = Literal["independent", "as-published"]  # who judges what was fetched: labels, or the guide itself as in a paper
+# who judges the fetched pages: labels, or the guiding judge itself as in some papers
+Mode = Literal["independent", "as-published"]
 
 EXAMPLES = 10  # default; never more than a quarter of the relevant pages
 
-# What a guide is told of the topic.
+# Topic descriptions of a judge.
 TOLD = {
     "words": "a query of a few words",
     "examples": "a few example pages",
@@ -34,7 +35,7 @@ TOLD = {
     "score": "the scores that a graph has",
 }
 
-# Where crawls start.
+# Seed pages of crawls.
 SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
@@ -61,9 +62,9 @@ def setting(
     most: int | None = None,
     choices: Mapping[str, str] | None = None,
 ) -> Any:
-    """A field with what it means, for files and for `lycosa lab run`, which has those with a `flag` as options.
+    """Return a dataclass field with its help text; fields with a `flag` become options of `lycosa lab run`.
 
-    `most` is what is refused above: the numbers of a curve, and the list of all trials, are held in memory.
+    `most` bounds settings whose curves or trials are held in memory.
     """
     if choices:
         help += ": " + "; ".join(f"{key} ({what})" for key, what in choices.items()) + "."
@@ -75,7 +76,7 @@ def setting(
 
 @dataclass
 class Experiment:
-    """What is to be compared, on what, from where, up to which budgets.
+    """Settings of an experiment.
 
     >>> plan = Experiment("mine", "my.index", ["best-first", "breadth-first"], subjects=["Science"], budgets=[300, 100])
     >>> plan.check()
@@ -155,12 +156,12 @@ class Experiment:
 
     @property
     def budget(self) -> int:
-        """The largest: all others are read off the same crawl."""
+        """The largest budget; results at the others are read off the same crawl."""
         return self.budgets[-1]
 
     @property
     def claimed(self) -> dict[str, tuple[str, str, Expected]]:
-        """Each claim with its two strategies and what is expected of the first."""
+        """Strategies and expectation of each claim."""
         claims: dict[str, tuple[str, str, Expected]] = {}
         for text in self.claims:
             for words, expect in _EXPECTED.items():
@@ -173,7 +174,7 @@ class Experiment:
         return claims
 
     def check(self) -> None:
-        """Refuse what can't work, each with its remedy. What the corpus has to do with it is seen when it is run."""
+        """Raise InputError for invalid settings. Those that depend on the corpus are checked by the run."""
         if not self.budgets or self.budgets[0] < 1:
             raise InputError(f"budgets are {self.budgets}: name one at least, each 1 page or more")
         for item in fields(self):
@@ -218,11 +219,10 @@ class Experiment:
         return CorpusIndex.open(path)
 
     def as_dict(self) -> dict[str, Any]:
-        """Every setting, defaults too."""
         return asdict(self)
 
     def as_toml(self) -> str:
-        """A file that `load` reads, complete and with what each setting means."""
+        """Return the complete settings as a commented file that `load` reads."""
         lines = ["# An experiment for 'lycosa lab run': all its settings, those too that nobody set."]
         for item in fields(self):
             lines += ["", f"# {item.metadata['help']}", f"{item.name} = {toml_of(getattr(self, item.name))}"]
@@ -230,9 +230,9 @@ class Experiment:
 
     @classmethod
     def load(cls, path: str | Path) -> Experiment:
-        """Read a file; a wrong name or type raises an error with the right one.
+        """Read a file; raise InputError for a wrong name or type.
 
-        A corpus with a relative name is looked for beside the file first.
+        A relative corpus path is looked up beside the file first.
         """
         path = Path(path)
         try:
@@ -258,7 +258,7 @@ _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:
-    """Return a value of a file if it has the right type; one value is a list of one."""
+    """Return a value of a file if it has the right type; a single value is accepted as a list of one."""
     if typing.get_origin(kind) is list:
         (inner,) = typing.get_args(kind)
         return [_typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
@@ -268,7 +268,7 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
 
 
 def one_of(key: str, value: str, known: Iterable[str]) -> None:
-    """Refuse what is none of the values that there are."""
+    """Raise InputError unless the value is known."""
     known = list(known)
     if value not in known:
         near = difflib.get_close_matches(value, known, 1, 0.5)

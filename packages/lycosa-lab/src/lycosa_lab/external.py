@@ -1,8 +1,8 @@
-"""Outside programs as strategies: they read what was fetched on stdin, and write what to fetch next on stdout.
+"""External programs as strategies: they read events on stdin and write the next URL to fetch on stdout.
 
-`program,command=python crawler.py` names one. They speak lines of JSON, version 1 of the protocol: see
-docs/benchmark.md. Seeds are fetched before the first pick. Any mistake costs the program the rest of its trial and
-nothing else. One process is started for each trial; what it has started is ended with it.
+`program,command=python crawler.py` names one. The protocol, version 1, is one JSON object per line; see
+docs/benchmark.md. Seeds are fetched before the first pick. A protocol error ends the trial of the program and nothing
+else. Each trial starts one process, whose whole process group is killed at the end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lycosa_lab.simulation import IndexedTable
 
 PROTOCOL = 1
 
-# Seconds for the first answer, for any other, and to end.
+# Seconds for the first answer, for any other, and to exit.
 STARTING, ANSWERING, LEAVING = 30.0, 10.0, 1.0
 
 MAX_LINE_BYTES = 65_536  # of an answer
@@ -42,7 +42,7 @@ FORFEITED, GAVE_UP = "forfeited", "gave up"
 
 
 class ForfeitError(Exception):
-    """A program broke the protocol; the text says how."""
+    """A program broke the protocol."""
 
 
 class ExternalStrategy:
@@ -67,14 +67,14 @@ class ExternalStrategy:
             raise InputError(f"there is no program {command!r}, or it is not executable: name its interpreter, too")
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""  # how its trial ended, if the program ended it
-        self.seconds = 0.0  # CPU time, known when it has ended
+        self.seconds = 0.0  # CPU time, known after close()
         self._talk: ProgramProcess | None = None
         self._asked: set[str] = set()
 
     def frontier(
         self, table: Table, ready: Ready, host_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Return a frontier that holds what was picked, and nothing else."""
+        """Return a frontier that holds only the picked row."""
         return Frontier(table, ready, host_budget, patience, 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
@@ -89,7 +89,7 @@ class ExternalStrategy:
             self._forfeit(error)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return a seed while there is one, then the program's pick; -1 when it has forfeited or given up."""
+        """Return a seed if any is left, then the program's pick; -1 after it has forfeited or given up."""
         row = frontier.take(now)
         if row >= 0 or self.ending or not frontier.table.open_rows:
             return Pick(row, "")
@@ -114,7 +114,7 @@ class ExternalStrategy:
         self.close()
 
     def _started(self, table: Table) -> ProgramProcess:
-        """Return the running program, started and introduced to the topic by the first call."""
+        """Return the running program; the first call starts it and sends the topic."""
         if self._talk is not None:
             return self._talk
         talk = self._talk = ProgramProcess(self.command)
@@ -172,16 +172,16 @@ class ExternalStrategy:
 
 
 def shown(value: Any) -> str:
-    """Return what a program said, short and without anything that a terminal would obey."""
+    """Return a value written by a program, shortened and without control characters."""
     try:
         text = clean(value if isinstance(value, str) else json.dumps(value))
-    except RecursionError:  # it could just be read
+    except RecursionError:  # json.loads accepts deeper nesting than json.dumps
         text = "something too deep"
     return repr(text if len(text) <= 120 else f"{text[:120]}...")
 
 
 class ProgramProcess:
-    """A running program, spoken to with a time limit for each line."""
+    """A running program with line-based pipes and a timeout for each line."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._spent = _children()
@@ -192,7 +192,7 @@ class ProgramProcess:
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise InputError(f"cannot start {shown(shlex.join(command))}: {error}") from error
-        self._guard = subprocess.Popen(  # its stdin ends when this process does, however that ends
+        self._guard = subprocess.Popen(  # its stdin is closed when this process ends, even if it is killed
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
@@ -203,7 +203,7 @@ class ProgramProcess:
         self._heard, self._complaint = b"", b""
 
     def say(self, event: Mapping[str, Any]) -> None:
-        """Write a line."""
+        """Write an event as a line."""
         left = memoryview(_line(event))
         until = monotonic() + ANSWERING
         while left:
@@ -216,7 +216,7 @@ class ProgramProcess:
                 raise ForfeitError(self._how_it_ended("input")) from None
 
     def hear(self, seconds: float) -> dict[str, Any]:
-        """Read a line."""
+        """Read an answer of one line."""
         until = monotonic() + seconds
         while b"\n" not in self._heard and len(self._heard) <= MAX_LINE_BYTES:
             self._wait(self._out, selectors.EVENT_READ, until, f"it said nothing for {seconds:g} seconds")
@@ -239,7 +239,7 @@ class ProgramProcess:
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
-        """Wait until a pipe can be read or written; keep the end of stderr meanwhile."""
+        """Wait until a pipe is ready, and keep the end of stderr meanwhile."""
         with selectors.DefaultSelector() as ready:
             ready.register(number, event)
             if self._err >= 0:
@@ -255,7 +255,7 @@ class ProgramProcess:
                     raise ForfeitError(why)
 
     def _read_complaint(self) -> bool:
-        """Keep the end of stderr; False when it is closed."""
+        """Keep the end of stderr; return False once it is closed."""
         try:
             more = os.read(self._err, MAX_LINE_BYTES)
         except BlockingIOError:
@@ -277,7 +277,7 @@ class ProgramProcess:
         return f"it {how} {ended.si_status}{said}"
 
     def _ended(self) -> os.waitid_result | None:
-        """Wait a moment for its end. It stays a child, so that its group's number is its own."""
+        """Wait briefly for the program to exit. It is not reaped, so that its process group id stays reserved."""
         until = monotonic() + LEAVING
         while True:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
@@ -286,9 +286,9 @@ class ProgramProcess:
             sleep(0.002)
 
     def close(self, reason: str) -> float:
-        """End the program and all that it has started; return the seconds of CPU that it took."""
+        """Kill the program and its process group; return the CPU seconds it used."""
         process = self._process
-        with suppress(OSError):  # if it can be written at once
+        with suppress(OSError):  # only if it can be written at once
             os.write(self._in, _line({"event": "end", "reason": reason}))
         with suppress(OSError):
             if process.stdin is not None:
@@ -296,7 +296,7 @@ class ProgramProcess:
         self._ended()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        self._guard.kill()  # before the group's number can be another's
+        self._guard.kill()  # before the group id can be reused
         self._guard.wait()
         process.wait()
         for pipe in (process.stdout, process.stderr, self._guard.stdin):
@@ -310,6 +310,5 @@ def _line(event: Mapping[str, Any]) -> bytes:
 
 
 def _children() -> float:
-    """Return the seconds of CPU of all child processes that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime

@@ -1,4 +1,4 @@
-"""What an experiment found, in a form that can be printed, drawn and stored: tables, figures, claims."""
+"""Findings of an experiment as tables, figures and claims that can be printed, drawn and stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ P = ParamSpec("P")
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it: no arrays, no sets, no numbers that are none.
+    """Convert a value to plain JSON types: no arrays or sets, and None for nan and infinity.
 
     >>> plain({"a": np.float32(0.5), 1: (np.int64(2), float("nan"), {"y", "x"})})
     {'a': 0.5, '1': [2, None, ['x', 'y']]}
@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
 
 @dataclass
 class ReportTable:
-    """Rows of cells under titles. A cell is a text, a number (drawn with `digits` places) or None (nothing to tell)."""
+    """A titled table. A cell is a text, a number (shown with `digits` places) or None (empty)."""
 
     key: str  # unique in its report, also the file name: gouriten-table-7
     title: str
@@ -62,8 +62,8 @@ class ReportTable:
     rows: Sequence[Sequence[Cell]]
     mode: Mode = INDEPENDENT
     digits: int = 3
-    note: str = ""  # for the reader: units, intervals, what was left out
-    timed: bool = False  # holds times, which differ from run to run
+    note: str = ""  # for the reader: units, intervals, exclusions
+    timed: bool = False  # contains times, which differ from run to run
 
     @classmethod
     def of(
@@ -75,7 +75,7 @@ class ReportTable:
         mode: Mode = INDEPENDENT,
         note: str = "",
     ) -> ReportTable:
-        """Each column with what it says of a case.
+        """Build a table from a function per column, applied to each case.
 
         >>> ReportTable.of("t", "Squares", {"n": lambda n: n, "n * n": lambda n: n * n}, [(1,), (2,)]).rows
         [[1, 1], [2, 4]]
@@ -86,7 +86,7 @@ class ReportTable:
 
 @dataclass
 class ReportFigure(Drawn):
-    """A figure of a report: see lycosa.drawing.figure."""
+    """A figure of a report; see lycosa.drawing.figure."""
 
     mode: Mode = INDEPENDENT
     timed: bool = False
@@ -94,27 +94,27 @@ class ReportFigure(Drawn):
 
 @dataclass
 class Claim:
-    """Something that a paper says, and whether it is so here. `evidence` has the figures that decide it."""
+    """A statement of a paper, whether it holds here, and the evidence."""
 
     text: str
-    source: str  # where it is said: Gouriten et al. 2014, 8.2
+    source: str  # reference: Gouriten et al. 2014, 8.2
     verdict: Verdict
     evidence: str
     timed: bool = False  # decided by times, which differ from run to run
 
 
 class Ruling(NamedTuple):
-    """A verdict and the figures that decide it: what makes a claim of a sentence, `Claim(text, source, *ruling)`."""
+    """A verdict and its evidence: `Claim(text, source, *ruling)`."""
 
     verdict: Verdict
     evidence: str
 
 
 def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics: int | None = None) -> Ruling:
-    """Whether something holds; or, where `unless` says why, that it can't be tested here. That is said first.
+    """Rule on a condition; the claim is untested if `unless` gives a reason, which then precedes the evidence.
 
-    Of so many `topics`, where it is said of topics: then a few are not enough. Evidence is a sentence without its end,
-    or a list of whole ones, each a line.
+    With `topics`, fewer than ENOUGH topics leave the claim untested. Evidence is a sentence without a full stop, or a
+    list of complete lines.
 
     >>> decide(True, "1 of 1")
     Ruling(verdict='holds', evidence='1 of 1')
@@ -128,12 +128,11 @@ def decide(holds: bool, evidence: str | Sequence[str], unless: str = "", topics:
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
 
 
-# -- the rule of claims that compare ---------------------------------------------------------------------------------
 
 ENOUGH = 6  # topics; with fewer, no p can be .05 or less
 CHANCE = 0.05
-NEGLIGIBLE = 0.05  # smaller differences, as a share of what the other got, count as none
-CEILING = 0.99  # of the largest figure possible: from there on nobody can be better
+NEGLIGIBLE = 0.05  # smaller differences, relative to the other's value, are ignored
+CEILING = 0.99  # share of the largest possible value from which no strategy can be better
 
 WEIGHED = (
     "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end; "
@@ -146,7 +145,7 @@ WEIGHED = (
 
 
 def too_few_reason(topics: int) -> str:
-    """Return why so many topics are not enough; empty where they are."""
+    """Return why this many topics are too few for a claim; empty if they suffice."""
     if topics >= ENOUGH:
         return ""
     return f"{many(topics, 'topic')} only: with fewer than {ENOUGH} no difference can be told from chance"
@@ -165,17 +164,17 @@ def compare(
     mute: Mapping[str, ArrayLike] = MappingProxyType({}),
     digits: int = 3,
 ) -> Ruling:
-    """Rule on a claim that compares two strategies: the one rule of papers, benchmark and `lab run`.
+    """Rule on a claim that compares two strategies; the common rule of papers, benchmark and `lab run`.
 
-    `one` and `other` have a row for each trial, of the topic in `topics`, and a column for each budget (one column if
-    only the end counts). The means over the columns are compared, paired by trial: see WEIGHED.
+    `one` and `other` have a row per trial, whose topic is in `topics`, and a column per budget (one column if only the
+    end counts). Their means over the columns are compared, paired by trial: see WEIGHED.
 
-    - `most`: the largest figure possible, of all trials or of each: 1 for shares, the oracle's figure, or math.inf;
-    - `mute`: further trials that cannot show a difference, by what is said of them;
-    - `budgets`: pages of each column, to name where the mean curves cross;
-    - `expect`: what is claimed of the first. "alike" is within a tenth of the other's mean on both sides.
+    - `most`: the largest possible value, of all trials or of each: 1 for shares, the oracle's value, or math.inf;
+    - `mute`: further trials that cannot show a difference, by reason;
+    - `budgets`: pages of each column, to report where the mean curves cross;
+    - `expect`: the claim about the first. "alike" means within a tenth of the other's mean on both sides.
 
-    Several comparisons make one claim by `combine_rulings`.
+    Several comparisons are joined into one claim by `combine_rulings`.
 
     >>> compare([.6, .7, .8, .6, .7, .8], [.5] * 6, list("abcdef"), most=1, names=("A", "B"))[0]
     'holds'
@@ -234,7 +233,7 @@ def _mean(values: Floats, topics: Sequence[str]) -> float:
 
 
 def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequence[int], names: Sequence[str]) -> str:
-    """Name the budgets from which the mean curve of one is ahead of the other's by more than NEGLIGIBLE."""
+    """Name the budgets from which one mean curve is ahead of the other by more than NEGLIGIBLE."""
     leads: list[tuple[int, str]] = []
     for at, budget in enumerate(budgets if len(topics) else ()):
         mine, base = _mean(ours[:, at], topics), _mean(theirs[:, at], topics)
@@ -246,7 +245,7 @@ def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequ
 
 
 def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
-    """Rule on a claim of several parts: it holds if all do, and does not if one does not.
+    """Combine the rulings on parts of a claim: it fails if any part fails, and holds if all hold.
 
     >>> combine_rulings([Ruling(HOLDS, "1 > 0."), Ruling(UNTESTED, "Too few.")]).verdict
     'cannot be tested here'
@@ -258,7 +257,7 @@ def combine_rulings(rulings: Iterable[Ruling]) -> Ruling:
 
 
 def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:
-    """Declare a claim: a paper says this there; the function below decides by numbers whether it is so.
+    """Decorate a function that returns a ruling, so that it returns the claim with this source and text.
 
     >>> @claim_of("Someone 2014, 8.2", "It is larger")
     ... def larger(one: int, other: int) -> Ruling:
@@ -278,24 +277,24 @@ def claim_of(source: str, text: str, *, timed: bool = False) -> Callable[[Callab
 
 
 def qualified(what: str, claims: Iterable[Claim]) -> list[Claim]:
-    """The same claims, said of some graphs, or by some judge."""
+    """Return the claims with a qualifier, such as a graph or a judge, appended to their text."""
     return [replace(claim, text=f"{claim.text} ({what})") for claim in claims]
 
 
 @dataclass
 class Findings:
-    """All of one experiment. `parts` are in the order in which they are to be read."""
+    """The result of one experiment. `parts` are in reading order."""
 
     key: str  # otie, gouriten, benchmark, an experiment's name: names the directory
     title: str
     parts: list[ReportTable | ReportFigure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    summary: str = ""  # a paragraph: what was done, what came out
+    summary: str = ""  # a paragraph on the method and the result
     configuration: Mapping[str, Any] = field(default_factory=dict)  # everything needed to repeat it
     corpus: Mapping[str, Any] = field(default_factory=dict)  # source, fingerprint, pages, links ...
-    remarks: list[str] = field(default_factory=list)  # what was left out and why, what went wrong
+    remarks: list[str] = field(default_factory=list)  # exclusions, failures and their reasons
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON; each part says what it is."""
+        """Return plain values for JSON; "is" names the type of each part."""
         parts = [{"is": type(part).__name__.lower(), **asdict(part)} for part in self.parts]
         return asdict(self) | {"parts": parts}

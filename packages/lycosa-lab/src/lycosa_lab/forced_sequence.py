@@ -1,7 +1,7 @@
-"""Forced sequence: several estimators watch one crawl, and say at each step what they would have fetched.
+"""Forced sequence: several estimators follow one crawl and pick at each step without affecting it.
 
 They see the same pages in the same order, so that precision and time can be compared step by step (Gouriten et al.
-2014, section 8.1). What they say changes nothing.
+2014, section 8.1).
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ from lycosa_lab.trial_strategies import make_trial_strategy
 
 @dataclass
 class WatchedSequence:
-    """What was seen at each step of the crawl; the seeds are no steps."""
+    """Picks and times of several estimators at each step of a crawl, without the seeds."""
 
-    best: Floats  # highest true score in the frontier: what an oracle would fetch
+    best: Floats  # highest true score in the frontier: the pick of an oracle
     picked: dict[str, Floats]
-    """Of each estimator the true score of what it would have fetched; nan where it had nothing to say."""
+    """True score of each estimator's pick; nan without a pick."""
     seconds: dict[str, Floats]
-    """Of each estimator the time for one step: to learn from the page before, to rank what that changed, to pick.
-    What all estimators share (the table: parents, sums over parents) is not in it."""
+    """Time of each estimator per step: learning from the previous page, ranking and picking. The shared table is
+    excluded.
+    """
 
     def distance(self, name: str, window: int = 1000) -> Floats:
-        """How far an estimator's choices are below the best, smoothed: figure 2."""
+        """Return how far an estimator's picks are below the best, smoothed: figure 2."""
         return precision_distance(self.picked[name], self.best, window)
 
     def milliseconds(self, name: str, steps: Sequence[int], window: int = 100) -> list[float | None]:
-        """The time that an estimator takes at some steps (from 1 on): table 5. None where it was not watched any more.
+        """Return an estimator's time at some steps (from 1 on), table 5; None at steps where it was no longer watched.
 
-        The mean over the `window` steps up to that one: the median would hide the steps in which an estimator with a
-        batch of its own (nr) does all its work. Say `nr,period=1` for what the paper measures.
+        It is the mean over the `window` steps up to that one: a median would hide the steps in which an estimator with
+        its own batch (nr) does all its work. Use `nr,period=1` for the measurement of the paper.
         """
         times: list[float | None] = []
         for step in steps:
@@ -59,8 +60,6 @@ class WatchedSequence:
 
 @dataclass
 class _Watcher:
-    """One estimator, its frontier, and what it said."""
-
     strategy: Strategy
     until: int
     picked: Floats
@@ -82,14 +81,14 @@ class _Watcher:
         self.frontier.untake(row)
         node = int(table.node_at[row])
         self.picked[at] = worth[node]
-        if hasattr(self.strategy, "reward"):  # a bandit is paid for what it would have fetched
+        if hasattr(self.strategy, "reward"):  # the reward of a bandit is that of the page it would have fetched
             names = [arm.name for arm in self.strategy.greedy_]  # type: ignore[attr-defined]
             self.strategy.reward(names.index(arm), float(guide.relevance[node]))
 
 
 @dataclass
 class _Sequence:
-    """A strategy that fetches given nodes, and asks watchers before each step."""
+    """A strategy that fetches a given sequence of nodes and lets watchers pick before each step."""
 
     guide: Judgements
     nodes: NDArray[np.integer]
@@ -142,16 +141,17 @@ def watch(
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> WatchedSequence:
-    """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
+    """Let estimators (name -> spec) follow a crawl of the nodes in `sequence`, seeds first.
 
-    Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Choices are
-    valued by the subject's truth. `until` ends the watch of some estimators early: nr takes longer with every page.
+    The sequence is usually the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Picks are
+    valued by the subject's truth. `until` ends the watch of some estimators early: the cost of nr grows with every
+    page.
 
-    Each has a frontier of its own over one common table. A bandit is paid beta of what it would have fetched, for the
-    arm that it would have pulled; the paper does not say what pays them.
+    Each estimator has its own frontier over one common table. A bandit is rewarded with beta of the page that it would
+    have fetched, for the arm that it would have pulled; the paper does not specify the reward.
 
     >>> index = CorpusIndex.of({"s": ["a", "b"], "b": ["c"]}, score={"a": .2, "b": 1, "c": .5}, alpha={("s", "a"): 1})
-    >>> subject = Subject("score", index.score)
+    >>> subject = HuntSubject("score", index.score)
     >>> seen = watch(index, Judgements.given(index), subject, {"e": "fl_e"}, np.array([0, 2, 3, 1]), seeds=1)
     >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
     ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])

@@ -1,6 +1,6 @@
-"""Make an index: read pages once, number them, resolve their links, count their words, write it all down.
+"""Index writer: reads pages once, numbers them, resolves links and counts words.
 
-While pages are read, memory holds their addresses, 8 bytes a link, 6 a word, and the vocabulary; texts go to disk.
+Memory holds the URLs, 8 bytes per link, 6 per word, and the vocabulary; texts go to disk.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lycosa_lab.corpus_index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS,
 
 @dataclass
 class RecordedPage:
-    """One page of a corpus, or a redirect (`page` is None, `target` is where it leads)."""
+    """A page of a corpus, or a redirect to `target` (`page` is None)."""
 
     url: str
     page: Page | None = None
@@ -42,14 +42,14 @@ class RecordedPage:
 
 @contextmanager
 def unfinished_index(out: Path) -> Iterator[Path]:
-    """Yield a directory beside the place of an index, to write it into; it is removed when something goes wrong."""
+    """Yield a temporary directory beside an index to write it into; it is removed on failure."""
     _refuse(out)
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         yield beside
-    except OSError as error:  # sources turn theirs into errors that name the file: what is left is ours
+    except OSError as error:  # reading errors were already converted by the sources, so this is a failed write
         raise StoreError(
             f"cannot write the index {out}: {error.strerror or error}; free some space, or name another --out"
         ) from error
@@ -58,7 +58,7 @@ def unfinished_index(out: Path) -> Iterator[Path]:
 
 
 def _refuse(out: Path) -> None:
-    """Raise InputError if a place holds anything else than an index: it would be replaced as a whole."""
+    """Raise InputError if the directory, which will be replaced, contains anything but an index."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
         raise InputError(f"{out} exists already and is not an index: name another place with --out")
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
@@ -76,9 +76,9 @@ def write_index(
     account: Account | None = None,
     progress: ProgressCallback = no_progress,
 ) -> CorpusIndex:
-    """Read all pages and write the index, all or nothing: it is made beside its place, and moved there when complete.
+    """Read all pages and write the index atomically.
 
-    Of several pages with one address the first counts. Links to a redirect lead to where that leads.
+    The first of several pages with one URL counts. Links to a redirect lead to its target.
     """
     account = account or Account()
     out = Path(out)
@@ -107,20 +107,17 @@ def write_index(
 
 
 class _IndexInput:
-    """What has been read so far. Of links the hashes are kept: most lead out of the corpus, and are no node."""
+    """Pages read so far. Links are kept as hashes, since most lead out of the corpus."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
         self.node_of: dict[int, int] = {}
-        """Hashes of addresses that are pages -> nodes, in order."""
         self.leads: dict[int, int] = {}
-        """Redirects."""
         self.words = Vocabulary()
         self.link, self.link_start = array("Q"), array("q", [0])
         self.text_start, self.term_start = array("q", [0]), array("q", [0])
         self.term, self.count, self.simhash = array("I"), array("H"), array("Q")
         self.digest = xxhash.xxh3_128()
-        """Of the texts, as they were before they were packed: the same whatever packs them."""
         self.classes: list[Sequence[str]] = []
 
 
@@ -178,12 +175,12 @@ def _read(
 
 
 def _hash(url: str) -> int:
-    """64 bits: among ten million addresses, two share one in three of a million corpora."""
+    """Return a 64-bit hash; ten million URLs collide in 3 of a million corpora."""
     return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-    """Links as nodes: redirects followed, dead ones and those to the page itself left out; children each once."""
+    """Resolve links to nodes: redirects followed, dead links and self-links dropped; children are unique."""
     nodes: dict[int, int] = dict(read.node_of)
     for number in read.leads:
         end = _end(number, read)
@@ -224,7 +221,7 @@ def _linked(read: _IndexInput, progress: ProgressCallback) -> tuple[dict[str, ND
 
 
 def _end(number: int, read: _IndexInput) -> int:
-    """The node where a redirect ends; -1: outside, or nowhere."""
+    """Return the node where a redirect ends; -1 outside the corpus or in a loop."""
     seen: set[int] = set()
     while number in read.leads and number not in seen and number not in read.node_of:
         seen.add(number)
@@ -233,7 +230,7 @@ def _end(number: int, read: _IndexInput) -> int:
 
 
 def _classes(read: _IndexInput, columns: dict[str, NDArray[Any]]) -> list[str]:
-    """The classes of each node as numbers; their names in alphabetical order."""
+    """Store the class numbers of each node in `columns`; return the class names in alphabetical order."""
     names = sorted({name for own in read.classes for name in own})
     number = {name: place for place, name in enumerate(names)}
     if names:
@@ -255,10 +252,9 @@ def save_index(
     facts: Mapping[str, Any],
     texts: bytes = b"",
 ) -> CorpusIndex:
-    """Write what is missing into the unfinished directory, and move it into its place. No names: nodes are numbers.
+    """Complete the unfinished directory and move it into place. Without `names`, nodes are named by their numbers.
 
-    `texts` is a digest of the texts. The fingerprint knows nothing of how they are packed, which differs from version
-    to version of the packer.
+    `texts` is a digest of the uncompressed texts, so that the fingerprint does not depend on the compressor's version.
     """
     start = array("q", [0])
     with open(beside / NAMES, "wb") as file:
@@ -286,7 +282,7 @@ def save_index(
     _refuse(out)
     old = beside.with_suffix(".old")
     if out.exists():
-        out.rename(old)  # processes that have it open go on reading it
+        out.rename(old)  # processes that have it open can go on reading it
     beside.rename(out)
     shutil.rmtree(old, ignore_errors=True)
     return CorpusIndex.open(out)

@@ -1,7 +1,7 @@
-"""What a judge says of every page and link of a corpus: found once, kept in a file, looked up by simulated visits.
+"""Precomputed judgements of every page and link of a corpus, cached in a file and looked up by simulated visits.
 
-The judge is a production one, told words, examples or a model, whose word does not depend on what was crawled before.
-Those that learn as the crawl goes (idf learned from its pages) have to judge during the crawl: see learning.py.
+The judge is a production judge, given words, examples or a model. Judges that learn during a crawl (for example idf
+from its pages) can't be precomputed: see learning_judges.py.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from lycosa_lab.experiments import TOLD, one_of
 from lycosa_lab.subjects import HuntSubject
 
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
-WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors
+WANTS = (*FACETS, CONTEXT_SCORE)  # everything strategies want judged, except anchors
 
 
 @dataclass
 class Judgements:
-    """beta of every node and alpha of every child (in the order of `index.child`), and what else a judge said.
+    """Relevance of every node, alpha of every child (in the order of `index.child`), and other outputs of a judge.
 
-    `links` are the alphas link by link where pages link to a child more than once, `facets` more numbers for each link,
-    `data` what the judge wants to be remembered of each page, packed.
+    `links` are the alphas link by link where pages link to a child repeatedly, `facets` further numbers per link,
+    `data` the packed data of each page.
     """
 
     index: CorpusIndex
@@ -53,13 +53,13 @@ class Judgements:
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     data: list[bytes] = field(default_factory=list)
     stems: dict[str, float] = field(default_factory=dict)  # of the judge's example pages
-    probability: ClassVar[bool] = False  # betas are probabilities
-    exact: bool = False  # its judgement is the truth, not an estimate of it
+    probability: ClassVar[bool] = False  # relevance is a probability
+    exact: bool = False  # the judgement is the ground truth, not an estimate of it
     seconds: ClassVar[float] = 0.0  # CPU spent judging during a crawl
 
     @classmethod
     def given(cls, index: CorpusIndex) -> Judgements:
-        """The scores that a graph has."""
+        """Return the scores stored in a graph."""
         n, e = len(index), len(index.child)
         relevance = index.score if len(index.score) else np.zeros(n, np.float32)
         alpha = index.alpha if len(index.alpha) else np.zeros(e, np.float32)
@@ -74,7 +74,7 @@ class Judgements:
         path: Path | None = None,
         progress: ProgressCallback = no_progress,
     ) -> Judgements:
-        """Let a topic judge all pages, or read what it said before; `wants` are the facets that strategies ask for."""
+        """Judge all pages, or load cached judgements; `wants` are the facets that strategies need."""
         kept = load(path)
         (facets, data), columns = kept or _judge_all(index, judge, wants, progress)
         if path is not None and kept is None:
@@ -87,16 +87,15 @@ class Judgements:
         )  # fmt: skip
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Judgements:
-        """For a crawl from these seeds: the same guide for all, as it does not learn."""
+        """Return the judge of a crawl from these seeds: the same for all, as it does not learn."""
         return self
 
     @property
     def words(self) -> list[str]:
-        """By the numbers that visits have for them."""
         return self.index.stems
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
-        """The visit of a node, as the engine would build it; what takes time to look up comes when it is asked for."""
+        """Return the visit of a node as the engine would build it, with expensive fields loaded on demand."""
         return RecordedVisit(self, node, pick, arm, score)
 
     def link_relevances(self, node: int) -> NDArray[np.float32]:
@@ -107,10 +106,10 @@ class Judgements:
 def _judge_all(
     index: CorpusIndex, judge: Judge, wants: tuple[str, ...], progress: ProgressCallback
 ) -> tuple[Any, Columns]:
-    """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
+    """Judge every page; return the facet names and page data, and columns of relevance, alpha and facets."""
     ask(judge, wants)
     reader = Vocabulary()
-    relevance = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
+    relevance = np.zeros(len(index))  # double precision, as in the engine, because smaller differences decide ties
     links = np.zeros(int(index.link_start[-1]), np.float32)
     facets: dict[str, NDArray[np.float32]] = {}
     data: list[bytes] = []
@@ -129,7 +128,7 @@ def _judge_all(
 
 
 def strongest(index: CorpusIndex, links: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For each child the largest number among the links to it from the same page."""
+    """Return for each child the maximum over the links to it from the same page."""
     if not len(index.link_slot):
         return links
     first = np.repeat(index.child_start[:-1], np.diff(index.link_start))
@@ -139,7 +138,7 @@ def strongest(index: CorpusIndex, links: NDArray[np.float32]) -> NDArray[np.floa
 
 
 class RecordedVisit(Visit):
-    """A visit that looks up what is in the index when someone asks for it."""
+    """A visit that loads its fields from the index on demand."""
 
     __slots__ = ("_at", "_guide")
 
@@ -151,7 +150,7 @@ class RecordedVisit(Visit):
         self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
 
     def __getattr__(self, name: str) -> Any:
-        """Called for slots that have no value yet; what no corpus records is as in an empty visit."""
+        """Load a missing slot; fields that no corpus records are those of an empty visit."""
         guide, node = self._guide, self._at
         made: Any
         if name == "node":
@@ -177,7 +176,6 @@ class RecordedVisit(Visit):
 _PLAIN = Visit("", "page", "ok", 0, status=200)
 
 
-# -- made of a subject -------------------------------------------------------------------------------------------
 
 
 def judgements_for(
@@ -189,9 +187,9 @@ def judgements_for(
     out: Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Judgements:
-    """What a judge says that is told the subject's words, its examples, or its model; found once, kept under `out`.
+    """Return the judgements of a judge that is given the subject's words, examples or model, cached under `out`.
 
-    `score` is what a graph says of its nodes and links.
+    `score` returns the scores stored in a graph.
     """
     one_of("told", told, TOLD)
     if told == "score":
@@ -219,7 +217,7 @@ def judgements_for(
 
 
 def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str) -> Callable[[], Judge]:
-    """What makes the production judge, as often as one likes; what examples teach is found once."""
+    """Return a factory of the production judge; examples are evaluated only once."""
     learned: dict[str, Any] = {}
     if told == "words":
         if not subject.words:
@@ -240,7 +238,7 @@ def judge_maker(index: CorpusIndex, subject: HuntSubject, told: str, judge: str)
 
 
 def learning_reason(judge: str) -> str:
-    """Why a judge's word changes while it crawls; empty if it does not.
+    """Return why a judge's answers change during a crawl; empty if they do not.
 
     >>> learning_reason("vector,idf=background"), learning_reason("vector")
     ('', 'the judge vector learns idf as it goes (write vector,idf=background or idf=none)')
@@ -251,6 +249,6 @@ def learning_reason(judge: str) -> str:
     if idf is not None and given.get("idf", idf[1]) == "learned":
         return f"the judge {name} learns idf as it goes (write {name},idf=background or idf=none)"
     code = getattr(inspect.getattr_static(made, "learn", None), "__code__", None)
-    if code is not None and code.co_names:  # it does something with what it sees
+    if code is not None and code.co_names:  # its learn() does something
         return f"the judge {name} learns from the pages it sees"
     return ""

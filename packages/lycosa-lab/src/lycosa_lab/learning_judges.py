@@ -1,9 +1,9 @@
-"""Guides whose judge learns as the crawl goes, as the one does that `lycosa crawl` has.
+"""Simulated crawls with a judge that learns, such as the default judge of `lycosa crawl`.
 
-Its word on a page depends on the pages before, so it can't be looked up. But most of the work is the same in every
-crawl: unpacking a page, cutting it into words, finding its vector. That is done once for a corpus (`CorpusReadings`). The
-rest, from numbering words in the order in which this crawl meets them to the judge's lessons, is done by the same code
-as in a real crawl, so that picks are those of the engine (a test says so).
+Its judgement of a page depends on the pages before, so it can't be precomputed. The expensive work is the same in every
+crawl (decompressing a page, tokenising it, embedding it) and is done once per corpus by `CorpusReadings`. The rest,
+from numbering words in the order of the crawl to model updates, runs the production code, so that picks equal those of
+the engine (asserted by a test).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from lycosa_lab.subjects import HuntSubject
 
 
 class CorpusReadings(Vocabulary):
-    """All pages of a corpus as numbers of its own words, in order; and the vector of each."""
+    """All pages of a corpus as word numbers in page order, and the vector of each page."""
 
     def __init__(
         self, index: CorpusIndex, words: list[str], languages: list[str], columns: dict[str, NDArray[Any]]
@@ -57,10 +57,10 @@ class CorpusReadings(Vocabulary):
     def of(
         cls, index: CorpusIndex, out: Path | None = None, progress: ProgressCallback = no_progress
     ) -> CorpusReadings:
-        """Read all pages; or take what was read before from a file under `out`."""
+        """Read all pages, or load the cached file under `out`."""
         try:
             vectors = embeddings.digest()
-        except InputError:  # there are none
+        except InputError:  # embeddings are not installed
             vectors = ""
         path = out / "readings" / f"{digest(corpus_digest(index), vectors)}.npz" if out is not None else None
         kept = load(path)
@@ -70,12 +70,12 @@ class CorpusReadings(Vocabulary):
         return cls(index, words, languages, columns)
 
     def page(self, node: int) -> Page:
-        """A page of which links may be changed."""
+        """Return a page whose links may be modified."""
         page = self._page(node)
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
     def reading(self, page: Page) -> tuple[PageWords, NDArray[np.int32]]:
-        """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
+        """Return a page by the corpus's word numbers, and its unique words in the order of their first occurrence."""
         return self._reading(self.index.number_of[page.node])
 
     def _read(self, node: int) -> tuple[PageWords, NDArray[np.int32]]:
@@ -89,12 +89,11 @@ class CorpusReadings(Vocabulary):
         return self.languages[node], self.every[self.start[node] : self.start[node + 1]], None
 
     def vector(self, page: Page, language: str, head: Head | None) -> bytes:
-        """As the judge would find it."""
         return bytes(self.vectors[self.index.number_of[page.node]])
 
 
 def _read_all(index: CorpusIndex, progress: ProgressCallback) -> tuple[Any, Columns]:
-    """Cut every page into words: the words and the languages, and columns of numbers and vectors."""
+    """Tokenise every page; return the words and languages, and columns of word numbers and vectors."""
     words, languages, every, vectors = Vocabulary(), [], [], []
     for node in range(len(index)):
         page = index.page(node)
@@ -111,17 +110,18 @@ def _read_all(index: CorpusIndex, progress: ProgressCallback) -> tuple[Any, Colu
 
 
 class CrawlWords(Vocabulary):
-    """A crawl's vocabulary, made of readings: words get their numbers in the order in which the crawl meets them."""
+    """A crawl's vocabulary built from readings: words are numbered in the order in which the crawl meets them."""
 
     def __init__(self, readings: CorpusReadings) -> None:
         super().__init__()
         self._readings = readings
         known = len(readings.words)
-        self.number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
+        # negative numbers (tokens that are not terms) follow the words and map to themselves
+        self.number = np.full(known - BREAK, -1, np.int32)
         self.number[known:] = np.arange(BREAK, 0)
 
     def read(self, page: Page) -> PageWords:
-        """The same as reading it: what a page has of each word is known, and only numbered anew."""
+        """Return the same as tokenising the page: known words are only renumbered."""
         reading, order = self._readings.reading(page)
         new = order[self.number[order] < 0]
         self.number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
@@ -135,7 +135,7 @@ class CrawlWords(Vocabulary):
 
 
 class NumberedReading(PageWords):
-    """One whose words in order are numbered when somebody asks for them."""
+    """A reading whose word sequence is renumbered on demand."""
 
     __slots__ = ("_ids", "_of")
 
@@ -155,7 +155,7 @@ class NumberedReading(PageWords):
 
 @dataclass
 class LearningJudgements:
-    """What a judge that learns is made with; `begin` makes one for each crawl."""
+    """Factory of a learning judge and its corpus; `begin` makes one judge per crawl."""
 
     index: CorpusIndex
     readings: CorpusReadings
@@ -167,12 +167,12 @@ class LearningJudgements:
     exact: bool = False
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> TrialJudge:
-        """A judge that has seen nothing yet, for a crawl from these seeds."""
+        """Return an untrained judge for a crawl from these seeds."""
         return TrialJudge(self, seeds, wants)
 
     @cached_property
     def relevance(self) -> NDArray[np.floating[Any]]:
-        """What the judge says of each page when it has seen them all: what no crawl knows."""
+        """Relevance of each page by the judge after it has seen all of them, which no crawl knows."""
         guiding = self.begin(())
         said = np.array([guiding.visit(node, node + 1).relevance for node in range(len(self.index))])
         relevances_now = guiding.teach(force=True)
@@ -180,7 +180,7 @@ class LearningJudgements:
 
 
 class TrialJudge:
-    """The judge of one crawl: it has to be asked in the order of its visits."""
+    """The judge of one crawl; pages must be passed in the order of its visits."""
 
     def __init__(self, guide: LearningJudgements, seeds: Iterable[int], wants: Sequence[str]) -> None:
         self.index, self._readings = guide.index, guide.readings
@@ -202,15 +202,14 @@ class TrialJudge:
         )
         self._link_relevances = np.zeros(0, np.float32)
         self.seconds = 0.0
-        """Of CPU that it took so far."""
 
     @property
     def words(self) -> list[str]:
-        """Of the crawl so far, by number: it grows as pages come."""
+        """Terms of the crawl so far, by number."""
         return self._reader.terms
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
-        """Judge a page, and take it in: what the engine does with it before it is ranked."""
+        """Judge a page and learn from it, as the engine does before ranking."""
         began = process_time()
         task = Task(self.index.names[node], pick=pick, arm=arm, priority=score)
         visit = self._assessor.assess(task, self._readings.page(node))
@@ -221,7 +220,8 @@ class TrialJudge:
         return visit
 
     def teach(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
-        """After a page was ranked: what all so far are worth if there was a lesson in it, in the order of visits."""
+        """Apply a pending model update and return the relevance of all pages so far, in the order of visits; else None.
+        """
         if self._learner is None:
             return None
         began = process_time()
@@ -233,14 +233,14 @@ class TrialJudge:
         return self._learner.relevances_now()
 
     def link_relevances(self, node: int) -> NDArray[np.float32]:
-        """Of each child of the node that was just visited."""
+        """Return the alpha of each child of the last visited node."""
         return self._link_relevances
 
 
 def learning_judgements(
     index: CorpusIndex, subject: HuntSubject, told: str, judge: str, readings: CorpusReadings
 ) -> LearningJudgements:
-    """A guide by a judge that learns, told the subject's words, examples or model."""
+    """Return the judgements of a learning judge that is given the subject's words, examples or model."""
     make = judge_maker(index, subject, told, judge)
 
     def make_with_readings() -> Judge:

@@ -1,7 +1,7 @@
-"""A crawl that comes nearer to the optimum than greedy with the oracle: it knows the whole graph, and looks ahead.
+"""A look-ahead oracle: closer to the optimum than the greedy oracle, because it sees hidden nodes of the whole graph.
 
-The optimum can't be had (Gouriten et al. 2014, proposition 1: NP-hard); an approximation is their future work (section
-10). This one is a crawl, so what it finds is a lower bound of the optimum; `reach.bound` is an upper one.
+The optimum is NP-hard (Gouriten et al. 2014, proposition 1), and an approximation is their future work (section 10).
+This is a crawl, so its result is a lower bound of the optimum; `reachability.bound` is an upper one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.reachability import targets
 from lycosa_lab.simulation import Trace
 
-LINKS = 6  # default for how far it looks
+LINKS = 6  # default depth of the look-ahead
 
 LARGEST = 10_000_000  # links; more take longer than minutes and 2 GB
 
@@ -35,13 +35,13 @@ def look_ahead(
     links: int = LINKS,
     seen: NDArray[np.bool_] | None = None,
 ) -> Trace:
-    """Crawl from the seeds; at each step take the frontier's node with the best mean, together with what is behind it.
+    """Crawl from the seeds; at each step fetch the frontier's node whose best subtree has the highest mean relevance.
 
         mean(v) = max over trees T of v and nodes behind it, at most `links` links deep, of  beta(T) / |T|
 
-    Behind v are nodes that only a fetch of v shows. Trees are put together from the ends: the children of v with their
-    own best trees, best mean first, while the mean of the whole grows. A node that several children lead to counts for
-    each of them, so a mean may be too high. Nodes that are `seen` cost and count nothing: they are taken at once.
+    Behind v are nodes that only a fetch of v reveals. Trees are built bottom-up: children join with their own best
+    trees, highest mean first, while the mean of the whole grows. A node behind several children counts for each of
+    them, so a mean may be too high. Nodes that are `seen` cost and count nothing, and are fetched at once.
 
     >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"b": .5, "c": .25, "e": 1})
     >>> look_ahead(graph, graph.score, [0], 2).found.tolist()         # greedy would take b: .5 + .25
@@ -49,7 +49,8 @@ def look_ahead(
     """
     began = perf_counter()
     crawl = _Crawl(index, np.asarray(truth, np.float64), links, seen)
-    every = max(1, links * len(index.child) // 10_000)  # links looked through again per step, on average
+    # surveys are rare enough to visit at most 10,000 links per step on average
+    every = max(1, links * len(index.child) // 10_000)
     fetched: list[int] = []
     for node in dict.fromkeys(seeds):
         crawl.hidden[node] = False
@@ -70,22 +71,21 @@ def look_ahead(
 
 
 class _Crawl:
-    """What is hidden, what waits, and the best mean of each node with the size of its tree."""
+    """Hidden nodes, the frontier, and the best mean of each node with the size of its tree."""
 
     def __init__(self, index: CorpusIndex, truth: Floats, links: int, seen: NDArray[np.bool_] | None) -> None:
         self.index, self.links = index, links
         self.free = np.zeros(len(index), np.bool_) if seen is None else seen
         self.worth = np.where(self.free, 0.0, np.maximum(truth, 0.0))
         self.hidden = np.ones(len(index), np.bool_)
-        """Neither fetched nor found."""
         self.mean, self.size = self.worth.copy(), np.where(self.free, 0.0, 1.0)
         self.waiting: list[tuple[float, int, int]] = []
         self.place: dict[int, int] = {}
-        """Of each node in the frontier when it was found: ties go to the first."""
+        """Discovery number of each frontier node, for ties."""
         self.found = 0
 
     def open(self, node: int) -> None:
-        """Fetch a node: its children join the frontier."""
+        """Fetch a node: its hidden children join the frontier."""
         self.place.pop(node, None)
         children = self.index.children(node)
         for child in children[self.hidden[children]].tolist():
@@ -94,7 +94,7 @@ class _Crawl:
         self.hidden[children] = False
 
     def pick(self) -> int:
-        """The node of the frontier with the best mean, -1 if none is left. Means only fall, so few are looked at."""
+        """Return the frontier's node with the best mean, or -1. Means only fall, so few entries are re-evaluated."""
         while self.waiting:
             _, place, node = heappop(self.waiting)
             now = -self._now(node)
@@ -107,7 +107,7 @@ class _Crawl:
         return np.inf if self.free[node] else float(self.mean[node])
 
     def _now(self, node: int) -> float:
-        """The mean of a node with what is still hidden behind it."""
+        """Return the mean of a node over the nodes still hidden behind it."""
         if self.free[node]:
             return np.inf
         worth = float(self.worth[node])
@@ -126,7 +126,7 @@ class _Crawl:
         return max(worth, float((values / (1.0 + np.cumsum(sizes))).max()))
 
     def survey(self) -> None:
-        """Find the best means anew, over what is hidden now: one link farther each time."""
+        """Recompute the best means over the hidden nodes, one link deeper per pass."""
         own = np.where(self.free, 0.0, 1.0)
         mean, size = self.worth.copy(), own.copy()
         if self.worth[self.hidden].any():
@@ -134,14 +134,14 @@ class _Crawl:
             for _ in range(self.links):
                 good = mean[child] > self.worth[parent]  # others would only lower the mean
                 mean, size = self._farther(parent[good], child[good], mean, size, own)
-        else:  # all there is lies in the frontier
+        else:  # all relevant nodes are in the frontier
             self.links = 0
         self.mean, self.size = mean, size
         self.waiting = [(-self._bid(node), place, node) for node, place in self.place.items()]
         heapify(self.waiting)
 
     def _links_to_hidden(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """All links of what is not fetched to what is hidden: parents and children."""
+        """Return parents and children of all links from unfetched to hidden nodes."""
         start = self.index.child_start
         nodes = np.concatenate([np.flatnonzero(self.hidden), np.fromiter(self.place, np.int64, len(self.place))])
         child = targets(start, self.index.child, nodes)
@@ -152,7 +152,7 @@ class _Crawl:
     def _farther(
         self, parent: NDArray[Any], child: NDArray[Any], mean: Floats, size: Floats, own: Floats
     ) -> tuple[Floats, Floats]:
-        """Means and sizes with these children's trees, those with the best means first."""
+        """Return means and sizes extended by the trees of these children, best mean first."""
         if not len(parent):
             return mean, size
         rank = np.empty(len(mean), np.int64)

@@ -1,8 +1,7 @@
-"""What came of a run, in numbers, made of gains: what each page was worth, in the order of fetching.
+"""Measures of a run, computed from gains: the relevance of each fetched page in the order of fetching.
 
-Seeds and pages that something was learned from are not among the gains. A crawl that ran dry must not look better by
-stopping: at later budgets it has found what it had; its `harvest` is over the pages that it fetched, so `fetched`
-belongs beside it; `area` is over the whole budget.
+Seeds and pages used for training are excluded. A crawl that runs out of links keeps its sum at later budgets; `harvest`
+is over the pages it fetched, so report `fetched` with it; `area` is over the whole budget.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
 def gains(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> Floats:
-    """Return what each page that counts was worth, by the subject's truth (1 or 0 for classes) or another.
+    """Return the gain of each counted page, by the subject's truth (1 or 0 for classes) or another.
 
     >>> trace = Trace(np.array([0, 2, 1, 3], np.int32), seeds=1)
-    >>> subject = Subject("reefs", np.array([1, 0, 1, 1], np.float32), seen=np.array([False, False, False, True]))
+    >>> subject = HuntSubject("reefs", np.array([1, 0, 1, 1], np.float32), seen=np.array([False, False, False, True]))
     >>> gains(trace, subject).tolist()      # node 0 is the seed, node 3 was seen in training
     [1.0, 0.0]
     """
@@ -34,10 +33,10 @@ def gains(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) ->
 
 
 def targets(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) -> float:
-    """Sum the truth of all nodes but the seeds and the seen ones.
+    """Sum the truth of all nodes except the seeds and the seen ones.
 
     >>> trace = Trace(np.array([0, 2], np.int32), seeds=1)
-    >>> targets(trace, Subject("reefs", np.array([1, 0, 1, 1], np.float32)))
+    >>> targets(trace, HuntSubject("reefs", np.array([1, 0, 1, 1], np.float32)))
     2.0
     """
     worth = np.where(subject.unseen, subject.truth if truth is None else truth, 0.0)
@@ -46,7 +45,7 @@ def targets(trace: Trace, subject: HuntSubject, truth: ArrayLike | None = None) 
 
 
 def cumulative(gains: ArrayLike) -> Floats:
-    """Sum the gains so far: score(i) = sum over j <= i of beta(v_j); for classes the pages found.
+    """Return the running sum of gains: score(i) = sum over j <= i of beta(v_j).
 
     Paper: Gouriten et al. 2014, section 3; the seeds are left out (8.2 begins to count after them).
 
@@ -57,7 +56,7 @@ def cumulative(gains: ArrayLike) -> Floats:
 
 
 def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
-    """Count pages at each budget: fewer where the crawl had run dry.
+    """Return the number of pages fetched at each budget: fewer after the crawl ran out of links.
 
     >>> fetched([1, 0, 1], [2, 5]).tolist()
     [2, 3]
@@ -66,7 +65,7 @@ def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
 
 
 def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
-    """Return steps to draw a curve at, evenly from the first to the last.
+    """Return evenly spaced steps from the first to the last, to draw a curve at.
 
     >>> steps_to(5, 3).tolist(), steps_to(2).tolist()
     ([1, 3, 5], [1, 2])
@@ -75,7 +74,7 @@ def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
 
 
 def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
-    """Sum the gains within each budget: for classes a number of pages.
+    """Return the sum of gains within each budget: for classes the number of relevant pages.
 
     >>> found([1, 0, 1], [1, 2, 3, 100]).tolist()
     [1.0, 1.0, 2.0, 2.0]
@@ -85,9 +84,9 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
 
 
 def exhausted(gains: ArrayLike, budget: int) -> bool:
-    """Return whether the last quarter of a crawl's budget brought at most a twentieth of its finds (.5 or more each).
+    """Return whether the last quarter of a budget brought at most a twentieth of the relevant pages (gain .5 or more).
 
-    Two crawls that both end so and found the same cannot be told apart: there was nothing left to be better at.
+    Two crawls that both end so with the same pages can't be distinguished: no relevant pages were left.
 
     >>> exhausted([1, 1, 1, 0, 0, 0, 0, 0], 8), exhausted([1, 0, 0, 1], 4)
     (True, False)
@@ -97,9 +96,11 @@ def exhausted(gains: ArrayLike, budget: int) -> bool:
 
 
 def polite(hosts: ArrayLike) -> Floats:
-    """Return when each page can be requested in order, a host once a second: requests take no time, none overtakes.
+    """Return when each page is requested if pages stay in order and a host is asked once a second.
 
         time(i) = max(time(i - 1), time of the last page of the same host + 1)
+
+    Requests take no time.
 
     >>> polite([0, 0, 1, 0]).tolist()
     [0.0, 1.0, 1.0, 2.0]
@@ -115,14 +116,14 @@ def polite(hosts: ArrayLike) -> Floats:
 def sites(
     trace: Trace, subject: HuntSubject, hosts: ArrayLike, truth: ArrayLike | None = None, least: float = 0.0
 ) -> Floats:
-    """Return for each page that counts 1 if it is the first relevant one of its host, else 0.
+    """Return for each counted page 1 if it is the first relevant one of its host, else 0.
 
-    `hosts` has the number of each node's host, -1 for none. A page is relevant if its truth is above 0 and at least
-    `least`. Hosts with a relevant seed do not count.
+    `hosts` has the host number of each node, or -1. A page is relevant if its truth is above 0 and at least `least`.
+    Hosts with a relevant seed do not count.
 
     >>> trace = Trace(np.array([0, 1, 2, 3, 4], np.int32), seeds=1)
-    >>> subject = Subject("reefs", np.array([1, 1, 1, 0, 1], np.float32))
-    >>> sites(trace, subject, [0, 0, 1, 2, 1]).tolist()      # of node 1 the seed's host, of node 4 that of node 2
+    >>> subject = HuntSubject("reefs", np.array([1, 1, 1, 0, 1], np.float32))
+    >>> sites(trace, subject, [0, 0, 1, 2, 1]).tolist()      # node 1: host of the seed; node 4: host of node 2
     [0.0, 1.0, 0.0, 0.0]
     """
     worth, host = np.asarray(subject.truth if truth is None else truth), np.asarray(hosts)
@@ -138,20 +139,20 @@ def sites(
 
 
 def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
-    """The mean gain of the pages fetched within each budget: harvest(b) = found(b) / fetched(b), 0 without a page.
+    """Return the mean gain of the pages fetched within each budget: harvest(b) = found(b) / fetched(b), or 0.
 
     Paper: harvest rate, Guan et al. 2008, 3; harvest ratio, Altingovde, Ulusoy 2004 (sum of relevance over N).
 
     >>> harvest([1, 0, 1, 0, 0], [1, 2, 4]).tolist()
     [1.0, 0.5, 0.5]
-    >>> harvest([1, 0], [100]).tolist()        # two pages fetched, then nothing was left
+    >>> harvest([1, 0], [100]).tolist()        # exhausted after two pages
     [0.5]
     """
     return found(gains, budgets) / np.maximum(fetched(gains, budgets), 1)
 
 
 def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
-    """The share of all `targets` that was found within each budget: recall(b) = found(b) / total; nan without any.
+    """Return the share of all `targets` found within each budget: recall(b) = found(b) / total; nan if there are none.
 
     Paper: target recall, Guan et al. 2008, 3, after Pant and Srinivasan 2005: the share of known targets that were
     fetched. On the open web targets are a sample; a recorded corpus has labels for all pages.
@@ -163,7 +164,7 @@ def recall(gains: ArrayLike, total: float, budgets: ArrayLike) -> Floats:
 
 
 def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
-    """Found over budget after 1, 2 ... `budget` pages (0: to the last page); a page not fetched is no find.
+    """Return found(b) / b for b = 1, 2 ... `budget` (0: to the last page); pages not fetched count as irrelevant.
 
     >>> harvest_curve([1, 0, 1], 4).tolist() == [1 / 1, 1 / 2, 2 / 3, 2 / 4]
     True
@@ -173,9 +174,9 @@ def harvest_curve(gains: ArrayLike, budget: int = 0) -> Floats:
 
 
 def area(curve: ArrayLike, budget: int = 0) -> float:
-    """The area under the harvest curve, divided by the budget: area = 1/B * sum over i = 1..B of curve(i) / i.
+    """Return the area under the harvest curve over the budget: area = 1/B * sum over i = 1..B of curve(i) / i.
 
-    `curve` is cumulative; beyond its end nothing more is found. Without a `budget` its own length is it.
+    `curve` is cumulative and constant beyond its end. The default budget is its length.
 
     >>> area(cumulative([1, 0, 1])) == (1 / 1 + 1 / 2 + 2 / 3) / 3
     True
@@ -187,7 +188,7 @@ def area(curve: ArrayLike, budget: int = 0) -> float:
 
 
 def extended(curve: ArrayLike, length: int = 0) -> Floats:
-    """Cut a cumulative curve to a length, or carry on with its last value; 0: as it is.
+    """Cut or extend a cumulative curve to a length (0: unchanged), repeating its last value.
 
     >>> extended([1, 2], 4).tolist(), extended([], 2).tolist()
     ([1.0, 2.0, 2.0, 2.0], [0.0, 0.0])
@@ -200,9 +201,9 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
 
 
 def better(one: ArrayLike, other: ArrayLike) -> Floats:
-    """Return gains that after each page add up to the better of two crawls.
+    """Return the gains whose running sum is the maximum of that of two crawls.
 
-    >>> better([0, 3, 0], [1, 1]).tolist()      # 0, 3, 3 and 1, 2, 2 in all
+    >>> better([0, 3, 0], [1, 1]).tolist()      # running sums 0, 3, 3 and 1, 2, 2
     [1.0, 2.0, 0.0]
     """
     length = max(np.size(one), np.size(other))
@@ -211,7 +212,7 @@ def better(one: ArrayLike, other: ArrayLike) -> Floats:
 
 
 def geometric_mean(values: ArrayLike) -> float:
-    """exp of the mean logarithm of values from 0 on; nan is left out, and returned if nothing is left.
+    """Return exp of the mean logarithm of values from 0 on, ignoring nan; nan if nothing is left.
 
     Paper: Gouriten et al. 2014, section 5.
 
@@ -225,14 +226,14 @@ def geometric_mean(values: ArrayLike) -> float:
 
 
 def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -> Floats:
-    """How far the score of the node picked is below that of the best in the frontier, as a moving mean.
+    """Return the moving mean of how far the score of the picked node is below that of the best in the frontier.
 
         distance(i) = mean over the last `window` steps up to i of best(j) - picked(j)
 
-    The first steps have a window of what there is. A step at which nothing could be picked (nan) is left out.
+    The window is shorter at the first steps. Steps without a pick (nan) are ignored.
 
-    Paper: Gouriten et al. 2014, section 8.1, figure 2: the mean over a window of 1,000 steps; where the window lies is
-    not said. Behind the step, here: nothing of the curve is then known before it happened.
+    Paper: Gouriten et al. 2014, section 8.1, figure 2: the mean over a window of 1,000 steps, whose position is not
+    given. Here it ends at the step, so that no value depends on later steps.
 
     >>> precision_distance([1, 0, 1], [1, 1, 1], window=2).tolist()
     [0.0, 0.5, 0.5]
@@ -247,17 +248,17 @@ def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -
     begin = np.maximum(0, end - window)
     with np.errstate(invalid="ignore"):
         smoothed: Floats = (sums[end] - sums[begin]) / (counts[end] - counts[begin])
-    return smoothed.round(12)  # differences of sums: what is nothing should be 0
+    return smoothed.round(12)  # removes rounding errors of differences of sums
 
 
 def overlap(a: Nodes, b: Nodes) -> float:
-    """Which share of their pages two crawls have in common; nan if both are empty.
+    """Return the share of pages that two crawls have in common; nan if both are empty.
 
         overlap = |A and B| / ((|A| + |B|) / 2)
 
     Paper: Altingovde, Ulusoy 2004, table 3, which has no formula. Of |A and B| / N and |A and B| / |A or B| only the
-    first agrees with its harvest ratios, as pages in common have the same harvest in both crawls (a test works it out).
-    For crawls of two lengths N is their mean.
+    first agrees with its harvest ratios, as common pages have the same harvest in both crawls (worked out in a test).
+    For crawls of different lengths N is their mean.
 
     >>> overlap(np.array([1, 2, 3, 4]), np.array([4, 5, 6, 7]))
     0.25
@@ -268,9 +269,8 @@ def overlap(a: Nodes, b: Nodes) -> float:
 
 
 def exclusive(a: Nodes, b: Nodes, truth: ArrayLike) -> tuple[float, float]:
-    """The harvest of the pages that only the first crawl fetched, and of those that only the second did.
-
-    Nan for a crawl that has none of its own.
+    """Return the harvest of the pages fetched only by the first crawl, and of those fetched only by the second; nan
+    without any.
 
     Paper: Altingovde, Ulusoy 2004, table 3: exclusive HR.
 
@@ -284,7 +284,7 @@ def exclusive(a: Nodes, b: Nodes, truth: ArrayLike) -> tuple[float, float]:
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
-    """The correlation of two columns; nan if one of them is all the same, or there are fewer than two rows.
+    """Return the correlation of two columns; nan if one is constant or there are fewer than two rows.
 
         r = sum (x - mx)(y - my) / sqrt(sum (x - mx)^2 * sum (y - my)^2)
 
@@ -299,11 +299,11 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def r_squared(features: Sequence[ArrayLike], y: ArrayLike) -> float:
-    """Which share of the variance of y a linear regression on the features (and a constant) explains.
+    """Return the share of the variance of y explained by a linear regression on the features and a constant.
 
         R^2 = 1 - sum (y - prediction)^2 / sum (y - my)^2
 
-    Nan if y is all the same. Columns that say the same twice do no harm.
+    Returns nan if y is constant. Collinear features are allowed.
 
     Paper: Gouriten et al. 2014, section 7.3, table 4.
 
@@ -332,7 +332,7 @@ def _centred(values: ArrayLike) -> Floats:
     column = np.asarray(values, np.float64)
     if not len(column):
         return column
-    if column.min() == column.max():  # or rounding of the mean would leave crumbs that correlate
+    if column.min() == column.max():  # rounding of the mean would leave residuals that correlate
         return np.zeros(len(column))
     centred: Floats = column - column.mean()
     return centred

@@ -1,4 +1,4 @@
-"""Work spread over processes, which start afresh, leave Ctrl-C to the first one, and end with it."""
+"""Parallel map over spawned worker processes, which ignore Ctrl-C and exit with their parent."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lycosa.core.progress import ProgressCallback
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-_shared: tuple[Any, ...]  # what all items of a process have in common, once it has started
+_shared: tuple[Any, ...]  # arguments common to all items, set when a worker starts
 
 
 def map_parallel(
     work: Callable[..., Made], items: Sequence[Given], workers: int, what: str, progress: ProgressCallback, *shared: Any
 ) -> list[Made]:
-    """`work(*shared, item)` of each item, in their order; with one worker in this process. 0: one for each core.
+    """Return `work(*shared, item)` for each item in order; `workers` 0 means one per core, 1 runs in this process.
 
-    What is `shared` is sent to each process once, however many items there are.
+    `shared` is sent to each process only once.
     """
     many = min(workers or os.cpu_count() or 1, len(items))
     progress(what, 0, len(items))
@@ -41,7 +41,7 @@ def map_parallel(
     try:
         futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
-            future.result()  # the first failure ends it all
+            future.result()  # the first failure cancels the rest
             progress(what, number, len(items))
         pool.shutdown()
     except BaseException as error:
@@ -70,12 +70,12 @@ def _start(*shared: Any) -> None:
     import numpy  # noqa: F401  # before its threads are limited: cores are spread over already
 
     threads.limit_threads()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: only the parent handles it
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 
 def _leave_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+    """Exit with the parent; a worker whose parent was killed would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,9 +1,8 @@
-"""What strategies learn before a crawl, from pages of the corpus, by the production trainers. Nothing is fetched.
+"""Training of strategies before a crawl, on pages of the corpus with the production trainers. Nothing is fetched.
 
-Which pages may be learned from is decided by chance beforehand: for model and rules a quarter of the relevant ones and
-a quarter of all others, so that shares stay as they are; for browsing four in ten of the relevant ones, that quarter
-among them, and any others. The rest of the relevant pages is never looked at. Whatever training has looked at is
-`seen`.
+The training pages are drawn at random: for model and rules a quarter of the relevant pages and a quarter of all others,
+which preserves their proportion; for browsing four in ten of the relevant pages, including that quarter, and all
+others. The remaining relevant pages are never read. Every page read in training is marked `seen`.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.subjects import HuntSubject, labelled, seeded_random
 
 OPEN = 0.25  # share of the pages that a model and rules may learn from
-BROWSED = 0.4  # share of the relevant pages that sessions may come across
-SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and most of them
+BROWSED = 0.4  # share of the relevant pages that browsing sessions may visit
+SAMPLE, MOST = 0.2, 4000  # share of the labelled pages that a model is trained on, and their maximum number
 SESSIONS = 60  # browsing sessions
 
 
@@ -53,11 +52,12 @@ def prepare(
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> HuntSubject:
-    """The subject with what is needed: model, rules, browsing. Kept under `out`, made once; or why it is `lacking`.
+    """Return the subject with the model, rules or browsing it needs, cached under `out`; reasons for failures go to
+    `lacking`.
 
-    A model tells the subject from the other classes: it is a class of its own, small ones among the others go into
-    their parents. Rules are learned from the same pages and from what they link to. Browsing is simulated: someone
-    starts anywhere off the subject and follows links until relevant pages are found.
+    A model separates the subject from the other classes; small ones among these are merged into their parents. Rules
+    are learned from the same pages and their links. Browsing is simulated: a session starts at a random page off the
+    subject and follows links until it finds relevant pages.
     """
     wanted = {*needs, *(("model",) if "rules" in needs else ())}
     done = replace(subject, notes=list(subject.notes), seen=~subject.unseen, lacking={})
@@ -80,7 +80,7 @@ def prepare(
 
 @dataclass
 class _Work:
-    """What trainers are given."""
+    """Inputs of the trainers."""
 
     index: CorpusIndex
     subject: HuntSubject
@@ -91,17 +91,17 @@ class _Work:
         return seeded_random(self.random_seed, what, self.subject.name)
 
     def open(self) -> NDArray[np.bool_]:
-        """The nodes that a model and rules may look at: a share of the relevant ones and of the others."""
+        """Mask of the nodes that a model and rules may read: a share of the relevant ones and of the others."""
         relevant = self.subject.truth > 0
         return self._first(relevant, OPEN) | self._first(~relevant, OPEN)
 
     def browsed(self) -> NDArray[np.bool_]:
-        """The nodes that someone may come across: a larger share of the relevant ones, all others."""
+        """Mask of the nodes that browsing may visit: a larger share of the relevant ones, and all others."""
         relevant = self.subject.truth > 0
         return self._first(relevant, BROWSED) | self._first(~relevant, 1.0)
 
     def _first(self, part: NDArray[np.bool_], share: float) -> NDArray[np.bool_]:
-        """Examples first, the others by chance."""
+        """Select a share of the nodes: example pages first, the others at random."""
         subject = self.subject
         rank = self.seeded_random("open").permutation(len(self.index))
         rank[list(subject.examples)] = -len(rank) - 1
@@ -113,10 +113,10 @@ class _Work:
 
 
 def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[int]]) -> tuple[Path, list[int]]:
-    """Make something beside its place and move it there when complete, or take what was made before.
+    """Build something in a temporary directory and move it into place, or reuse an earlier result.
 
-    Returns its directory and the pages that were looked at. Several processes may do so at once: they make the same,
-    and the first that is done is as good as the others.
+    Returns its directory and the pages that were read. Concurrent processes build the same contents, so any of them may
+    win.
     """
     subject = work.subject
     known = [subject.name, subject.examples, need, work.random_seed, subject.truth]
@@ -128,37 +128,36 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], set[i
         try:
             looked = make(work, beside)
             (beside / "looked.json").write_text(json.dumps(sorted(looked)), encoding="utf-8")
-            with suppress(OSError):  # another one was first
+            with suppress(OSError):  # another process was first
                 beside.rename(path)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return path, json.loads((path / "looked.json").read_text(encoding="utf-8"))
 
 
-# -- pages for trainers ----------------------------------------------------------------------------------------
 
 
 def address(node: int) -> str:
-    """What a node is called in tables and records: names of a corpus need not be addresses of the web."""
+    """Return the URL of a node in tables and records: names of a corpus need not be URLs."""
     return f"http://corpus.invalid/{node}"
 
 
 def node_of(url: str) -> int:
-    """The other way round; -1 for an address of nothing."""
+    """Return the node of an `address`; -1 for other URLs."""
     number = url.removeprefix("http://corpus.invalid/")
     return int(number) if number.isdecimal() else -1
 
 
 @dataclass
 class TrackedPages:
-    """The pages of an index, for trainers; remembers what was looked at."""
+    """The pages of an index, for trainers; records which pages were read."""
 
     index: CorpusIndex
     may: NDArray[np.bool_]
     looked: set[int] = field(default_factory=set)
 
     def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
-        """Those that may be looked at, in their order, with links that are called as the pages are."""
+        """Yield the permitted pages in order, with their links in `address` form."""
         for number, url in enumerate(urls, 1):
             progress("reading pages", number, len(urls))
             node = node_of(url)
@@ -175,7 +174,7 @@ class TrackedPages:
 
 
 def table_of(labels: Mapping[int, str], path: Path) -> Path:
-    """A table of addresses and classes, as `lycosa train` reads it."""
+    """Write a table of URLs and classes, as read by `lycosa train`."""
     path.write_text("".join(f"{address(node)}\t{label}\n" for node, label in labels.items()), encoding="utf-8")
     return path
 
@@ -188,7 +187,7 @@ def trained_on(
     kind: str = "nb",
     progress: ProgressCallback = no_progress,
 ) -> Trained:
-    """A classifier of any kind, from a table of nodes and their classes."""
+    """Train a classifier of any kind on a table of nodes and their classes."""
     look = TrackedPages(index, np.ones(len(index), np.bool_))
     return train(
         [str(table)],
@@ -204,7 +203,7 @@ def trained_on(
 
 
 def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """What a model says how likely nodes are of a class; 0 for other nodes, and those without a word that it knows."""
+    """Return the probability of a class for the selected nodes; 0 for other nodes and those without known words."""
     words, said = ModelWords(model.column_of), np.zeros(len(index))
     words.follow(index.stems)
     wanted = model.classes.index(name)
@@ -216,7 +215,6 @@ def classified(index: CorpusIndex, model: TrainedModel, name: str, nodes: NDArra
     return said
 
 
-# -- model -----------------------------------------------------------------------------------------------------
 
 
 def _model(work: _Work, folder: Path) -> set[int]:
@@ -232,7 +230,7 @@ def _model(work: _Work, folder: Path) -> set[int]:
 
 
 def _sampled(work: _Work) -> dict[int, str]:
-    """The pages that a model is trained on, with their classes: a fifth of each class, the examples first."""
+    """Return the training pages of a model with their classes: a fifth of each class, examples first."""
     index, subject = work.index, work.subject
     label_of = _class_of_each(work)
     share = min(SAMPLE, MOST / max(1, len(label_of)))
@@ -252,20 +250,21 @@ def _sampled(work: _Work) -> dict[int, str]:
 
 
 def _class_of_each(work: _Work) -> dict[int, str]:
-    """One class for each labelled page: the subject if it is of it, else its first; unlabelled ones if need be."""
+    """Return one class per labelled page: the subject if it belongs to it, else its first class."""
     index, name = work.index, work.subject.name
     member, start = index.of_class(name), index.class_start
     classes = {
         int(node): name if member[node] else index.classes[index.class_of[start[node]]]
         for node in np.flatnonzero(labelled(index))
     }
-    if all(label == name for label in classes.values()):  # nobody has said what else there is
+    # no other class is labelled: unlabelled pages are the negatives
+    if all(label == name for label in classes.values()):
         classes |= {int(node): "no class" for node in np.flatnonzero(~labelled(index))}
     return classes
 
 
 def _merge(chosen: dict[int, str], subject: str) -> None:
-    """Let small classes beside the subject go into their parents, as `lycosa train` does it."""
+    """Merge small classes other than the subject into their parents, as `lycosa train` does."""
     counts = Counter(label for label in chosen.values() if label != subject)
     if len(counts) < 2:
         return
@@ -280,7 +279,6 @@ def _merge(chosen: dict[int, str], subject: str) -> None:
             del chosen[node]
 
 
-# -- rules -----------------------------------------------------------------------------------------------------
 
 
 def _rules(work: _Work, folder: Path) -> set[int]:
@@ -295,7 +293,6 @@ def _rules(work: _Work, folder: Path) -> set[int]:
     return look.looked | set(labels)
 
 
-# -- browsing --------------------------------------------------------------------------------------------------
 
 
 def _browsing(work: _Work, folder: Path) -> set[int]:

@@ -1,4 +1,4 @@
-"""What can be reached in a corpus: how far nodes are, from where and to what, and what no crawl can find more of."""
+"""Reachability in a corpus: link distances, and an upper bound on the result of any crawl."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
 def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-    """All targets of some nodes, one node's after the other: `child_start` and `child` of an index, or the reverse.
+    """Return the concatenated targets of some nodes: `child_start` and `child` of an index, or the reverse.
 
     >>> targets(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32), np.array([2, 0])).tolist()
     [0, 1, 2]
@@ -29,9 +29,9 @@ def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[
 
 
 def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
-    """Of each node, how many nodes must be paid for to have fetched it: -1 if it can't be reached, 0 for a seed.
+    """Return the budget needed to fetch each node: -1 if unreachable, 0 for a seed.
 
-    That is the number of links from the nearest seed, unless some nodes are `seen`: those cost nothing.
+    That is the number of links from the nearest seed, except that `seen` nodes cost nothing.
 
     >>> distances_from(CorpusIndex.of({"a": ["b"], "b": ["c"], "d": ["a"]}), [0]).tolist()
     [0, 1, 2, -1]
@@ -44,7 +44,7 @@ def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | N
     paid = 0
     while len(nodes):
         beyond = [np.zeros(0, np.int64)]
-        while len(nodes):  # what is seen is as near as the page that links to it
+        while len(nodes):  # a seen node is as near as the page that links to it
             linked = targets(index.child_start, index.child, nodes)
             nodes = np.unique(linked[distance[linked] < 0])
             free = seen[nodes] if seen is not None else np.zeros(len(nodes), np.bool_)
@@ -59,7 +59,7 @@ def distances_from(index: CorpusIndex, seeds: Nodes, seen: NDArray[np.bool_] | N
 
 
 def distances_to(index: CorpusIndex, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """From each node the number of links to the nearest relevant one; FAR where there is no way.
+    """Return the number of links from each node to the nearest relevant one; FAR if there is no path.
 
     >>> index = CorpusIndex.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
     >>> distances_to(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
@@ -79,14 +79,14 @@ def distances_to(index: CorpusIndex, relevant: NDArray[np.bool_]) -> NDArray[np.
 
 
 def links_to_any(index: CorpusIndex, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which nodes link to some of these."""
+    """Return a mask of the nodes that link to any of these."""
     hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
     links: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
     return links
 
 
 def leads_to_relevant(index: CorpusIndex, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bool:
-    """Whether a relevant node that is no seed can be reached from the seeds."""
+    """Return whether a relevant node other than the seeds can be reached from them."""
     reached = np.zeros(len(index), np.bool_)
     level = np.unique(np.array(seeds, np.int64))
     reached[level] = True
@@ -106,15 +106,14 @@ def upper_bound(
     budgets: Sequence[int],
     seen: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
-    """For each budget, a sum of truth that no crawl exceeds, whatever it knows.
+    """Return for each budget an upper bound on the sum of truth of any crawl.
 
-    Why: of the nodes v_1 ... v_b that a crawl paid for, in order, v_i is at most i links from the seeds: d(v_i) <= i.
-    The best among *all* sequences of different nodes with d(v_i) <= i is thus no worse. It is found by taking, for
-    i = 1 ... b, the largest of the nodes with d <= i that was not taken yet: read backwards, these are jobs of an hour
-    each with a deadline, of which the most valuable that may still be done is best, by exchange. One pass serves all
-    budgets. What is worth less than nothing is left out.
+    The i-th paid node v_i of a crawl is at most i links from the seeds: d(v_i) <= i. The best of *all* sequences of
+    different nodes with d(v_i) <= i is thus an upper bound. It is found by taking, for i = 1 ... b, the largest
+    remaining node with d <= i: read backwards, these are unit jobs with deadlines, for which the greedy choice is
+    optimal by exchange. One pass serves all budgets. Nodes with negative truth are ignored.
 
-    The seeds count nothing, and `seen` nodes cost and count nothing.
+    Seeds count nothing, and `seen` nodes cost and count nothing.
 
     >>> graph = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "d": ["e"]}, score={"c": .25, "d": 1, "e": 1})
     >>> upper_bound(graph, graph.score, [0], [1, 2, 3, 9]).tolist()     # c; d; e

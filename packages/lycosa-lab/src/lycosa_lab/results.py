@@ -1,4 +1,4 @@
-"""What an experiment brought: every crawl as it went, a row of figures for each, and remarks."""
+"""Results of an experiment: the trace and measures of every crawl, and remarks."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ COLUMNS: dict[str, str] = {
     "area": "under the harvest curve up to the budget, as a share of the whole",
 }
 
-Start = tuple[str, int, int]  # topic, seed set and repetition: what trials of several strategies have in common
+Start = tuple[str, int, int]  # topic, seed set and repetition: shared by trials of several strategies
 Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
 Row = dict[str, Any]  # of results.csv: see COLUMNS
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial: which it is, and what it fetched once it was run. `trace.seconds` is no part of the result."""
+    """A trial and, once it was run, its trace. `trace.seconds` is not part of the result."""
 
     strategy: str
     subject: str
@@ -69,7 +69,7 @@ class Trial:
     repetition: int
     trace: Trace = field(default_factory=lambda: Trace(np.zeros(0, np.int32), 0), repr=False, compare=False)
     seeds: tuple[int, ...] = ()
-    key: str = ""  # names its file
+    key: str = ""  # name of its file
 
     @property
     def start(self) -> Start:
@@ -81,28 +81,27 @@ class Trial:
 
 @dataclass
 class ExperimentResults:
-    """All outcomes of an experiment, in a fixed order, and what they were measured with."""
+    """All outcomes of an experiment, in a fixed order, with their measures."""
 
     experiment: Experiment
     index: CorpusIndex
     subjects: dict[str, HuntSubject]
     outcomes: list[Trial] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    """What was left out and why, what failed, where a strategy beat the oracle."""
-    failed: list[str] = field(default_factory=list)  # trials that broke down: an error in a strategy
-    kept: Path | None = None  # directory of the guides
+    """Exclusions and failures with their reasons, and strategies that beat the oracle."""
+    failed: list[str] = field(default_factory=list)  # trials with an error in a strategy
+    kept: Path | None = None  # directory of cached judgements
     _guides: dict[str, Judgements] = field(default_factory=dict, init=False, repr=False)
     _bounds: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
     def select(self, strategy: str) -> list[Trial]:
-        """The outcomes of a strategy, in their order."""
         return [one for one in self.outcomes if one.strategy == strategy]
 
     def starts(self, strategy: str) -> dict[Start, Trial]:
         return {one.start: one for one in self.select(strategy)}
 
     def guide(self, subject: str) -> Judgements:
-        """What was said of all pages."""
+        """Return the judgements of all pages."""
         if subject not in self._guides:
             plan = self.experiment
             self._guides[subject] = judgements_for(
@@ -119,14 +118,14 @@ class ExperimentResults:
         return "as-published" if self.experiment.mode == AS_PUBLISHED else "independent"
 
     def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
-        """What each page is worth: by the labels, or in as-published mode by what the guide says."""
+        """Return the relevance of each page: by labels, or in as-published mode by the guide."""
         return self.guide(subject).relevance if (mode or self.mode) == AS_PUBLISHED else self.subjects[subject].truth
 
     def gains(self, outcome: Trial, mode: str = "") -> Floats:
-        """What each page of a crawl was worth, in order, seeds and seen pages left out.
+        """Return the gain of each page of a crawl in order, without seeds and seen pages.
 
-        An oracle that looks ahead is there for the optimum, of which any crawl is a lower bound: after each page it has
-        the more of its own and of the greedy oracle's.
+        The look-ahead oracle stands for the optimum, of which any crawl is a lower bound: after each page it is
+        credited with the better of its own crawl and the greedy oracle's.
         """
         subject, truth = self.subjects[outcome.subject], self.truth(outcome.subject, mode)
         own = measures.gains(outcome.trace, subject, truth)
@@ -139,12 +138,12 @@ class ExperimentResults:
 
     @cached_property
     def ahead(self) -> dict[Start, Trial]:
-        """The oracle that looks ahead, if it is there; where there are several, the one that sees farthest."""
+        """Trials of the look-ahead oracle, if present; of several, the one with the largest depth."""
         return self.starts(max(filter(look_ahead_links, self.strategies), key=look_ahead_links, default=""))
 
     @cached_property
     def strategies(self) -> list[str]:
-        """Those that have an outcome, as the experiment orders them."""
+        """Strategies with an outcome, in the order of the experiment."""
         there = {one.strategy for one in self.outcomes}
         return [text for text in self.experiment.strategies if text in there]
 
@@ -172,7 +171,7 @@ class ExperimentResults:
         return rows
 
     def figures(self, one: Trial, budgets: Sequence[int]) -> dict[str, NDArray[Any]]:
-        """What came of a trial at each budget: see COLUMNS."""
+        """Return the measures of a trial at each budget: see COLUMNS."""
         subject, gains = self.subjects[one.subject], self.gains(one)
         truth, hosts = self.truth(one.subject), self.index.hosts
         least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
@@ -191,7 +190,7 @@ class ExperimentResults:
         }
 
     def _share(self, outcome: Trial, budgets: Sequence[int], yardstick: Mapping[Start, Trial]) -> Floats:
-        """Return the score as a share of what a crawl from the same seeds has, `greedy` or `ahead`; nan without one."""
+        """Return the score as a share of an oracle's from the same seeds; nan without one."""
         share = np.full(len(budgets), math.nan)
         if outcome.start in yardstick:
             score, base = (measures.found(self.gains(one), budgets) for one in (outcome, yardstick[outcome.start]))
@@ -203,31 +202,29 @@ class ExperimentResults:
         return grouped(self.rows)
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
-        """A strategy's figure for each subject and seed set, the mean of its repetitions."""
+        """Return a strategy's value for each subject and seed set, averaged over repetitions."""
         return unit_means(self.rows_of.get((strategy, budget), []), column)
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
-        """The mean over subjects and seed sets, and how sure it is."""
+        """Return the mean over subjects and seed sets with its interval."""
         units = self.units(strategy, budget, column)
         groups = [subject for subject, _ in units]
         return certainty.interval(list(units.values()), random_seed=self.experiment.random_seed, groups=groups)
 
     def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
-        """The mean over subjects, each with the mean over its seed sets."""
+        """Return the mean over subjects of the means over seed sets."""
         return self.interval(strategy, budget, column).mean
 
     def given_group(self, strategy: str) -> str:
-        """What a strategy is given: only like is comparable with like."""
         return given_group(strategy, self.experiment.told)
 
     def ranked(self, budget: int) -> list[str]:
-        """The strategies at a budget, best harvest first."""
+        """Return the strategies at a budget, best harvest first."""
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
-    # -- remarks ---------------------------------------------------------------------------------------------------
 
     def notable(self) -> list[str]:
-        """Name who beat the greedy oracle, with what no crawl can exceed; who ran dry; programs that gave up."""
+        """Return remarks on strategies that beat the greedy oracle, ran out of links, or forfeited."""
         return [*self._beaten(), *self._endings()]
 
     def _beaten(self) -> list[str]:
@@ -251,7 +248,7 @@ class ExperimentResults:
         return lines
 
     def _lead(self, one: Trial, oracle: Trial) -> tuple[float, int]:
-        """By how much a trial is ahead of the oracle's, 0 if it is not; and at which of the budgets."""
+        """Return a trial's largest lead over the oracle (0 if none), and the position of its budget."""
         ours, theirs = (measures.found(self.gains(run), self.experiment.budgets) for run in (one, oracle))
         at = int((ours - theirs).argmax())
         lead = float(ours[at] - theirs[at])
@@ -276,7 +273,7 @@ class ExperimentResults:
         return lines
 
     def bounds(self, outcome: Trial) -> list[float]:
-        """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
+        """Return the upper bounds of any crawl from the same seeds at each budget, cached because they take seconds."""
         key = outcome.subject, outcome.seed_set
         if key not in self._bounds:
             seen, seeds = self.subjects[outcome.subject].seen, outcome.trace.nodes[: outcome.trace.seeds].tolist()
@@ -285,7 +282,6 @@ class ExperimentResults:
             ).tolist()
         return self._bounds[key]
 
-    # -- tables ----------------------------------------------------------------------------------------------------
 
     def write_tables(self, out: Path) -> None:
         """Write results.csv: a row for each trial and budget."""
@@ -298,9 +294,9 @@ class ExperimentResults:
 
 
 def read_rows(directory: Path, corpus: str) -> list[Row]:
-    """Return the rows of another experiment's results.csv, as `differences` takes them.
+    """Return the rows of another experiment's results.csv for `differences`.
 
-    Raise InputError if there are none, or if they were measured on another corpus.
+    Raise InputError if the file is missing or damaged, or was measured on another corpus.
     """
     path = directory / "results.csv"
     try:
@@ -323,7 +319,7 @@ def read_rows(directory: Path, corpus: str) -> list[Row]:
 
 
 def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
-    """Rows by strategy and budget."""
+    """Group rows by strategy and budget."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["strategy"], row["budget"]), []).append(row)
@@ -331,7 +327,7 @@ def grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
 
 
 def unit_means(rows: Iterable[Row], column: str) -> dict[Unit, float]:
-    """The mean of a column for each topic and seed set."""
+    """Return the mean of a column for each topic and seed set."""
     several: dict[Unit, list[float]] = {}
     for row in rows:
         several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])
@@ -339,12 +335,11 @@ def unit_means(rows: Iterable[Row], column: str) -> dict[Unit, float]:
 
 
 def write_trace(path: Path, trace: Trace) -> None:
-    """Keep a run: whole or not at all."""
     save(path, [trace.seeds, trace.ending, trace.seconds, trace.arms], nodes=trace.nodes)
 
 
 def read_trace(path: Path) -> Trace | None:
-    """A run that was kept; None if there is none, or if it is damaged."""
+    """Return a stored trace; None if it is missing or damaged."""
     if not (kept := load(path)):
         return None
     (seeds, ending, seconds, arms), columns = kept

@@ -1,4 +1,4 @@
-"""Where crawls start: pages on the topic, pages some links away from it, or any node that is worth something."""
+"""Seeds of crawls: pages on the topic, pages some links away from it, or random nodes with a score."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def seed_sets(
     random_seed: int = 0,
     disjoint: bool = False,
 ) -> list[list[int]]:
-    """Draw sets of nodes to start from; the same for the same numbers, whatever else is drawn.
+    """Draw sets of seed nodes, reproducible from the arguments alone.
 
     - `on-topic`: relevant nodes from which another relevant one can be reached;
-    - `off-topic`: nodes from which the nearest relevant one is `hops` links away, or more, but can be reached;
-    - `cold`: nodes from which it is exactly two links: nothing is relevant there, nor on what they link to;
-    - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them).
+    - `off-topic`: nodes at least `hops` links from the nearest relevant one, which must be reachable;
+    - `cold`: nodes exactly two links from it: neither they nor their children are relevant;
+    - `random`: any nodes with a score above 0 (Gouriten et al. 2014, 7: 50 of them).
 
-    `disjoint` sets have no node in common; where there are too few for that, sets are smaller. What is left out because
-    nothing can be found from there, and smaller sets, are in the subject's notes; if nothing is left, it is an error.
+    `disjoint` sets have no common node and shrink if there are too few. Excluded nodes and smaller sets are noted in
+    the subject's notes; raise InputError if no node is left.
     """
     relevant = subject.truth > 0
     if not relevant.any():
@@ -55,7 +55,7 @@ def seed_sets(
 
 
 def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64], count: int) -> list[int]:
-    """The first of some relevant nodes that lead to another one, and not only back to themselves."""
+    """Return the first relevant nodes that lead to another relevant one."""
     seeds: list[int] = []
     for node in order.tolist():
         if leads_to_relevant(index, [node], subject.truth > 0):
@@ -72,7 +72,7 @@ def _leading(index: CorpusIndex, subject: HuntSubject, order: NDArray[np.int64],
 def _any(
     index: CorpusIndex, subject: HuntSubject, nodes: NDArray[np.int64], count: int, random_seed: int, number: int
 ) -> list[int]:
-    """Any of the nodes; drawn again if nothing else that is worth anything can be reached from them."""
+    """Draw random nodes, repeatedly if no other node with a score can be reached from them."""
     for attempt in range(50):
         order = seeded_random(random_seed, subject.name, "random", number, attempt).permutation(nodes)
         drawn: list[int] = order[:count].tolist()
@@ -85,7 +85,7 @@ def _any(
 
 
 def _candidates(index: CorpusIndex, subject: HuntSubject, kind: str, hops: int) -> NDArray[np.int64]:
-    """The nodes that may be drawn; what is left out is noted."""
+    """Return the nodes to draw from; exclusions are noted."""
     relevant = subject.truth > 0
     distance = distances_to(index, relevant)
     reaching = links_to_any(index, distance < FAR) if kind == "on-topic" else distance < FAR

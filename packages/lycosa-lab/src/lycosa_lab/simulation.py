@@ -1,8 +1,8 @@
-"""The loop on an index: the same strategies, frontiers and columns as a real crawl, and nothing that waits.
+"""The crawl loop on an index: the strategies, frontiers and tables of a real crawl, without waiting.
 
-`simulate` looks up what a guide has said of all pages, or asks one that learns as the crawl goes. It picks what the
-engine picks on the recorded pages (tests say so), as far as pages that score the same still do in the last digit: a
-judge that looks things up adds words up in another order than that in which the crawl met them.
+`simulate` looks up precomputed judgements, or runs a judge that learns. Its picks equal the engine's on the recorded
+pages (asserted by tests), except for ties within rounding: precomputed judgements add up words in another order than a
+crawl.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from lycosa_lab.learning_judges import LearningJudgements, TrialJudge
 
 @dataclass
 class Trace:
-    """What a run fetched, in order: nodes of the index, the seeds first. What is measured is measured on this."""
+    """Nodes fetched by a run in order, seeds first; all measures are computed from it."""
 
     nodes: NDArray[np.int32]
-    seeds: int  # the first ones, never counted
+    seeds: int  # number of leading seeds, which are never counted
     ending: str = ""
     seconds: float = 0.0  # CPU of all steps without the judge: not part of the result
     arms: list[str] = field(default_factory=list)  # for a bandit, the arm that chose each node
@@ -54,8 +54,8 @@ def simulate(
 ) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
-    Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
-    `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/spilled_rows.py); 0: all.
+    Nodes marked `seen` (in training) are fetched without using the budget. `memory_rows` limits the rows in memory; the
+    others are spilled as in a crawl (core/spilled_rows.py); 0: no limit.
 
     >>> from lycosa.strategies import strategy
     >>> index = CorpusIndex.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
@@ -116,19 +116,17 @@ def _distinct(index: CorpusIndex, seeds: Sequence[int]) -> int:
 
 
 def always_ready(host_key: str) -> tuple[float, str]:
-    """Nothing has to be waited for."""
+    """Return the delay and reason of a host key that never has to wait."""
     return 0.0, ""
 
 
-# -- the table ---------------------------------------------------------------------------------------------
 
-# The table of a simulated crawl: rows in order of discovery, as in any crawl, but named by nodes of an index.
 
 _NONE = np.array(0)  # numpy compares with an array twice as fast as with a plain number
 
 
 class IndexedTable(Table):
-    """A table whose nodes are numbers of an index: looking a link up is an array access, not a dictionary's.
+    """A crawl table whose nodes are numbers of an index, so that resolving links is an array access.
 
     >>> table = IndexedTable(CorpusIndex.of({"a": ["b", "c"], "c": ["b"]}))
     >>> row = table.seed(0)
@@ -141,9 +139,9 @@ class IndexedTable(Table):
         super().__init__()
         self.index = index
         self.row_at: NDArray[np.intp] = np.full(len(index), -1, np.intp)
-        """The row of each node of the index; -1: not seen yet."""
+        """Row of each node of the index, or -1."""
         self.node_at: NDArray[np.int32] = np.zeros(1024, np.int32)
-        """The node of each row."""
+        """Node of each row."""
         self._start, self._child = index.columns["child_start"], index.columns["child"]
         self.size = 0
         self.nodes = IndexedNodes(self)  # type: ignore[assignment]
@@ -163,7 +161,7 @@ class IndexedTable(Table):
         return row
 
     def visited(self, visit: Visit, row: int, link_relevances: NDArray[np.float32]) -> Step:
-        """Fold a visit: close the row, let the node's children join; alphas are one for each child."""
+        """Close the row of a visit and add the node's children; there is one link relevance per child."""
         node = self.node_at.item(row)
         self.close(row)
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
@@ -179,7 +177,7 @@ class IndexedTable(Table):
         return IndexedStep(visit, row, children, link_relevances, node, self.index)
 
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
-        """New rows for nodes that have none, each named once."""
+        """Add rows for distinct new nodes."""
         begin, end = self.size, self.size + len(nodes)
         if self._vacant:
             rows = self._room(len(nodes)).astype(np.intp)
@@ -205,23 +203,22 @@ class IndexedTable(Table):
         self.size += 1
 
     def name(self, row: int) -> bytes:
-        """The node's number."""
         return b"%d" % self.node_at.item(row)
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
-        """These rows are vacant, and their nodes are known by these numbers."""
+        """Vacate the rows of spilled nodes and store their numbers."""
         self.row_at[[int(name) for name in names]] = numbers
         self._vacate(rows)
 
     def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
-        """Rows for nodes that were put aside."""
+        """Return rows for spilled nodes."""
         rows, nodes = self._room(len(names)), [int(name) for name in names]
         self.node_at[rows], self.row_at[nodes] = nodes, rows
         return rows
 
 
 class IndexedStep(Step):
-    """A step that works out which link leads to which child only when someone asks."""
+    """A step that maps links to children on demand."""
 
     __slots__ = ("_index", "_node")
 
@@ -245,7 +242,7 @@ class IndexedStep(Step):
 
     @property
     def of_link(self) -> Rows:  # type: ignore[override]
-        """For each of the page's links its row."""
+        """Row of each link of the page."""
         slots = self._index.link_slot
         if not len(slots):
             return self.children
@@ -254,7 +251,7 @@ class IndexedStep(Step):
         return rows
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
-        """For each child the largest number among the page's links to it."""
+        """Return for each child the maximum over the page's links to it."""
         return self._index.strongest(self._node, column)
 
 

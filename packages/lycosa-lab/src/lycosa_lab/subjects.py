@@ -1,4 +1,4 @@
-"""What is hunted in a corpus: which nodes are truly relevant, and what a crawler is told of it. Not the same thing."""
+"""Subjects of simulated crawls: the ground truth, and the descriptions given to judges and strategies."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ SCORE = "score"
 
 @dataclass
 class HuntSubject:
-    """One thing to hunt for. No strategy and no guide ever sees `truth`; the oracle excepted, which is a yardstick.
+    """A topic with its ground truth, which only the oracle may read.
 
-    Whatever a guide or a strategy is trained with (examples, a model, browsing, rules) comes from pages that are marked
-    as `seen`: those cost nothing of a budget and count as no find, for all strategies alike.
+    All training data of judges and strategies (examples, model, browsing, rules) comes from pages marked as `seen`:
+    these use no budget and never count, for any strategy.
     """
 
     name: str
@@ -45,26 +45,25 @@ class HuntSubject:
     words: str = ""  # a query
     examples: tuple[int, ...] = ()  # nodes of example pages
     seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    """Nodes that something was learned from; empty: none."""
+    """Nodes used for training; an empty mask stands for none."""
     truth_by: str = "labels"  # labels, scores of the graph, or the name of an independent model
     model: Path | None = None  # classifier of the corpus' classes (`lycosa train`), trained on seen pages only
     targets: tuple[str, ...] = ()  # relevant classes of the model
     browsing: Path | None = None  # made by `lycosa train browse` from simulated browsing that ends at relevant pages
     rules: Path | None = None  # rules between classes (`lycosa train rules`), learned from seen pages
     notes: list[str] = field(default_factory=list)  # for readers of results
-    lacking: dict[str, str] = field(default_factory=dict)  # what could not be prepared, and why
+    lacking: dict[str, str] = field(default_factory=dict)  # reasons why something could not be prepared
 
     @property
     def unseen(self) -> NDArray[np.bool_]:
-        """Which nodes nothing was learned from."""
+        """Mask of the nodes not used for training."""
         return ~self.seen if len(self.seen) else np.ones(len(self.truth), np.bool_)
 
     def counted(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of the nodes that count: all but the seen ones, in their order."""
+        """Return the nodes without the seen ones, in order."""
         return nodes[~self.seen[nodes]] if len(self.seen) else nodes
 
     def note(self, text: str) -> None:
-        """Say something once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -80,11 +79,11 @@ def subjects_of(
     examples: int = EXAMPLES,
     progress: ProgressCallback = no_progress,
 ) -> list[HuntSubject]:
-    """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
+    """Return the named classes and branches of a corpus as subjects, or `count` random ones (0: all).
 
-    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). Labels decide what is
-    relevant; pages without one count as irrelevant. A graph with scores and no classes has one subject, its scores. Of
-    each class `examples` pages are pointed at, but never more than a quarter of it.
+    Random ones have `least` to `most` pages (`most` 0: a fifth of the corpus). Labels decide on relevance; unlabelled
+    pages are irrelevant. A graph with scores and no classes has one subject, its scores. Each class has up to
+    `examples` example pages, at most a quarter of it.
     """
     if not index.classes:
         return [_of_scores(index, names)]
@@ -101,7 +100,7 @@ def subjects_of(
 
 
 def as_published(subject: HuntSubject, guide: Judgements) -> HuntSubject:
-    """The same subject with what the guide says as the truth: the judge is the guide, as in some of the papers."""
+    """Return the subject with the guide's judgements as truth, as in some of the papers."""
     return replace(subject, truth=np.asarray(guide.relevance, np.float32), truth_by=AS_PUBLISHED)
 
 
@@ -113,11 +112,10 @@ def labelled(index: CorpusIndex) -> NDArray[np.bool_]:
 
 
 def seeded_random(random_seed: int, *names: object) -> np.random.Generator:
-    """Chance that depends on a number and some names, and is the same in every process."""
+    """Return a random generator seeded by a number and some names, equal in every process."""
     return np.random.default_rng([random_seed, *(zlib.crc32(str(name).encode()) for name in names)])
 
 
-# -- which -----------------------------------------------------------------------------------------------------
 
 
 def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
@@ -137,7 +135,7 @@ def _of_scores(index: CorpusIndex, names: Sequence[str]) -> HuntSubject:
 
 
 def _known(index: CorpusIndex, name: str) -> str:
-    """A class or branch as the corpus spells it."""
+    """Return a class or branch as spelt in the corpus."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
     known = spelt.get(name.strip("/ ").casefold())
@@ -154,12 +152,12 @@ def _known(index: CorpusIndex, name: str) -> str:
 
 
 def _drawn(index: CorpusIndex, count: int, least: int, most: int, random_seed: int) -> list[str]:
-    """Classes of a fitting size, by chance, in alphabetical order."""
+    """Return random classes of a fitting size, in alphabetical order."""
     sizes = index.sizes()
     wanted = {name: size for name, size in sizes.items() if name.casefold() not in NO}
     highest = most or max(len(index) // 5, 1)
     fitting = [name for name, size in wanted.items() if least <= size <= highest]
-    if not fitting and not most and wanted:  # a corpus of one topic and little else, or of labels yes and no
+    if not fitting and not most and wanted:  # a corpus with a single topic, or with yes/no labels
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
         largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
@@ -178,11 +176,10 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + more
 
 
-# -- what is told of it ----------------------------------------------------------------------------------------
 
 
 def _with_examples(index: CorpusIndex, subject: HuntSubject, random_seed: int, examples: int = EXAMPLES) -> HuntSubject:
-    """Choose examples, mark them as seen, and make a query of the name and of what stands out in them."""
+    """Choose examples, mark them as seen, and build a query from the name and their distinctive words."""
     member = index.of_class(subject.name)
     worded = np.diff(index.term_start) > 0 if len(index.term_start) else np.ones(len(index), np.bool_)
     nodes = np.flatnonzero(member & worded)
@@ -206,23 +203,22 @@ def _typed(index: CorpusIndex, name: str) -> str:
 
 
 def _name_words(name: str) -> list[str]:
-    """The words of a class's name: of the last part of a path, whatever holds them together.
+    """Return the words of a class name, from the last part of its path.
 
     >>> _name_words("Science/NaturalHistory/Mammals_of_AsiaMinor")
     ['mammals', 'of', 'asia', 'minor']
     """
     last = name.rpartition("/")[2]
-    if last.casefold() in WANTED:  # says nothing of the topic
+    if last.casefold() in WANTED:  # a yes/no label does not describe the topic
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", last)
     return [word.lower() for word in re.findall(r"[^\W_]+", apart)]
 
 
 def standing_out(index: CorpusIndex, nodes: Sequence[int], name: str = "") -> list[str]:
-    """Words that some pages have in common and others have not, as they are most often written there.
+    """Return distinctive words of some pages in their most frequent spelling, without those of the name.
 
-    The mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1, the heaviest first, without
-    those of the name.
+    Words are ranked by the mean of the pages' unit vectors (1 + log tf) times log((N + 1) / (N_j + .5)) + 1.
     """
     if not index.has_text or not nodes:
         return []

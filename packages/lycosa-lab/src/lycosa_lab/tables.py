@@ -1,4 +1,4 @@
-"""An experiment as findings: its tables, curves and claims, and differences to a strategy or another experiment."""
+"""Findings of an experiment: tables, curves, claims, and differences to a strategy or another experiment."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ YARDSTICKS = (
 
 
 def findings(results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None) -> Findings:
-    """Return tables, curves, claims, all settings, and paired differences where they are asked for.
+    """Return tables, curves, claims, settings and, with `against`, paired differences.
 
-    These are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
+    Differences are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
     """
     plan, order = results.experiment, results.ranked(results.experiment.budget)
     summary = (
@@ -48,7 +48,7 @@ def findings(results: ExperimentResults, against: str = "", before: Sequence[Row
 
 
 def compared(results: ExperimentResults, one: str, other: str, expect: Expected = "better") -> Ruling:
-    """Rule on what is claimed of two strategies: by the area under their harvest curves, trial by trial."""
+    """Rule on a claim about two strategies by the area under their harvest curves, trial by trial."""
     measure = harvest_by(results.mode)
     crawls = CrawlComparison.of({one: one, other: other}, [results], grid(results.experiment.budget), [measure])
     return crawls.ahead([(one, other)], [measure], expect=expect)
@@ -57,13 +57,13 @@ def compared(results: ExperimentResults, one: str, other: str, expect: Expected 
 def differences(
     results: ExperimentResults, against: str = "", before: Sequence[Row] | None = None
 ) -> list[tuple[str, int, PairedDifference]]:
-    """Return each strategy's harvest at each budget less that of one, by default the first; or its own `before`.
+    """Return each strategy's harvest at each budget minus that of one (default: the first), or minus its own `before`.
 
-    Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
+    Paired on the same topics and seed sets. p is corrected for the number of strategies (Holm).
     """
     strategies = [
         text for text in results.strategies if not look_ahead_links(text)
-    ]  # a yardstick: no test is to pay for it
+    ]  # a yardstick, which must not cost the other tests significance
     rows = results.rows_of if before is None else grouped(before)
     if before is None:
         against = against or next(iter(strategies), "")
@@ -83,7 +83,7 @@ def differences(
 
 
 def unpaired(results: ExperimentResults, against: str, before: Sequence[Row]) -> list[str]:
-    """Return remarks on what cannot be compared with the rows of another experiment, or only with care."""
+    """Return remarks on rows of another experiment that can't be compared, or have other seeds."""
     there, here = ({(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, results.rows))
     shared = [unit for unit in here if unit in there]
     others = sum(here[unit] != there[unit] for unit in shared)
@@ -112,7 +112,7 @@ def _harvest(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
 
 
 def _figure(results: ExperimentResults, order: Sequence[str]) -> ReportFigure:
-    """Each curve is over all trials of its strategy."""
+    """Return the curves, each over all trials of its strategy."""
     measure, steps = harvest_by(results.mode), steps_to(results.experiment.budget).tolist()
     label = "share of the budget that is relevant"
     figures = [
@@ -138,7 +138,7 @@ def _differences(results: ExperimentResults, against: str, before: Sequence[Row]
 def _end(results: ExperimentResults, order: Sequence[str]) -> ReportTable:
     budget = results.experiment.budget
     columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
-    if len(np.unique(results.index.hosts)) > 1:  # of one host there is nothing to tell
+    if len(np.unique(results.index.hosts)) > 1:  # a single host is not worth a column
         columns["sites"] = "sites"
     if ORACLE in results.strategies:
         columns |= {"relative": "of the oracle's", "ahead": "of look-ahead's"}

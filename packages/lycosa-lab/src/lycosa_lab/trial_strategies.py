@@ -1,4 +1,4 @@
-"""Strategies of an experiment: the production ones by name, with all that they ask for."""
+"""Strategies of an experiment: production strategies by name, with everything they need."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lycosa_lab.learning_judges import LearningJudgements
 from lycosa_lab.lookahead import LINKS
 from lycosa_lab.subjects import HuntSubject
 
-# What a strategy is given, from least to most.
+# Inputs of a strategy, from least to most.
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
 
 ORACLE = "oracle"
 LOOK_AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
 MOST_LINKS = 100
 
-PROGRAM = "program"  # an outside program: `program,command=python crawler.py`
+PROGRAM = "program"  # an external program: `program,command=python crawler.py`
 
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
 
@@ -41,7 +41,7 @@ def make_trial_strategy(
     random_seed: int,
     told: str = "words",
 ) -> Strategy:
-    """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
+    """Build a strategy as a crawl would, with words, threshold, targets, files and random seed."""
     if kind(text) == TAXONOMY and not guide.data:
         raise InputError(
             f"{text} needs to know the classes of pages: let the guide be told a model (told = model), not {told}"
@@ -65,21 +65,21 @@ def make_trial_strategy(
 
 
 def maker(name: str) -> Any:
-    """Return the class behind a name: of `lycosa list strategies`, an outside program, or the user's module:Class.
+    """Return the class of a strategy: of `lycosa list strategies`, an external program, or the user's module:Class.
 
-    This is the one door: whatever `lycosa lab` compares was found here.
+    Every strategy of `lycosa lab` is looked up here.
     """
     return ExternalStrategy if name == PROGRAM else STRATEGIES.maker(name)
 
 
 def make(text: str, **facts: Any) -> Strategy:
-    """Make a strategy as a text spells it, with the facts of the crawl that it asks for."""
+    """Build a strategy from its spec, with the facts of the crawl that it needs."""
     name, given_group = parse(text)
     return build(maker(name), given_group, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
 
 
 def check(text: str, budget: int = 1) -> None:
-    """Raise InputError unless there is such a strategy and it takes these parameters."""
+    """Raise InputError unless the strategy exists and accepts these parameters."""
     name, given_group = parse(text)
     maker(name)
     if not given_group and name != PROGRAM:
@@ -92,12 +92,12 @@ def check(text: str, budget: int = 1) -> None:
             if name != PROGRAM:
                 make(name, **facts)
         except InputError:
-            return  # it lacks something that is made when the experiment runs, whatever its parameters
+            return  # without parameters it fails too: it needs something that is prepared when the experiment runs
         raise
 
 
 def label(text: str) -> str:
-    """Return what a strategy is called in tables.
+    """Return the name of a strategy in tables.
 
     >>> label("program,command=python mine.py"), label("oracle,ahead=6"), label("best-first,merge=sum")
     ('python mine.py', 'look-ahead', 'best-first,merge=sum')
@@ -107,7 +107,7 @@ def label(text: str) -> str:
 
 
 def look_ahead_links(text: str) -> int:
-    """How many links ahead a strategy plans: those of `oracle,ahead=N`, 0 for all others.
+    """Return the depth of a look-ahead oracle, `oracle,ahead=N`; 0 for other strategies.
 
     >>> look_ahead_links("oracle,ahead=6"), look_ahead_links("oracle"), look_ahead_links("oracle,ahead=6,batch=2")
     (6, 0, 0)
@@ -121,7 +121,7 @@ def look_ahead_links(text: str) -> int:
 
 
 def needs(text: str) -> set[str]:
-    """What `prepare` has to make for a strategy.
+    """Return the names of training data that `prepare` must make for a strategy.
 
     >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
     (set(), ['model', 'rules'], {'browsing'})
@@ -134,7 +134,7 @@ def needs(text: str) -> set[str]:
 
 
 def uses_judge(text: str) -> bool:
-    """Whether a strategy asks what a judge says of pages and links.
+    """Return whether a strategy uses judgements of pages and links.
 
     >>> uses_judge("best-first"), uses_judge("breadth-first"), uses_judge("oracle"), uses_judge("mab_var,arms=backlink+random")
     (True, False, False, True)
@@ -143,7 +143,7 @@ def uses_judge(text: str) -> bool:
 
 
 def is_foresighted(text: str) -> bool:
-    """Whether a strategy knows what the judge says of pages that it has not fetched.
+    """Return whether a strategy reads judgements of unfetched pages.
 
     >>> is_foresighted("craw4llm,batch=5"), is_foresighted("oracle")
     (True, False)
@@ -152,22 +152,22 @@ def is_foresighted(text: str) -> bool:
 
 
 def judge_as_for(text: str, told: str) -> str:
-    """What the guide of a strategy has to be told: a model where the strategy can't do without classes, else `told`."""
+    """Return the description that the judge of a strategy needs: a model if it requires classes, else `told`."""
     return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
 
 
 def wants(texts: list[str]) -> tuple[str, ...]:
-    """The facets of links that any of the strategies asks the judge for."""
+    """Return the link facets that any of the strategies requests from the judge."""
     makers = [maker(parse(part)[0]) for text in texts for part in _parts(text)]
     facets = {facet for one in makers for facet in getattr(one, "wants", ())}
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
 def given_group(text: str, told: str) -> str:
-    """What a strategy is given, for comparisons among equals: one of GROUPS.
+    """Return the input of a strategy, one of GROUPS, so that only equals are compared.
 
-    Those that ask nobody are given nothing, whoever judges the pages. A query are words, or the scores of a graph,
-    which are those of a query, found page by page.
+    Strategies without a judge are given nothing, even if one judges the pages. A query is words, or the scores of a
+    graph, which stem from a query.
 
     >>> given_group("breadth-first", "model"), given_group("best-first", "words"), given_group("soft-focus", "model")
     ('nothing', 'query', 'taxonomy')
@@ -181,22 +181,22 @@ def given_group(text: str, told: str) -> str:
     }  # fmt: skip
     parts = _parts(text)
     groups = [of_kind[kind(part)] for part in parts]
-    if parts != [text]:  # a bandit is paid by the judge's word, whatever its arms ask for
+    if parts != [text]:  # the reward of a bandit comes from the judge, whatever its arms need
         groups.append(of_told[told])
     return max(groups, key=GROUPS.index)
 
 
 def kind(text: str) -> str:
-    """What a strategy needs, as the registry says it; one of the user's own is taken to need a topic."""
+    """Return the needs of a strategy from the registry; user strategies are assumed to need a topic."""
     name = parse(text)[0]
     if name in STRATEGIES:
         return STRATEGIES[name].needs
-    maker(name)  # says what there is
+    maker(name)  # raises InputError for an unknown name
     return TOPIC
 
 
 def _parts(text: str) -> list[str]:
-    """The strategy, or the arms of a bandit."""
+    """Return the strategy, or the arms of a bandit."""
     name, given_group = parse(text)
     if name not in STRATEGIES or STRATEGIES[name].module != "bandit":
         return [text]
@@ -206,7 +206,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _with_files(text: str, subject: HuntSubject) -> str:
-    """With the file that a strategy learns from, also in the arms of a bandit."""
+    """Add the training file to the parameters of a strategy or of a bandit's arms."""
     name, given_group = parse(text)
     parts = _parts(text)
     if parts != [text]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from open_corpora import ROOT
+from places import ROOT
 
 from commands import run
 from lycosa.core.errors import InputError

@@ -1,11 +1,8 @@
-"""The benchmark: scent, its rivals and your own strategies on frozen topics of several corpora.
+"""The benchmark: scent, its rivals and user strategies on frozen topics of several corpora.
 
-It declares experiments, one for each corpus and setting (what is told of a topic, and where crawls start); the lab's
-runner runs them, as it does those of a paper. All entrants have the same trials, the judge of `lycosa crawl` and the
-same budgets; labels that none of them sees decide what was found. A cell is a corpus, a setting and a budget.
-
-corpora     which pages, by digests; which topics, frozen by checksums
-entrants    who is compared
+One experiment per corpus and setting (the topic description and the place of the seeds), run by the same runner as
+those of a paper. All entrants get the same trials, budgets and judge (that of `lycosa crawl`); hidden labels decide
+which pages are relevant. A cell is a corpus, a setting and a budget.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from lycosa_lab.subjects import HuntSubject, subjects_of
 from lycosa_lab.trial_strategies import ORACLE, label
 
 SEEDS, EXAMPLES = 3, 20
-CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds
+CRAWLS = 12  # minimum crawls of an entrant per cell: the relevance of the first 100 pages depends on the seeds
 POINTS = 25
 NOTE = (
     "Share: relevant pages found over what an oracle finds that knows the whole graph and looks ahead, near the "
@@ -47,7 +44,7 @@ NOTE = (
 
 
 class BenchmarkSetting(NamedTuple):
-    """What is told, and where crawls start."""
+    """Topic description and seeds of an experiment."""
 
     told: str
     seeds: str
@@ -64,10 +61,10 @@ class BenchmarkSetting(NamedTuple):
 
 @dataclass(frozen=True)
 class BenchmarkSize:
-    """How much is run."""
+    """Amount of work: topics, seed draws, settings and budgets."""
 
-    subject_count: int = 0  # topics per corpus; 0: the corpus' default, -1: all
-    seed_sets: int = 0  # draws of seeds per topic; 0: as many as give CRAWLS in a cell
+    subject_count: int = 0  # topics per corpus; 0: default of the corpus, -1: all
+    seed_sets: int = 0  # draws of seeds per topic; 0: enough for CRAWLS per cell
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
     told: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
@@ -79,7 +76,7 @@ class BenchmarkSize:
         return [BenchmarkSetting(told, seeds) for told in self.told for seeds in self.seeds]
 
     def budgets_for(self, pages: int) -> list[int]:
-        """Return those up to a third of a corpus: beyond it any crawl comes to have everything.
+        """Return the budgets up to a third of a corpus; larger ones no longer separate strategies.
 
         >>> BenchmarkSize().budgets_for(2000), BenchmarkSize().budgets_for(90)
         ([100, 500], [30])
@@ -87,7 +84,7 @@ class BenchmarkSize:
         return [budget for budget in self.budgets if budget <= pages // 3] or [max(1, pages // 3)]
 
     def draws_for(self, topics: int) -> int:
-        """Return how often seeds are drawn for each of so many topics.
+        """Return the number of seed draws per topic.
 
         >>> [BenchmarkSize().draws_for(topics) for topics in (3, 10, 30)], BenchmarkSize(seed_sets=2).draws_for(3)
         ([4, 2, 1], 2)
@@ -101,8 +98,6 @@ FULL = BenchmarkSize(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 
 
 
 class BenchmarkCell(NamedTuple):
-    """A corpus, a setting and a budget."""
-
     corpus: str
     setting: BenchmarkSetting
     budget: int
@@ -119,7 +114,8 @@ def _column(column: str, title: str = "", digits: int = 1, most: float = math.in
     )  # fmt: skip
 
 
-# Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
+# Entrants are compared by their share of the look-ahead oracle: the greedy oracle may find only 1 or 2 pages, and a few
+# such trials would dominate the mean.
 SHARE, GREEDY = _column("ahead", "share", 3, 1.0), _column("relative", "of the greedy oracle's", 3)
 POLITE = Measure("polite s", lambda one, results, budgets: _polite(one, results, budgets), 1, math.inf)
 COLUMNS = (GREEDY, _column("area", digits=3), *map(_column, ("found", "fetched", "sites")), POLITE)
@@ -137,7 +133,7 @@ def _polite(one: Trial, results: ExperimentResults, budgets: Sequence[int]) -> F
 
 @dataclass
 class BenchmarkRun:
-    """All cells with their crawls, and what was said of them."""
+    """Crawls, figures and remarks of a benchmark, cell by cell."""
 
     places: list[AvailableCorpus]
     size: BenchmarkSize
@@ -149,11 +145,11 @@ class BenchmarkRun:
 
     @property
     def corpora(self) -> dict[str, int]:
-        """The corpora with the largest budget of each."""
+        """Return the largest budget of each corpus."""
         return {cell.corpus: cell.budget for cell in sorted(self.cells, key=lambda cell: cell.budget)}
 
     def pooled(self, budget: int, corpus: str = "") -> CrawlComparison:
-        """All crawls of a budget together, perhaps on one corpus only."""
+        """Pool all crawls with a budget, optionally of one corpus only."""
         return CrawlComparison.pooled(
             [of for cell, of in self.cells.items() if cell.budget == budget and corpus in ("", cell.corpus)]
         )
@@ -167,7 +163,7 @@ def mean(crawls: CrawlComparison, entrant: str, measure: Measure) -> TableCell:
 def benchmark(
     bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str]
 ) -> BenchmarkRun:
-    """Run what is missing, and return all that is there."""
+    """Run the missing crawls of every corpus and setting, and collect all results."""
     made = BenchmarkRun(list(places), size, list(entrants))
     for place in places:
         wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
@@ -183,7 +179,7 @@ def benchmark(
                 seed_sets=size.draws_for(len(topics)), budgets=size.budgets_for(len(place.index)),
             )  # fmt: skip
             subjects = subjects_told(place.index, topics, setting.told)
-            where = f"{place.name}/{setting.told}"  # settings that share guides share a directory
+            where = f"{place.name}/{setting.told}"  # settings with the same judgements share a directory
             try:
                 results = bench.run(plan, where, index=place.index, subjects=subjects, title=title)
             except InputError as error:
@@ -199,14 +195,17 @@ def benchmark(
 
 
 def subjects_told(index: CorpusIndex, topics: Sequence[str], told: str) -> list[HuntSubject]:
-    """Topics told by words or by examples. With examples there are no words: a topic's name would be a query."""
+    """Return the subjects of topics, described by words or by examples.
+
+    Examples come without words, because the name of a topic would serve as a query.
+    """
     if told == "words":
         return subjects_of(index, topics)
     return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
 def _take(made: BenchmarkRun, place: AvailableCorpus, done: Mapping[BenchmarkSetting, ExperimentResults]) -> None:
-    """Measure the crawls on a corpus, and draw their curves."""
+    """Add the crawls on a corpus to the cells, and draw their curves."""
     labels = {text: label(text) for text in made.entrants}
     for setting, results in done.items():
         for budget in results.experiment.budgets:
@@ -231,12 +230,11 @@ def _steps(budget: int) -> list[int]:
     return sorted({max(1, round(budget * (step / POINTS) ** 2)) for step in range(1, POINTS + 1)} | {min(10, budget)})
 
 
-# -- tables ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CellComparison:
-    """A cell: scent, and the best of its rivals, picked with hindsight."""
+    """A cell with scent and its best rival, picked with hindsight."""
 
     cell: BenchmarkCell
     scent: Interval
@@ -245,11 +243,11 @@ class CellComparison:
     ahead: PairedDifference
     topics: int
     greedy: TableCell  # scent's share of the greedy oracle's score
-    ruling: Ruling  # that the rival is not better
+    ruling: Ruling  # on the claim that the rival is not better
 
 
 def compared(made: BenchmarkRun) -> list[CellComparison]:
-    """Return all cells that have a rival; p is corrected for how many they are."""
+    """Return all cells that have a rival, with p corrected for the number of cells."""
     known = {cell: one for cell, crawls in made.cells.items() if (one := _compared(cell, crawls)) is not None}
     ahead = corrected({cell: one.ahead for cell, one in known.items()})
     return [replace(one, ahead=ahead[cell]) for cell, one in known.items()]
@@ -289,7 +287,7 @@ def table_cells(known: Sequence[CellComparison]) -> ReportTable:
 
 
 def table_all(made: BenchmarkRun, budget: int) -> ReportTable:
-    """All entrants over all corpora and settings at a budget, best share first."""
+    """Return the table of all entrants over all corpora and settings at a budget, best share first."""
     crawls = made.pooled(budget)
     shares = {text: of[:, -1] for text, of in crawls.values[SHARE].items() if np.isfinite(of).any()}
     tested = [text for text in shares if kind(text) != "oracle" and SCENT in shares and text != SCENT]
@@ -323,7 +321,7 @@ def table_cpu(made: BenchmarkRun) -> ReportTable:
 
 
 def table_corpus(made: BenchmarkRun, corpus: str) -> ReportTable:
-    """Every entrant in every cell of a corpus."""
+    """Return the table of every entrant in every cell of a corpus."""
     columns = {f"{cell.setting.title}, {cell.budget:,}": of for cell, of in made.cells.items() if cell.corpus == corpus}
     return ReportTable(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",
@@ -350,7 +348,7 @@ def nowhere_behind(known: Sequence[CellComparison]) -> Ruling:
 def findings(
     bench: Bench, places: Sequence[AvailableCorpus], size: BenchmarkSize, entrants: Sequence[str], half: str
 ) -> Findings:
-    """Run the benchmark; return all tables, figures and the claim, with everything that it takes to repeat them."""
+    """Run the benchmark and return its tables, figures, claim and the facts needed to repeat it."""
     made = benchmark(bench, places, size, entrants)
     known = compared(made)
     parts: list[ReportTable | ReportFigure] = [table_cells(known)] if known else []

@@ -1,7 +1,4 @@
-"""The benchmark's corpora: by name, by the digests of their files, and with checksums of their topics.
-
-A rule deals all topics of a corpus into two halves; the checksums pin the result.
-"""
+"""Benchmark corpora, pinned by the digests of their files and the checksums of their topics."""
 
 from __future__ import annotations
 
@@ -20,16 +17,16 @@ from lycosa_lab.corpus_index import FACTS, CorpusIndex
 
 DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
 
-# Pages of a topic.
+# Minimum and maximum pages of a topic.
 LEAST, MOST = 25, 600
-LARGEST = 1 / 3  # of the corpus: a larger class is what is left over, no topic
+LARGEST = 1 / 3  # share of the corpus; a larger class is a catch-all rather than a topic
 
 EMBEDDED, LARGE, SMALL = "embedded", "embedded-large", "embedded-small"
 
 
 @dataclass(frozen=True)
 class BenchmarkCorpus:
-    """One that the benchmark knows."""
+    """Source files, labels and checksums of a corpus."""
 
     source: str  # a file in the directory of corpora, or a source of `lycosa lab index`
     labels: str = ""
@@ -76,16 +73,16 @@ CORPORA = {
 
 @dataclass
 class AvailableCorpus:
-    """A corpus that is there, with the topics of a half of it."""
+    """An opened corpus with the topics of one half."""
 
     name: str
     index: CorpusIndex
-    topics: list[str]  # all of the half, in order of use
+    topics: list[str]  # topics of the half, in order of use
     files: dict[str, str] = field(default_factory=dict)  # digests of its source files
     usual: int = 8
 
     def facts(self, hunted: Sequence[str]) -> dict[str, Any]:
-        """Return what has to be known to repeat it."""
+        """Return the facts needed to repeat a run on this corpus."""
         return {
             "source": self.index.facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
             "pages": len(self.index), "links": self.index.facts.get("links"), "topics": list(hunted),
@@ -103,7 +100,7 @@ def open_corpora(
     full: bool,
     progress: ProgressCallback = no_progress,
 ) -> list[AvailableCorpus]:
-    """Open the corpora that are named, or all that are there; missing indexes are made under `keep`."""
+    """Open the named corpora, or all available ones; missing indexes are built under `keep`."""
     if not names and quick and corpora is None:
         names = [SMALL]
     elif not names:
@@ -138,7 +135,7 @@ def _known(name: str, corpora: Path | None, half: str, keep: Path, progress: Pro
 
 
 def _own(name: str, half: str) -> AvailableCorpus:
-    """Open an index of the user's, with topics by the same rule."""
+    """Open an index of the user, with topics chosen by the same rule."""
     if not (Path(name) / FACTS).is_file():
         raise InputError(f"there is no corpus {name!r}: it is one of {', '.join(CORPORA)}, or an index")
     index = CorpusIndex.open(name)
@@ -148,7 +145,7 @@ def _own(name: str, half: str) -> AvailableCorpus:
 
 
 def half_of(name: str) -> str:
-    """Return the half of a topic, in every corpus the same: by the last bit of its checksum.
+    """Return the half of a topic, the same in every corpus: the last bit of its checksum.
 
     >>> half_of("student"), half_of("staff")
     ('report', 'development')
@@ -157,14 +154,14 @@ def half_of(name: str) -> str:
 
 
 def within(name: str, other: str) -> bool:
-    """Return whether a class is another one, or below it."""
+    """Return whether a class equals another one or lies below it."""
     return name == other or name.startswith(f"{other}/")
 
 
 def dealt(index: CorpusIndex, half: str) -> list[str]:
-    """Return the topics of a half, in an order that has nothing to do with them; none is within another one.
+    """Return the topics of a half in hash order, none within another one.
 
-    Those with LEAST to MOST pages come first, then larger ones, up to a third of the corpus, that hold none of these.
+    Topics with LEAST to MOST pages come first, then larger ones (up to LARGEST) that contain none of them.
     """
     sizes = {name: size for name, size in index.sizes().items() if name.casefold() not in NO and half_of(name) == half}
     order = sorted(sizes, key=lambda name: (zlib.crc32(name[::-1].encode()), name))
@@ -178,7 +175,7 @@ def dealt(index: CorpusIndex, half: str) -> list[str]:
 
 
 def checksum(names: Sequence[str]) -> str:
-    """Return that of a list of names, whatever their order.
+    """Return a checksum of a set of names.
 
     >>> checksum(["b", "a"]) == checksum(["a", "b"]), checksum(["a"]) == checksum(["a", "b"]), len(checksum([]))
     (True, False, 16)
@@ -187,7 +184,7 @@ def checksum(names: Sequence[str]) -> str:
 
 
 def frozen(index: CorpusIndex, half: str, name: str, pinned: str) -> list[str]:
-    """Return the topics of a half; InputError if they are not those that were dealt when the benchmark was made."""
+    """Return the topics of a half; raise InputError if their checksum differs from the pinned one."""
     names = dealt(index, half)
     if not names:
         raise InputError(f"no class of the {half} half of {name} has {LEAST} pages or more: take another corpus")

@@ -1,4 +1,4 @@
-"""Who is compared: strategies of the lab by name, published, modern or one's own."""
+"""Entrants of the benchmark: published, modern and user strategies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PUBLISHED = (
 # The published strategies that led most cells, without those that need WordNet or training.
 BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")
 
-_MODERN = re.compile("201[6-9]|20[2-9][0-9]")  # years of papers and programs
+_MODERN = re.compile("201[6-9]|20[2-9][0-9]")  # publication years
 
 
 def kind(text: str) -> str:
-    """Return what a table says of an entrant.
+    """Return the kind of an entrant, as printed in tables.
 
     >>> kind("scent"), kind("best-first"), kind("disco"), kind("craw4llm"), kind("program,command=mine")
     ('ours', 'published', 'modern', 'oracle', 'program')
@@ -40,14 +40,14 @@ def kind(text: str) -> str:
 
 
 def is_rival(text: str) -> bool:
-    """Return whether scent is compared with it."""
+    """Return whether scent is compared with this strategy."""
     return kind(text) not in ("ours", "oracle")
 
 
 def entrants(
     only: Sequence[str] = (), also: Sequence[str] = (), *, quick: bool = False, full: bool = False
 ) -> list[str]:
-    """Return the oracle, scent, the usual rivals or those named, and further ones; all are checked."""
+    """Return the oracle, scent, and the given or default rivals, all validated."""
     modern = [name for name in STRATEGIES if name != ORACLE and kind(name) in ("modern", "oracle")]
     usual = ["best-first", "breadth-first"] if quick else [*(PUBLISHED if full else BEST), *modern]
     texts = list(dict.fromkeys([ORACLE, SCENT, *(only or usual), *also]))

@@ -1,4 +1,4 @@
-"""`lycosa lab ...`: corpora, experiments, the papers."""
+"""`lycosa lab ...`: corpora, experiments and papers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lycosa.cli.commands import Commands
 
 
 class Laboratory(Commands):
-    """The commands of `lycosa lab`, as they are needed, one after the other."""
+    """The commands of `lycosa lab`, imported on demand."""
 
     names = "index run paper benchmark"
     package = "lycosa_lab.cli"

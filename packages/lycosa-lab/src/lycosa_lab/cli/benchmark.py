@@ -1,4 +1,4 @@
-"""`lycosa lab benchmark`: scent, its rivals and your own on frozen topics."""
+"""`lycosa lab benchmark`: scent, its rivals and user strategies on frozen topics."""
 
 from __future__ import annotations
 

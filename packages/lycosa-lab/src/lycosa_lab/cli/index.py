@@ -1,4 +1,4 @@
-"""`lycosa lab index`: corpora."""
+"""`lycosa lab index`: index a corpus."""
 
 from __future__ import annotations
 

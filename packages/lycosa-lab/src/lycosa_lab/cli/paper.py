@@ -1,4 +1,4 @@
-"""`lycosa lab paper`: the experiments of five papers, and our own."""
+"""`lycosa lab paper`: the experiments of five papers, and our own on freshness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings in the terminal: the tables of a report as its page has them."""
+"""Report tables in the terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _table(part: ReportTable) -> Part:
 
 @contextmanager
 def kept(out: Path) -> Iterator[None]:
-    """Say after Ctrl-C that finished crawls are kept."""
+    """Report on Ctrl-C that finished crawls are kept."""
     try:
         yield
     except KeyboardInterrupt:

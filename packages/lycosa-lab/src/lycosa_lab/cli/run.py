@@ -1,4 +1,4 @@
-"""`lycosa lab run`: an experiment, from a file or from flags."""
+"""`lycosa lab run`: an experiment, from a file or from options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lycosa_lab.tables import findings
 
 
 def settings(*only: str) -> list[inspect.Parameter]:
-    """Return the settings of an experiment as options; `only` these, without their defaults."""
+    """Return the settings of an experiment as command-line options; with `only`, just these and without defaults."""
     kinds, usual = get_type_hints(Experiment), Experiment("", "", []).as_dict()
     parameters = []
     for item in fields(Experiment):
@@ -104,7 +104,7 @@ def run(
 
 
 def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, CorpusIndex]:
-    """Return the experiment and its corpus; flags replace what a file says."""
+    """Return the experiment and its corpus; options take precedence over the file."""
     if file is None:
         if "corpus" not in flags:
             raise InputError(

@@ -1,1 +1,1 @@
-"""Where the pages of a corpus come from: each module turns one kind of source into recorded pages or a graph."""
+"""Corpus sources: each module turns one kind of source into recorded pages or a graph."""

@@ -1,4 +1,4 @@
-"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages."""
+"""Generated graphs of the paper's size: nodes and links with scores, without pages."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lycosa.core.progress import ProgressCallback, no_progress
 from lycosa_lab.corpus_index import CorpusIndex, map_file
 from lycosa_lab.index_writer import save_index, unfinished_index
 
-CHUNK = 1 << 21  # links made at a time
+CHUNK = 1 << 21  # links generated at a time
 
 POPULAR = 0.9  # in-degree falls with rank ** -.9: the tail of its distribution has the exponent 1 / .9
 
-SAMPLED = 50_000  # pages whose links tell how many links must get a score
+SAMPLED = 50_000  # pages whose links are sampled to calibrate the share of links with a score
 
 
 @dataclass(frozen=True)
 class GraphShape:
-    """One of the paper's graphs: nodes, links, and the shares of both whose score is not zero."""
+    """Size of a graph of the paper, and the shares of its nodes and links with a score above 0."""
 
     nodes: int
     edges: int
@@ -34,7 +34,7 @@ class GraphShape:
     longest: int  # maximum links per page
 
     def of(self, nodes: int | None) -> GraphShape:
-        """Return one of another size, with links in proportion: at most a tenth of all that there can be."""
+        """Scale to another number of nodes, with links in proportion but at most a tenth of all possible ones."""
         n = self.nodes if nodes is None else nodes
         if not 10 <= n < 2**31:
             raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
@@ -59,13 +59,13 @@ def generate(
     random_seed: int = 0,
     progress: ProgressCallback = no_progress,
 ) -> CorpusIndex:
-    """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
+    """Write a graph like one of the paper's, at its size or another, as an index. The same seed gives the same graph.
 
-    As in the paper's table 1: the proportion of links to nodes, the share of nodes with a score and, within a tenth, of
-    links with one. Memory: about 300 MB, 60 bytes a node and 8 a link. Nodes are called by their numbers. As in link
-    graphs, degrees have heavy tails, and about half of the links stay in communities, on which scores depend, so that
-    linked nodes have scores alike. A score is log(1 + x), where x counts a word; a link has one only if its page has
-    the word. Not matched: links that go both ways, triangles, the order of links on a page.
+    Like table 1 of the paper, it has the same proportion of links to nodes, share of nodes with a score and, within a
+    tenth, share of links with a score. Memory: about 300 MB plus 60 bytes per node and 8 per link. Degrees have heavy
+    tails, and about half of the links stay within communities, on which scores depend, so that linked nodes have
+    similar scores. A score is log(1 + x), where x counts a word; a link has a score only if its page has one. Not
+    matched: reciprocal links, triangles, the order of links on a page.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 2.3.
 
@@ -85,9 +85,9 @@ def generate(
 
 
 class _Made:
-    """A graph in the making. A node has a place: those of a community are side by side there, its most popular first.
+    """Generator of one graph. Each node has a place; the nodes of a community have adjacent places, most popular first.
 
-    Everything is drawn from generators that are named by the random seed, a purpose and a chunk's number.
+    Every random generator is seeded by the random seed, a purpose and a chunk number.
     """
 
     def __init__(self, kind: GraphShape, random_seed: int) -> None:
@@ -107,7 +107,7 @@ class _Made:
         return np.random.default_rng((self._seed, *purpose))
 
     def _communities(self) -> NDArray[np.int64]:
-        """Where each community begins: sizes from 20 up, with a heavy tail, at most a twentieth of all."""
+        """Return the start of each community: sizes from 20 up, heavy-tailed, at most a twentieth of all nodes."""
         n = self.kind.nodes
         chance, most = self._chance(0), max(5, n // 20)
         sizes: list[NDArray[np.int64]] = []
@@ -120,7 +120,7 @@ class _Made:
         return np.concatenate([[0], ends[: np.searchsorted(ends, n)], [n]]).astype(np.int64)
 
     def _degrees(self) -> NDArray[np.int64]:
-        """Links of each place: with a heavy tail, as many in total as there shall be."""
+        """Return the out-degree of each place, heavy-tailed, with the configured total."""
         n, tail = self.kind.nodes, self.kind.tail
         drawn = self._chance(1).random(n) ** (-1 / tail) - 1
         most = min(self.kind.longest, n // 4) * drawn.mean() * n / max(1, self.kind.edges)
@@ -132,14 +132,14 @@ class _Made:
         return degree
 
     def _popularity(self, size: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The places in order of their popularity with everyone: the first of large communities come first."""
+        """Return the places in order of global popularity: the first places of large communities come first."""
         rank = np.arange(self.kind.nodes) - self.start[self.community]
         known = np.log(size[self.community]) - np.log(rank + 2.0)
         known += self._chance(3).standard_normal(self.kind.nodes)
         return np.argsort(-known, kind="stable").astype(np.int32)
 
     def _scores(self, communities: int) -> NDArray[np.float32]:
-        """The score of each node: so many as shall be have one."""
+        """Return the score of each node, above 0 for the configured share."""
         n = self.kind.nodes
         chance = self._chance(4)
         topical = 1.5 * chance.standard_normal(communities)[self.community]
@@ -151,12 +151,11 @@ class _Made:
         score[self.node_of[best]] = np.log1p(1 + np.floor(np.expm1(1.2 * excess)))
         return score
 
-    # -- links -------------------------------------------------------------------------------------------------
 
     def write(
         self, place: Path, progress: ProgressCallback = no_progress
     ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Write links and their scores into a directory; the columns of the index, these two mapped."""
+        """Write links and link scores into a directory and return the columns and facts of the index."""
         n = self.kind.nodes
         degree = self.degree[self.place_of]
         before = np.concatenate([[0], np.cumsum(degree)])
@@ -197,10 +196,11 @@ class _Made:
     def _links(
         self, nodes: NDArray[np.int64], degree: NDArray[np.int64], chance: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Links of some nodes: which of these each leaves, and the node it leads to. None twice, none to itself.
+        """Draw the links of some nodes without duplicates or self-links; return the position of each source and its
+        target.
 
-        More are drawn than needed, as popular nodes are drawn more than once: those beyond seven sixths of the degree
-        lead anywhere. A page whose draws were nearly all alike still has fewer links than it should.
+        More links are drawn than needed, because popular nodes are drawn repeatedly; those beyond seven sixths of the
+        degree lead to random nodes. A page whose draws were nearly all alike may still have too few links.
         """
         popular = degree + degree // 6 + 2
         drawn = np.where(degree > 0, popular + degree // 3 + 2, 0)
@@ -230,17 +230,17 @@ class _Made:
         return source[enough], target[enough]
 
     def _promise(self, source: NDArray[np.int64], target: NDArray[np.int32]) -> NDArray[np.float32]:
-        """How likely a link is to have a score, before scaling."""
+        """Return the unscaled probability that each link has a score."""
         likely: NDArray[np.float32] = self.score[source] * (1 + 6 * self.score[target])
         return likely
 
     def _scale(self) -> float:
-        """What to multiply with, so that as many links get a score as shall: found on the links of some nodes."""
+        """Return the factor that gives the configured share of links a score, calibrated on a sample of nodes."""
         chance = self._chance(5)
         n = self.kind.nodes
         nodes = np.arange(n) if n <= 4 * SAMPLED else np.sort(chance.integers(0, n, SAMPLED))
         degree = self.degree[self.place_of[nodes]]
-        drawn = np.cumsum(degree) <= 2 * CHUNK  # a few long pages are enough, too
+        drawn = np.cumsum(degree) <= 2 * CHUNK  # a few long pages suffice
         source, target = self._links(nodes[drawn], degree[drawn], chance)
         promise = self._promise(nodes[drawn][source], target)
         low, high = 0.0, 1e6
@@ -255,7 +255,9 @@ class _Made:
     def _link_relevances(
         self, source: NDArray[np.int64], target: NDArray[np.int32], scale: float, chance: np.random.Generator
     ) -> NDArray[np.float32]:
-        """The score of each link: log(1 + y), y the count of a word around it, which its page has at least as often."""
+        """Return the score of each link: log(1 + y), where y counts a word around it that its page has at least as
+        often.
+        """
         chosen = np.flatnonzero(chance.random(len(source), np.float32) < scale * self._promise(source, target))
         more = chance.standard_exponential(len(chosen), np.float32) * (0.2 + 0.4 * self.score[target[chosen]])
         alpha = np.zeros(len(source), np.float32)
@@ -264,7 +266,7 @@ class _Made:
 
 
 def _rank(u: NDArray[np.float64], size: NDArray[np.int64] | int, shift: float) -> NDArray[np.int64]:
-    """Ranks below `size`, drawn with weights (rank + shift) to the power of -POPULAR, by inversion."""
+    """Draw ranks below `size` with weights (rank + shift) ** -POPULAR, by inversion."""
     power = 1 - POPULAR
     low = shift**power
     high = np.power(np.asarray(size, np.float64) + shift, power)

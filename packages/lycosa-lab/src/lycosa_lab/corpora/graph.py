@@ -1,4 +1,4 @@
-"""A graph of nodes, links and scores as a corpus, from tables: TSV, plain or gzip."""
+"""A graph corpus from tables of nodes, links and scores: TSV, plain or gzip."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Floats = NDArray[np.float32]
 def write_graph(
     edges: Path, scores: Path | None, out: Path, source: str, progress: ProgressCallback = no_progress
 ) -> CorpusIndex:
-    """Write the index of a graph: links (node, node, perhaps alpha) in one table, scores (node, score) in another.
+    """Write the index of a graph from a table of links (node, node, optional alpha) and one of scores (node, score).
 
-    Lines that begin with # are comments. Links of a node to itself and repeated links are dropped and counted; those
-    of a node keep their order. Nodes without a score have 0.
+    Lines that begin with # are comments. Self-links and repeated links are dropped and counted; the remaining links of
+    a node keep their order. Nodes without a score have 0.
     """
     with unfinished_index(out) as beside:
         progress("reading links", 0, 0)
@@ -68,7 +68,7 @@ _WANTED = {1: "a node, a tab, and its score", 2: "a node, a tab, and the node th
 
 
 def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
-    """Read the first columns of a table as names of nodes (Arrow text), and the number after them if there is one."""
+    """Read the first `ends` columns of a table as node names (Arrow text), and an optional number after them."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
         from pyarrow import compute, csv
@@ -102,7 +102,7 @@ def _table(path: Path, ends: int) -> tuple[list[Any], Floats | None]:
 
 
 def _numbered(columns: list[Any]) -> tuple[list[NDArray[np.int32]], list[str]]:
-    """Return the names as numbers, in the order in which they are first named, and the names."""
+    """Number the names in first-seen order; return the numbers of each column and the names."""
     import pyarrow as pa
 
     whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())

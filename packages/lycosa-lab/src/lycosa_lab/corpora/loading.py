@@ -1,4 +1,4 @@
-"""From what a user names to an index: which kind of source it is, what is left out, which labels there are."""
+"""Building an index from the sources a user names, with exclusions and labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def make_index(
     scores: Path | None = None,
     progress: ProgressCallback = no_progress,
 ) -> CorpusIndex:
-    """Read some sources, whatever they are, into one index."""
+    """Read some sources into one index."""
     kinds = [kind_of(source) for source in sources]
     title = ", ".join(
         source if kind in MADE else Path(source).name for source, kind in zip(sources, kinds, strict=True)
@@ -72,9 +72,9 @@ def make_index(
 def open_corpus(
     source: str, keep: Path, progress: ProgressCallback = no_progress, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> CorpusIndex:
-    """Open an index; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
+    """Open an index; index any other source of 'lycosa lab index' into `keep` first.
 
-    An index of a file is made again when the file has changed.
+    The index of a file is rebuilt when the file has changed.
     """
     if (Path(source) / FACTS).is_file():
         return CorpusIndex.open(source)
@@ -90,9 +90,9 @@ def open_corpus(
 
 
 def read_labels(path: Path, account: Account, column: str = "") -> dict[str, list[str]]:
-    """Return all classes of each address, in the order of the table; addresses are canonical, as those of pages are.
+    """Return all classes of each canonical URL, in table order. Unusable rows are counted in `account`.
 
-    `column` names that of the classes by title or number. Rows that can't be used are counted.
+    `column` names the column of the classes by title or number.
     """
     classes_of: dict[str, list[str]] = {}
     own = Account()
@@ -106,7 +106,7 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
 
 
 def kind_of(source: str) -> str:
-    """Return archive, crawl, tree, graph, embedded, public or generated."""
+    """Return the kind of a source: archive, crawl, tree, graph, embedded, public or generated."""
     path, made = Path(source), source.partition(":")[0]
     if source and path.exists():
         if path.is_dir():
@@ -134,7 +134,7 @@ def _kind_of_directory(path: Path) -> str:
 
 
 def choosing(exclude: Sequence[str], account: Account) -> Keep:
-    """Return whether a page is wanted: its address contains none of these, and matches none that has * or ? in it."""
+    """Return a filter that rejects URLs that contain, or with * or ? match, one of the patterns, and counts them."""
     if "" in exclude:
         raise InputError("--exclude '' would leave out every page: give a part of an address")
 
@@ -149,7 +149,7 @@ def choosing(exclude: Sequence[str], account: Account) -> Keep:
 
 
 def _typed(source: str) -> tuple[str, dict[str, str]]:
-    """Parse the name and parameters of a source that is no file; `seed` is the random seed."""
+    """Parse the name and parameters of a source that is not a file; `seed` is the random seed."""
     kind, _, rest = source.partition(":")
     name, given = parse(rest if kind != "embedded" else f"{kind},{rest}" if rest else kind)
     if "seed" in given:

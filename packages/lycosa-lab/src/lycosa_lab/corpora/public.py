@@ -1,7 +1,7 @@
-"""Public corpora: where their files are, and the pages or links in them.
+"""Public corpora: downloads and readers.
 
-Archives are read member by member and never unpacked: no name in them becomes a path, links and devices are skipped,
-and their unpacked size is limited.
+Archives are streamed and never unpacked to disk: member names never become paths, links and devices are skipped, and
+the unpacked size is limited.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def corpus(name: str) -> PublicCorpus:
 
 
 def files(name: str, progress: ProgressCallback = no_progress) -> list[Path]:
-    """Download the files of a corpus into Lycosa's cache, unless they are there."""
+    """Download the files of a corpus into Lycosa's cache, unless cached."""
     into = cache_directory() / "corpora" / name
     return [download(url, into / Path(URL(url).path).name, Options(), progress) for url in corpus(name).urls]
 
 
 def pages(name: str, account: Account, progress: ProgressCallback = no_progress) -> Iterator[RecordedPage]:
-    """Yield the pages of a corpus, without those, and that text on them, that make every topic trivial."""
+    """Yield the pages of a corpus, without pages and text that give away its labels."""
     return corpus(name).read(files(name, progress), account)
 
 
 def download(url: str, file: Path, options: Options, progress: ProgressCallback = no_progress) -> Path:
-    """Return the file, downloaded completely or not at all unless it is there already."""
+    """Download a file atomically, unless it exists; return its path."""
     if not file.exists():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -106,11 +106,10 @@ async def _download(url: str, file: Path, options: Options, progress: ProgressCa
         await names.close()
 
 
-# -- reading archives ------------------------------------------------------------------------------------------------
 
 
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
-    """Yield the path of each plain file of a packed tar archive, and a function that reads its beginning."""
+    """Yield the path of each regular file of a packed tar archive, and a function that reads its beginning."""
     try:
         with unpacked(path) as stream:
             for name, content in iter_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
@@ -119,14 +118,12 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
         raise InputError(f"cannot read {path} as an archive: {error or type(error).__name__}") from error
 
 
-# -- Wikispeedia -----------------------------------------------------------------------------------------------------
 
 
 def _wikispeedia(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages below wpcd/; articles are known by their file names.
+    """Yield the pages below wpcd/; articles are identified by their file names.
 
-    Articles come without the line that prints their categories, and lists of articles are left out: either would tell
-    a crawler the labels.
+    The category line of articles is removed and lists of articles are left out: both give away the labels.
     """
     classes, known = _categories(files[0]), set()
     for name, read in members(files[1]):
@@ -163,11 +160,12 @@ def _categories(path: Path) -> dict[str, list[str]]:
     return classes
 
 
-# -- WebKB -----------------------------------------------------------------------------------------------------------
 
 
 def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
-    """Yield the pages in class/university/address, with ^ for each slash of the address; HTTP headers come first."""
+    """Yield the pages in class/university/address, where the address has ^ for each slash and the file starts with HTTP
+    headers.
+    """
     for name, read in members(files[0]):
         if len(name.parts) < 3 or not name.name.startswith(("http:^^", "https:^^")):
             account.left_out["files that are no pages"] += 1
@@ -180,7 +178,7 @@ def _webkb(files: list[Path], account: Account) -> Iterator[RecordedPage]:
 
 
 def _without_headers(content: bytes) -> bytes:
-    """Return a page without the headers that the server sent before it.
+    """Return a page without the HTTP headers at its beginning.
 
     >>> _without_headers(b"Date: Tuesday\\r\\nServer: x\\r\\n\\r\\n<p>"), _without_headers(b"<p>a: b\\n\\nc")
     (b'<p>', b'<p>a: b\\n\\nc')

@@ -1,4 +1,4 @@
-"""Recorded pages of a corpus, whatever their source: WARC files, past crawls, trees of files, the embedded web."""
+"""Recorded pages from WARC files, past crawls, directories of files and the embedded web."""
 
 from __future__ import annotations
 
@@ -31,23 +31,22 @@ from lycosa_lab.index_writer import RecordedPage
 
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
-BASE = "http://files.invalid/"  # no such host, so that no link to the web can be meant
+BASE = "http://files.invalid/"  # no such host, so no real link can point to it
 
 Keep = Callable[[str], bool]  # whether to take the page of a URL
 
 _KINDS = frozenset({""}) | html.HTML | web_space.TEXT
 
 
-# -- WARC files ------------------------------------------------------------------------------------------------
 
 
 def archive(
     paths: Sequence[Path], account: Account, keep: Keep, progress: ProgressCallback = no_progress
 ) -> Iterator[RecordedPage]:
-    """The pages and redirects of WARC files and directories of them, in the order of the files, whoever wrote them.
+    """Yield the pages and redirects of WARC files and directories of them, in file order.
 
-    What can't be read is stepped over and counted: records that are damaged, cut off at the end of a file, of another
-    kind than pages, with statuses that no page has.
+    Unreadable records are skipped and counted: damaged or truncated ones, those with other content types or with an
+    error status.
     """
     with Recording(
         paths, progress=lambda path, at, _: progress(f"looking through {path.name}", at, path.stat().st_size)
@@ -69,7 +68,7 @@ def archive(
 
 
 def recorded_of(answer: RecordedAnswer, account: Account, keep: Keep) -> RecordedPage | None:
-    """A recorded answer as a page or a redirect; None, and counted, where it is neither."""
+    """Return a recorded answer as a page or a redirect, or None (and count the reason)."""
     url = canonical(answer.url)
     if url is None:
         account.left_out["with an address that no crawl would follow"] += 1
@@ -98,8 +97,9 @@ def recorded_of(answer: RecordedAnswer, account: Account, keep: Keep) -> Recorde
 
 
 def _count_rest(held: ArchiveFile, account: Account) -> None:
-    """Count what a file has beside captures: damaged or cut off records, answers that no crawl would have."""
-    if held.path.suffix == ".wacz":  # other things lie in between, and a zip knows its own length
+    """Count records of a file that are not captures: damaged or truncated ones, and answers to requests other than GET.
+    """
+    if held.path.suffix == ".wacz":  # a zip has other data in between, and knows its own length
         return
     columns, whole = held.index.columns, held.index.facts["end"]
     order = np.argsort(columns["offset"], kind="stable")
@@ -124,14 +124,13 @@ def _count_rest(held: ArchiveFile, account: Account) -> None:
         account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
 
 
-# -- crawls, trees of files, the embedded web -------------------------------------------------------------------
 
 
 def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -> Iterator[RecordedPage]:
-    """The pages of a crawl's directory, in the order in which they were fetched.
+    """Yield the pages of a crawl's directory in the order of their visits.
 
-    Pages labelled with `lycosa label` are of the class relevant or irrelevant; of several labels the last counts.
-    That there are none is told, unless the pages are `labelled` by a table.
+    Pages labelled with `lycosa label` get the class relevant or irrelevant, by their last label. A note reports missing
+    labels unless `labelled` says that a table provides them.
     """
     with CrawlDirectory(path) as collection:
         log = collection.log
@@ -164,9 +163,9 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
 
 
 def tree(root: Path, account: Account, keep: Keep) -> Iterator[RecordedPage]:
-    """All HTML and text files below a directory, those of a directory before those of its directories.
+    """Yield all HTML and text files below a directory, parents before subdirectories.
 
-    A file is called file:/// and its path below the root; its class is its directory. A link to a directory leads to
+    The URL of a file is file:/// and its path below the root; its class is its directory. Links to a directory lead to
     its index.html.
     """
     has_pages = False
@@ -209,7 +208,7 @@ def _renamed(page: Page) -> Page:
 def embedded(
     random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False
 ) -> Iterator[RecordedPage]:
-    """Return all pages of a web without traps, with the topics that they are truly about as their classes."""
+    """Return all pages of a generated web without traps, with their true topics as classes."""
     web = Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels)
     classes: dict[str, list[str]] = {}
     for topic in web.topics:

@@ -1,4 +1,6 @@
-"""The experiments of the five papers, and ours: each module has `findings(bench)`: tables, figures, claims."""
+"""Experiments of the five papers, and our own: each module has `findings(bench)`, which returns tables, figures and
+claims.
+"""
 
 from __future__ import annotations
 
@@ -25,29 +27,29 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
-# Not of `all`: our own, on a web that it makes itself.
+# Excluded from `all`: our own, on a web that it generates.
 OURS = {"freshness": "Freshness: changes detected, and schedules under the same budget"}
 EXPERIMENTS = PAPERS | OURS
 NO_CORPUS = frozenset(OURS)
 BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
-# On every page of a quick run.
+# Shown on every page of a quick run.
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
 
 
 @dataclass
 class Bench:
-    """What an experiment is made with."""
+    """Corpus, directory and settings shared by the experiments of a paper."""
 
     index: CorpusIndex
-    out: Path  # keeps runs and what was prepared, so that a second call resumes
+    out: Path  # stores runs and prepared data, so that a second call resumes
     quick: bool = False  # smaller budgets, fewer topics and repetitions: a minute or two
     random_seed: int = 0
     workers: int = 0  # processes; 0: one per core
     progress: ProgressCallback = no_progress
     large: bool = False
-    """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
+    """Gouriten: add crawls of 100,000 steps by the cheap estimators on generated graphs of 2.2 million nodes."""
     topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
@@ -69,9 +71,9 @@ class Bench:
         part: str = "",
         title: str = "",
     ) -> ExperimentResults:
-        """Run what is missing of an experiment; those that share `work` share crawls and what was prepared for them.
+        """Run the missing trials of an experiment; experiments with a common `work` share crawls and prepared data.
 
-        Its tables are in a directory of that one, its `part`. `title` stands before messages of its progress.
+        Tables are written to the subdirectory `part`. `title` prefixes progress messages.
         """
         place = self.out / (work or plan.name)
         index = index or self.index
@@ -84,13 +86,13 @@ class Bench:
 
     @property
     def size(self) -> dict[str, Any]:
-        """The size of an experiment that compares crawlers by topic."""
+        """Settings of an experiment that compares crawlers by topic."""
         if self.quick:
             return {"subject_count": self.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
         return {"subject_count": self.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
 
     def how_weighed(self, topics: int) -> list[str]:
-        """Return remarks on verdicts: the rule, and whether there are fewer topics than asked for.
+        """Return remarks on verdicts: the rule, and a note if there are fewer topics than requested.
 
         >>> Bench(CorpusIndex.of({}), Path(), topics=30).how_weighed(8)[1]
         '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
@@ -114,7 +116,7 @@ class Bench:
 
 
 def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what was made before `of` the same, from a file; else make it and write it there (plain values)."""
+    """Return the plain values cached in a file for the key `of`, or make and store them."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if before.get("of") != of:
         text = json.dumps({"of": of, "made": make()})
@@ -126,11 +128,11 @@ def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]
 
 
 def remarks_of(runs: Iterable[ExperimentResults]) -> list[str]:
-    """Return the remarks of several runs, each once, with the name of its run."""
+    """Return the distinct remarks of several runs, prefixed with the name of the run."""
     return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
 
 
 def findings(paper: str, bench: Bench) -> Findings:
-    """Make the tables, figures and claims of a paper on a corpus."""
+    """Return the tables, figures and claims of a paper on a corpus."""
     report: Findings = import_module(f"lycosa_lab.papers.{paper}").findings(bench)
     return report

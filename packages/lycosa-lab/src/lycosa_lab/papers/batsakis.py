@@ -1,9 +1,9 @@
-"""Batsakis 2007: breadth-first and best-first, crawlers that know WordNet, crawlers that learn from browsing.
+"""Batsakis 2007: breadth-first and best-first, WordNet-based crawlers, and crawlers that learn from browsing.
 
-Figures 12 and 13 compare the classic crawlers, 14 and 15 the semantic ones with best-first, 16 and 17 those that learn:
-each by the number of relevant pages and by average similarity. A page is relevant to the thesis if its cosine with one
-of up to fifty relevant pages is above .75. That is not the guide, but it is of the guide's kind, and it is no label;
-so figures by it are marked as published, and beside each stands one by labels, which decide about claims.
+Figures 12 and 13 compare the classic crawlers, 14 and 15 the semantic ones with best-first, 16 and 17 the learning
+ones: each by the number of relevant pages and by average similarity. In the thesis a page is relevant if its cosine
+with one of up to fifty relevant pages is above .75. That is the same kind of judgement as the crawlers' own, so figures
+by it are marked as published, and each has a counterpart by labels, which decide about claims.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MOST = 50  # relevant pages that a page is compared with
 
 
 def findings(bench: Bench) -> Findings:
-    """Figures 12 to 17, a table of their ends, how good the evaluator is, and what is to be said of the thesis."""
+    """Return figures 12 to 17, a table of their final values, the quality of the evaluator, and the claims."""
     if not bench.index.has_text:
         raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
     plan = bench.plan(
@@ -143,7 +143,7 @@ def _ends(groups: Sequence[CrawlComparison], evaluator: Evaluator) -> ReportTabl
 
 
 def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[CrawlComparison, Evaluator], Ruling]:
-    """By labels, with the evaluator's word beside them."""
+    """Rule by labels, with the evaluator's measures as evidence."""
     return lambda crawls, judge: crawls.ahead(pairs, [FOUND], [judge.above, judge.similarity], expect)
 
 
@@ -187,10 +187,10 @@ CLAIMS: list[list[Callable[[CrawlComparison, Evaluator], Claim]]] = [
 
 
 class Evaluator:
-    """The thesis's judge for all subjects of an experiment: pages as like as the threshold, and how like they are.
+    """Similarity judge of the thesis for all subjects of an experiment.
 
-    The relevant pages that it compares with are drawn by chance, up to fifty, and never more than half of those that
-    nothing was learned from. As in the thesis a crawl may find them, and then they are as like as can be.
+    Up to fifty relevant pages, at most half of those not used for training, are drawn for comparison. As in the thesis
+    a crawl may fetch them, with similarity 1.
     """
 
     def __init__(self, index: CorpusIndex, random_seed: int = 0) -> None:
@@ -206,7 +206,7 @@ class Evaluator:
         )
 
     def of(self, subject: HuntSubject) -> Floats:
-        """How like the subject's relevant pages each page of the corpus is."""
+        """Return the similarity of each page of the corpus to the subject's relevant pages."""
         key = f"{subject.name} {int(subject.seen.sum())}"
         if key not in self.known:
             relevant = self.chosen(subject)
@@ -215,7 +215,7 @@ class Evaluator:
         return self.known[key]
 
     def chosen(self, subject: HuntSubject) -> list[int]:
-        """The relevant pages that are compared with."""
+        """Return the relevant pages used for comparison."""
         nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
         nodes = seeded_random(self.random_seed, "evaluator", subject.name).permutation(nodes)
         some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
@@ -225,7 +225,7 @@ class Evaluator:
         return gains_of(outcome, results, self.of(results.subjects[outcome.subject]))
 
     def _agreement(self, subject: HuntSubject, relevant: Sequence[int], like: Floats) -> Floats:
-        """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
+        """Return for each threshold the number of pages above it, their precision and their recall."""
         rest = subject.unseen
         rest[list(relevant)] = False
         true, above = subject.truth[rest] > 0, like[rest, None] > np.array(THRESHOLDS)
@@ -234,7 +234,7 @@ class Evaluator:
         return np.column_stack([many, right, hits / max(1, true.sum())])
 
     def table(self) -> ReportTable:
-        """How far the evaluator agrees with labels, over all pages of the corpus that it was not given."""
+        """Return the evaluator's agreement with labels over all pages that it was not given."""
         topics = list(self.agreements.values())
         rows: list[list[Cell]] = []
         for threshold, (many, right, recalled) in zip(THRESHOLDS, np.stack(topics, axis=2), strict=True):

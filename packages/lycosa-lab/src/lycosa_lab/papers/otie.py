@@ -1,9 +1,9 @@
 """Guan et al. 2008: OTIE against breadth-first, OPIC and link-context prediction, on many topics.
 
-Figure 1 is the harvest rate, figure 2 the target recall, both against the pages fetched. As in the paper an SVM guides,
-and three classifiers (SVM, Naive Bayes, neural network) trained on the same pages say what was harvested: the guide is
-one of its own judges, so that figure is marked as published, and beside it stands the one by labels. Targets are known
-relevant pages in the paper; here all pages of a class are known, so that recall is by labels in any case.
+Figure 1 is the harvest rate, figure 2 the target recall, both over pages fetched. As in the paper an SVM guides, and
+three classifiers (SVM, Naive Bayes, neural network) trained on the same pages judge the harvest: the guide is one of
+the judges, so that figure is marked as published and has a counterpart by labels. Targets are known relevant pages in
+the paper; here all pages of a class are known, so recall is always by labels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _pairs(first: str) -> list[tuple[str, str]]:
 
 
 SOURCE = "Guan et al. 2008, 3"
-# Claims of the paper's figures. Labels decide on precision; the classifiers' word (`judged`) stands beside it.
+# Claims of the paper's figures. Labels decide on precision; the classifiers' measure (`judged`) is evidence.
 CLAIMS: list[Callable[[CrawlComparison, Measure], Claim]] = [
     claim_of(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
         lambda crawls, judged: crawls.ahead(_pairs("otie"), [RECALL])
@@ -51,7 +51,7 @@ CLAIMS: list[Callable[[CrawlComparison, Measure], Claim]] = [
 ]
 
 
-Said = Mapping[str, NDArray[np.bool_]]  # by classifier: which pages it takes for relevant
+Said = Mapping[str, NDArray[np.bool_]]  # by classifier: mask of the pages it judges relevant
 
 
 def findings(bench: Bench) -> Findings:
@@ -110,7 +110,7 @@ def findings(bench: Bench) -> Findings:
 def _trained(
     index: CorpusIndex, subject: HuntSubject, kinds: Sequence[str], out: Path, random_seed: int
 ) -> tuple[HuntSubject, Said]:
-    """Train the classifiers on the same pages; the first guides."""
+    """Train the classifiers on the same pages; the first one guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
     table, everything = prepared.model.with_name("labels.tsv"), np.ones(len(index), np.bool_)
@@ -125,7 +125,7 @@ def _trained(
 
 
 def _quality(kinds: Sequence[str], topics: Sequence[tuple[HuntSubject, Said]]) -> ReportTable:
-    """How right the classifiers are on pages that they were not trained on."""
+    """Return the classifiers' precision and recall on pages not used for training."""
     means = {}
     for kind in kinds:
         pairs = [(subject.truth[subject.unseen] > 0, said[kind][subject.unseen]) for subject, said in topics]

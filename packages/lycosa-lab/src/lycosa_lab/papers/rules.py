@@ -1,7 +1,7 @@
-"""Altingovde, Ulusoy 2004: rules between classes against soft focus. Table 3 and figure 6.
+"""Altingovde, Ulusoy 2004: interclass rules against soft focus. Table 3 and figure 6.
 
 Both crawlers are guided by the same Naive Bayes classifier, trained on pages of the corpus that cost and count nothing.
-As published the classifier also says what their finds are worth; beside that stands what the labels say.
+As published, the classifier also judges the harvest; each result is repeated by labels.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard 
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
-ROOM = 4  # relevant pages for each seed: with fewer little would be left to find
+ROOM = 4  # relevant pages for each seed: with fewer, little would be left to find
 FEW_HUNDRED = 300
 NOTHING = 0.005  # lower harvest ratios are 0.00 in the paper's table: no base for a change in %
 
@@ -107,7 +107,7 @@ def crawl(bench: Bench) -> dict[str, ExperimentResults]:
 
 
 def _seeds(subjects: Sequence[HuntSubject], wanted: int, sets: int = 1) -> int:
-    """As many as the paper has, or what the smallest topic has room for."""
+    """Return the number of seeds: the paper's, or as many as the smallest topic has room for."""
     relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
     return min(wanted, max(1, relevant // (ROOM * sets)))
 
@@ -121,7 +121,7 @@ class Match:
     baseline: float
     rules: float
     overlap: float  # %
-    baseline_exclusive: float  # nan: it fetched nothing that the other did not
+    baseline_exclusive: float  # nan if it fetched no page of its own
     rules_exclusive: float
 
     def rows(self, whose: str) -> list[list[Cell]]:
@@ -158,12 +158,12 @@ def published() -> list[Match]:
 
 
 def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
-    """Return the key and title of a part that is there twice, as published and by labels."""
+    """Return the key and title of a part that exists both as published and by labels."""
     return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
 
 
 def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
-    """Harvest ratio, overlap, exclusive harvest ratio, for each topic and seed set."""
+    """Return harvest ratio, overlap and exclusive harvest ratio for each topic and seed set."""
     rows = [row for match in matches(results, mode, results.experiment.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
@@ -180,7 +180,7 @@ def table_3(results: ExperimentResults, mode: Mode) -> ReportTable:
 
 
 def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
-    """Harvest ratio over pages fetched, with many seeds; mean over topics."""
+    """Return the harvest ratio over pages fetched, with many seeds; mean over topics."""
     key, title = _labelled(mode, "rules-figure-6", "ReportFigure 6")
     return crawls.figure(
         key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
@@ -190,7 +190,7 @@ def _figure_6(crawls: CrawlComparison, seeds: int, mode: Mode) -> ReportFigure:
 
 
 def _family(of: Mapping[str, ExperimentResults]) -> ReportTable:
-    """All three crawlers, from seeds on and off the topic, by both judges."""
+    """Return the table of all three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
     budget = of[TABLE].experiment.budget
     there = {"on the topic": of[TABLE]} | ({"off the topic": of[TUNNEL]} if TUNNEL in of else {})
@@ -218,14 +218,14 @@ def _dry(results: ExperimentResults, name: str) -> int:
     return sum(len(results.gains(one)) < results.experiment.budget for one in results.select(name))
 
 
-# -- claims: when each holds was settled after a first look at the embedded web, before any run on a real corpus ------
+# Criteria of the claims were fixed after a first look at the embedded web, before any run on a real corpus.
 
 PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
 def claims_of(of: Mapping[str, ExperimentResults], many: CrawlComparison, pages: int) -> Iterator[Claim]:
-    """Decide what the paper says, by both judges where they differ."""
+    """Rule on the paper's claims, by both judges where they differ."""
     table = of[TABLE]
     small, budget = table.experiment.budgets[0], table.experiment.budget
     crawls, few = _pair(table, grid(budget)), _pair(table, [budget])
@@ -253,7 +253,7 @@ def _pair(results: ExperimentResults, budgets: Sequence[int]) -> CrawlComparison
 
 
 def _higher(crawls: CrawlComparison, by: Measure) -> Ruling:
-    """Over the whole crawl rules are better than the baseline."""
+    """Holds if rules are better over the whole crawl."""
     return crawls.ahead([PAIR], [by])
 
 
@@ -266,7 +266,7 @@ can_tunnel = claim_of(
 
 @claim_of(f"{WHERE}, table 3", "The pages that only the rules fetched are better than those that only soft focus did")
 def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
-    """Their harvest ratio is higher, where both have pages of their own."""
+    """Holds if their harvest ratio is higher, where both have pages of their own."""
     ours, theirs = [row.rules_exclusive for row in rows], [row.baseline_exclusive for row in rows]
     return compare(
         ours, theirs, [row.topic for row in rows], most=1, names=("rules", "baseline"), what="exclusive harvest ratio",
@@ -276,7 +276,7 @@ def better_exclusives(rows: Sequence[Match], crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{WHERE}, table 3", "The two fetch different pages: they overlap by 8 to 27 %")
 def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int, pages: int) -> Ruling:
-    """They overlap by no more than 30 %; tested at a budget of a twentieth of the corpus, or less."""
+    """Holds if they overlap by at most 30 %; tested at a budget of at most a twentieth of the corpus."""
     evidence = f"After {budget:,} of {pages:,} pages; by chance the overlap would be {100 * budget / pages:.0f} %."
     if budget < 50 or budget > pages / 20 + 1:
         return Ruling(UNTESTED, f"The corpus is too small to differ in.\n{evidence}")
@@ -289,7 +289,7 @@ def different_pages(rows: Sequence[Match], crawls: CrawlComparison, budget: int,
 
 @claim_of(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
 def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
-    """From 300 pages on rules are better than the baseline; crawls of less than 600 have no such part."""
+    """Holds if rules are better from 300 pages on; untested for crawls of less than 600."""
     last = crawls.budgets[-1]
     if last < 2 * FEW_HUNDRED:
         return Ruling(UNTESTED, f"A few hundred pages are {FEW_HUNDRED}: crawls here have {last:,}.")
@@ -298,7 +298,8 @@ def ahead_later(crawls: CrawlComparison, by: Measure) -> Ruling:
 
 @claim_of(f"{WHERE}, figure 6", "Both keep finding relevant pages")
 def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, int]) -> Ruling:
-    """The last half of a crawl brings half as much as the first, or more, where there is enough to find."""
+    """Holds if the last half of a crawl brings at least half as much as the first, where enough relevant pages exist.
+    """
     steps, middle = np.array(crawls.budgets), len(crawls.budgets) // 2 - 1
     few = {"have fewer relevant pages than are fetched": [relevant[topic] < steps[-1] for topic in crawls.topics]}
 
@@ -315,7 +316,7 @@ def keep_finding(crawls: CrawlComparison, by: Measure, relevant: Mapping[str, in
 
 @claim_of(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
 def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure, counts: tuple[int, int]) -> Ruling:
-    """With five times as many seeds harvest ratios are within a tenth, where topics are not exhausted."""
+    """Holds if harvest ratios with five times as many seeds are within a tenth, on topics that are not exhausted."""
     if counts[1] < 2 * counts[0]:
         return Ruling(UNTESTED, f"The topics are too small for more than {counts[1]} seeds in place of {counts[0]}.")
     topics = sorted(set(few.topics) & set(many.topics))
@@ -336,7 +337,7 @@ def seeds_matter_little(few: CrawlComparison, many: CrawlComparison, by: Measure
 
 @claim_of(f"{PAPER}, Baseline focused crawler", "Hard focus is restrictive")
 def restrictive(dry: Sequence[bool], topics: Sequence[str]) -> Ruling:
-    """Hard focus runs out of links before its budget is spent in half of the crawls, or more."""
+    """Holds if hard focus runs out of links before its budget is spent in at least half of the crawls."""
     share, numbers = [0.5] * len(dry), f"Hard focus ran dry in {sum(dry)} of {len(dry)} crawls from seeds on the topic."
     names = ("a half", "crawls that run dry")
     verdict, evidence = compare(share, dry, topics, expect="not better", names=names, what="share")

@@ -1,4 +1,4 @@
-"""Reports: findings as index.html, a page that loads nothing and runs no script, and as report.json with all of it."""
+"""Reports: findings as index.html, a self-contained page without scripts, and as report.json."""
 
 from __future__ import annotations
 
@@ -33,22 +33,24 @@ from lycosa_lab.findings import (
 )
 
 PAGE, REPORT = "index.html", "report.json"
-WARNING = "WARNING: "  # such remarks stand at the head of the page
+WARNING = "WARNING: "  # remarks with this prefix are shown at the top of the page
 BADGE = "as published: judged by the guide itself"  # of tables and pictures
 
-# A class, and a sign for those who see no colours.
+# CSS class and symbol of each verdict, so that colour is not the only cue.
 VERDICTS: dict[Verdict, tuple[str, str]] = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), UNTESTED: ("open", "?")}
 
 
 def need(*packages: str) -> None:
-    """Ask for what a report needs before its experiments are run, not after hours of them."""
+    """Raise InputError for missing packages of a report before its experiments run for hours."""
     for package in packages:
         if find_spec(package) is None:
             raise InputError(f"the lab's reports need {package}: pip install lycosa-lab")
 
 
 def write_report(findings: Findings, out: Path, command: str) -> Path:
-    """Write findings into a directory, each file whole or not at all; return the page. `command` makes it again."""
+    """Write findings into a directory, each file atomically; return the page. `command` is shown as the way to repeat
+    it.
+    """
     if (out / PAGE).exists() and not (out / REPORT).exists():
         raise StoreError(f"{out / PAGE} is there already and is of no report: choose another place with --out")
     made = {
@@ -73,7 +75,7 @@ def write_report(findings: Findings, out: Path, command: str) -> Path:
 
 
 def _versions() -> dict[str, str]:
-    """With what it was made, without the name of the machine."""
+    """Return the versions of the software, without the name of the machine."""
     known = {"lycosa": __version__, "python": platform.python_version()}
     for package in ("numpy", "scikit-learn"):
         with suppress(PackageNotFoundError):
@@ -82,7 +84,7 @@ def _versions() -> dict[str, str]:
 
 
 def tally(claims: Iterable[Claim]) -> str:
-    """How claims fare, in words.
+    """Return the numbers of claims by verdict, in words.
 
     >>> tally([Claim("a", "", "holds", ""), Claim("b", "", "cannot be tested here", "")])
     '1 holds, 1 cannot be tested here'
@@ -93,7 +95,7 @@ def tally(claims: Iterable[Claim]) -> str:
 
 
 def flat(values: Any) -> list[tuple[str, str]]:
-    """Settings as names and texts, exactly.
+    """Return settings as pairs of name and text.
 
     >>> flat({"a": {"b": 1}, "c": [1, 2], "d": None, "e": "it"})
     [('a', '{"b": 1}'), ('c', '1, 2'), ('d', '–'), ('e', 'it')]
@@ -109,13 +111,13 @@ def flat(values: Any) -> list[tuple[str, str]]:
 
 
 def described(figure: ReportFigure) -> str:
-    """A figure in a sentence, for those who do not see it."""
+    """Return the alternative text of a figure."""
     names = ", ".join(curve.label for curve in figure.curves)
     return clip(f"Curves of {figure.y_label} by {figure.x_label}: {names}.", 600)
 
 
 def shown(cell: Any, digits: int = 3) -> str:
-    """A cell as people read it.
+    """Format a cell for people.
 
     >>> shown(-0.004, 1)
     '0.0'
@@ -134,13 +136,13 @@ def shown(cell: Any, digits: int = 3) -> str:
     if math.isinf(cell):
         return "∞" if cell > 0 else "-∞"
     text = f"{cell:,.{digits}f}"
-    if cell and not text.strip("-0.,"):  # a p-value, say; with few digits, nothing worth telling
+    if cell and not text.strip("-0.,"):  # a small p-value, for example; with few digits it is rounded to 0
         return f"{cell:.1e}" if digits >= 3 else text.lstrip("-")
     return text
 
 
 def in_figures(table: ReportTable) -> list[bool]:
-    """Of each column whether it holds figures, and so stands at the right: a number or nothing in each row.
+    """Return for each column if it is numeric and thus right-aligned: only numbers and empty cells.
 
     >>> in_figures(ReportTable("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
     [False, True]

@@ -1,4 +1,4 @@
-"""Make the reports of papers, one after the other."""
+"""Reports of the papers' experiments."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def publish(
     progress: ProgressCallback = no_progress,
     **wanted: Any,
 ) -> dict[str, Findings | str]:
-    """Run the experiments of papers and write a report of each under `out`; return the findings, or why one failed.
+    """Run experiments and write their reports under `out`; return the findings of each, or the message of its error.
 
-    What is `wanted` are fields of a Bench. What was run is kept under `out`/PAPER/work: a second call goes on from
-    there. `command` makes all of it again.
+    `wanted` are fields of a Bench. Runs are kept under `out`/PAPER/work, so that a second call resumes. `command` is
+    shown as the way to repeat everything.
     """
     for name in names:
         if name not in EXPERIMENTS:
@@ -59,13 +59,13 @@ def publish(
 
 
 def embedded_web(kept: Path, progress: ProgressCallback) -> CorpusIndex:
-    """The embedded web as a corpus; made once, then kept."""
+    """Return the embedded web as a corpus, built once and then cached."""
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():
         try:
             return CorpusIndex.open(path)
         except InputError:
-            pass  # of another version, or damaged: it is made again
+            pass  # of another version, or damaged: it is rebuilt
     kept.mkdir(parents=True, exist_ok=True)
     return write_index(
         embedded(pages=EMBEDDED), path, source=f"the embedded web, {EMBEDDED:,} pages", progress=progress

@@ -1,8 +1,8 @@
-"""How fresh a collection is kept: detection of changes, and schedules under the same budget, on a web that changes.
+"""Freshness of a collection: change detection, and schedules with the same budget, on a changing web.
 
-The embedded web with known change processes (testing/changing.py) is crawled for a topic; then the real engine watches
-the relevant pages for 30 days of virtual time, once for each schedule and budget. The truth says how fresh the copies
-were.
+The embedded web with known change processes (testweb/changing.py) is crawled for a topic; then the real engine watches
+the relevant pages for 30 days of virtual time, once for each schedule and budget. Freshness is measured against the
+known changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lycosa_lab.papers.freshness.upkeep import Upkeep
 from lycosa_lab.pool import map_parallel
 
 SOURCE = "docs/freshness.md"
-FIRST = 100  # seed of the first web; those below it were developed on
+FIRST = 100  # seed of the first web; smaller seeds were used for development
 OTHERS = tuple(name for name in SCHEDULES if name != AUTOMATIC)
 HOUR = 3600.0
 
@@ -44,7 +44,7 @@ class FreshnessSize:
     hosts: int = 36
     crawled: int = 450
     days: float = 30.0
-    hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per look at a page
+    hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per check of a page
     drawn: int = 500  # pairs of versions in each web
 
 
@@ -52,7 +52,7 @@ QUICK = FreshnessSize(2, 240, 6, 70, 10.0, (24.0,), 40)
 
 
 def findings(bench: Bench) -> Findings:
-    """All tables, figures and claims. The corpus of the bench is not used: it does not change."""
+    """Return all tables, figures and claims. The corpus of the bench is static and not used."""
     size = QUICK if bench.quick else FreshnessSize()
     first = FIRST + 1000 * bench.random_seed
     worlds = [FreshnessScenario(first + i, size.pages, size.hosts, size.crawled, size.days) for i in range(size.webs)]
@@ -92,11 +92,11 @@ class Runs:
 
     @property
     def budgets(self) -> list[float]:
-        """Seconds for each look at a page, the richest first."""
+        """Seconds per check of a page, the largest budget first."""
         return sorted({trial.every for trial in self.made})
 
     def of(self, schedule: str, every: float) -> list[Upkeep]:
-        """The same schedule and budget on all webs, in their order."""
+        """Return the results of a schedule and budget on all webs, in their order."""
         trials = [trial for trial in self.made if (trial.schedule, trial.every) == (schedule, every)]
         return [self.made[trial] for trial in sorted(trials, key=lambda trial: trial.world.seed)]
 
@@ -169,7 +169,7 @@ def table_detection(seen: Seen) -> ReportTable:
 
 @claim_of(SOURCE, "At every budget automatic keeps more fresh than fixed")
 def ahead_of_all(runs: Runs) -> Ruling:
-    """By the freshness on each web."""
+    """Decided by the freshness on each web."""
     webs = sorted({str(trial.world.seed) for trial in runs.made})
 
     def ruling(every: float, name: str) -> Ruling:
@@ -182,7 +182,7 @@ def ahead_of_all(runs: Runs) -> Ruling:
 
 @claim_of(SOURCE, "No method alone has a better F1 than the default")
 def default_is_best(seen: Sequence[Seen]) -> Ruling:
-    """On pairs drawn at any time, web by web."""
+    """Decided web by web, on pairs drawn at any time."""
     scores = {name: [one[name].scores[2] for one in seen] for name in seen[0]}
     webs = [str(web) for web in range(len(seen))]
     return combine_rulings(

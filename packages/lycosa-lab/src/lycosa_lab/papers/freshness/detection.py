@@ -1,4 +1,4 @@
-"""How well each detector tells a real change from a cosmetic one, on pairs of versions between which it is known."""
+"""Precision and recall of change detectors on pairs of versions with known changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = (*DETECTORS, DEFAULT)
 
 @dataclass
 class Pair:
-    """Two versions, and whether a real change came between."""
+    """Two versions of a page; `real` is true if a real change came between them."""
 
     old: Snapshot
     new: Snapshot
@@ -34,14 +34,15 @@ class Pair:
 
 
 class DetectionReader:
-    """Reads pages as a crawl does, and judges them by the words of their first topic."""
+    """Reads pages like a crawl, and judges them by the words of their first topic."""
 
     def __init__(self, web: ChangingWeb) -> None:
         self.web = web
         self.words = Vocabulary()
         self.topics: dict[str, VectorJudge] = {}
         self.pages = list(web.urls())
-        for number in range(0, len(self.pages), max(1, len(self.pages) // 200)):  # how rare words are, as a crawl
+        # learns word frequencies, like a crawl
+        for number in range(0, len(self.pages), max(1, len(self.pages) // 200)):
             reading = self.words.read(self._page(number, web.start)[0])
             self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
 
@@ -68,7 +69,7 @@ class DetectionReader:
 
 
 def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Return pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
+    """Return random pairs of versions of a page, from an hour to a week apart."""
     reader, rng = DetectionReader(web), Random(seed + 1)
 
     def draw() -> Iterator[Pair]:
@@ -87,7 +88,7 @@ def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[P
 
 @dataclass
 class Detection:
-    """What a detector said of pairs: for each whether it was real, and whether it was seen. By hand, 2 of 3 real:
+    """Answers of a detector on pairs: (real, seen). By hand, 2 of 3 real:
 
     >>> Detection([(True, True), (True, False), (False, True)]).scores
     (0.5, 0.5, 0.5)
@@ -100,7 +101,7 @@ class Detection:
 
     @property
     def scores(self) -> tuple[float | None, float | None, float]:
-        """Precision: hits / (hits + alarms); recall: hits / (hits + misses); F1: the harmonic mean of the two."""
+        """Precision, recall and their harmonic mean F1; None without a denominator."""
         hits, alarms, misses = self.count(True, True), self.count(False, True), self.count(True, False)
         return (
             hits / (hits + alarms) if hits + alarms else None, hits / (hits + misses) if hits + misses else None,
@@ -109,7 +110,7 @@ class Detection:
 
 
 def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
-    """Return whether a detector (or the default ones together) sees a change that matters."""
+    """Return whether a detector (or the default combination) reports a change that is not cosmetic."""
     if name == DEFAULT:
         change = judge_change(old, new)
         return change is not None and change.kind != "cosmetic"
@@ -118,12 +119,12 @@ def sees(name: str, old: Snapshot, new: Snapshot) -> bool:
 
 
 def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
-    """Let every detector judge all pairs."""
+    """Run every detector on all pairs."""
     return {name: Detection([(pair.real, sees(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES}
 
 
 def detect_world(world: FreshnessScenario, count: int, out: Path) -> dict[str, Detection]:
-    """Draw pairs of a web and let all detectors judge them; what was judged before is read."""
+    """Draw pairs of a web and run all detectors on them; results are cached."""
 
     def judge() -> dict[str, list[tuple[bool, bool]]]:
         return {name: one.said for name, one in detect(drawn(world.grow(), count, world.seed, world.days)).items()}

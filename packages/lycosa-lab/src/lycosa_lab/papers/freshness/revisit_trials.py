@@ -1,4 +1,4 @@
-"""A crawl of the changing web, then the real engine for 30 days of virtual time, with one schedule and one budget."""
+"""Crawls of the changing web, followed by the real engine for 30 days of virtual time with one schedule and budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCHEDULES = ("fixed", AUTOMATIC)
 
 @dataclass(frozen=True)
 class FreshnessScenario:
-    """A changing web, and how much of it is crawled and watched, for the topic that has most pages."""
+    """A changing web, and the size of the crawl for its largest topic."""
 
     seed: int
     pages: int
@@ -44,7 +44,7 @@ class FreshnessScenario:
         return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}"
 
     def grow(self) -> ChangingWeb:
-        """The web itself, on virtual time."""
+        """Return the web, on virtual time."""
         plain = Web(seed=self.seed, pages=self.pages, hosts=self.hosts, traps=())
         return ChangingWeb(plain, clock, seed=self.seed, days=self.days)
 
@@ -55,7 +55,7 @@ class FreshnessScenario:
 
 @dataclass(frozen=True)
 class RevisitTrial:
-    """One watch: `every` is the budget, the seconds between two looks at a page if all were looked at alike."""
+    """One watch; `every` is the budget in seconds between two checks of a page if all were checked equally often."""
 
     world: FreshnessScenario
     schedule: str
@@ -67,14 +67,14 @@ class RevisitTrial:
 
 
 class CrawledPages(NamedTuple):
-    """Pages to keep fresh: when each was fetched, and its weight."""
+    """Pages to keep fresh: time of fetch and weight of each."""
 
     ended: float  # virtual seconds
     pages: dict[str, tuple[float, float]]
 
 
 def crawl_scenario(world: FreshnessScenario, out: Path) -> CrawledPages:
-    """Crawl a web once; what is there already is read."""
+    """Crawl a web once; the result is cached."""
     place = out / "crawls" / world.key
     made = kept(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
     return CrawledPages(**made)
@@ -96,7 +96,8 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
         async for visit in going:
             assert going.engine is not None
             least = going.engine.judge.threshold
-            if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):  # as the keeper chooses and weighs
+            # same choice and weights as the RevisitScheduler
+            if visit.is_page and (visit.node in seeds or visit.was_relevant(least)):
                 weight = max(visit.relevance, least) if visit.node in seeds else visit.relevance
                 pages[visit.node] = visit.started, max(weight, 1e-3)
         return asyncio.get_running_loop().time()
@@ -105,7 +106,7 @@ def _crawl(world: FreshnessScenario, place: Path) -> CrawledPages:
 
 
 def run_revisit_trial(trial: RevisitTrial, out: Path) -> Upkeep:
-    """Run a watch and measure it; what was measured before is read."""
+    """Run a watch and measure it; the result is cached."""
     of = {"software": SOFTWARE, "trial": asdict(trial)}
     return Upkeep(**kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
 
@@ -121,7 +122,7 @@ def _watch(trial: RevisitTrial, out: Path) -> Upkeep:
         "schedule": trial.schedule,
         "per_hour": len(crawled.pages) * 3600.0 / trial.every,
         "max_time": world.days * DAY,
-        "feeds": False,  # nobody reads them here, and they are half of the time
+        "feeds": False,  # not needed here, and half of the run time
     }
     options = Options.from_mapping({**vars(Directory.read_options(place)), **changes}, "freshness")
     looks: dict[str, list[PageCheck]] = {url: [] for url in crawled.pages}

@@ -1,4 +1,4 @@
-"""Freshness of a watch against the truth. Integrals are exact, times seconds since 1970."""
+"""Freshness of a watch against the known changes. Integrals are exact; times are seconds since 1970."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from lycosa.testweb.changing import ChangingWeb
 
 DAY = 86_400.0
-Span = tuple[float, float]  # from a time, until before another
+Span = tuple[float, float]  # start, and exclusive end
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A page as the truth has it."""
+    """Known history of a page."""
 
     url: str
     weight: float
@@ -28,10 +28,9 @@ class Timeline:
 
 
 def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
-    """What becomes of a page from `start` to `end`.
+    """Return the history of a page from `start` to `end`.
 
-    It counts until it vanishes or moves for the first time, but for the time in which it has turned to another topic:
-    nobody wants a fresh copy of that.
+    It counts until it first vanishes or moves, except while its content is about another topic.
     """
     made = [change for change in web.changes(url, fetched, end) if change.real]
     until = min(end, web.fate(url).time)
@@ -43,7 +42,7 @@ def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: f
 
 
 def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tuple[list[Span], list[Span]]:
-    """Return when the copy is as the page is, from each fetch of the page until it really changes; and when it is not.
+    """Return the spans in which the copy is current, and those in which it is outdated.
 
     Fetched at 0 and 5, changed at 2 and 6, until 10:
 
@@ -62,7 +61,7 @@ def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tupl
 
 
 def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
-    """The parts of spans that lie within others.
+    """Return the intersection of two lists of spans.
 
     >>> common([(0.0, 4.0), (5.0, 9.0)], [(1.0, 6.0)])
     [(1.0, 4.0), (5.0, 6.0)]
@@ -73,7 +72,7 @@ def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
 
 
 class PageCheck(NamedTuple):
-    """One look of a watch at a page, and what came."""
+    """One check of a page, with its outcome."""
 
     at: float
     outcome: str
@@ -81,17 +80,17 @@ class PageCheck(NamedTuple):
 
     @property
     def brought(self) -> bool:
-        """Whether the page itself came: a 304 only says that it would have been the same."""
+        """True if the response had a body; a 304 does not renew the copy."""
         return self.outcome in ("ok", "unchanged") and self.status != 304
 
 
 @dataclass
 class Upkeep:
-    """What one watch kept fresh."""
+    """Result of one watch."""
 
     freshness: float  # mean over time of the weighted share of pages with a current copy
     age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
-    lied: float  # share of the weight and time that count in which a copy was stale after its host had denied it
+    lied: float  # weighted share of time in which a copy was outdated after its host had answered 304
     days: list[float]  # freshness day by day
     watched: int  # pages
     looks: int
@@ -103,13 +102,13 @@ def share_over_time(
     weights: Sequence[float], fresh: Sequence[Sequence[Span]], counts: Sequence[Sequence[Span]], start: float,
     end: float, step: float = DAY,
 ) -> tuple[float, list[float]]:  # fmt: skip
-    """The mean over time of (weight that is fresh) / (weight that counts), and its means over steps.
+    """Return the mean over time of (fresh weight) / (counted weight), and its means per step.
 
-    Both are step functions: between two events the ratio is constant, so that the integral is a sum. Where nothing
-    counts there is no share, and the time is left out.
+    Both are step functions, constant between two events, so the integral is a sum. Time in which nothing counts is
+    excluded.
 
-    Two pages, weights 1 and 3, from 0 to 4. The first is fresh until 2; the second all the time, and counts until 1.
-    In [0, 1) all is fresh, in [1, 2) the first alone counts and is fresh, in [2, 4) it is not: (1 + 1 + 0) / 4.
+    Two pages, weights 1 and 3, from 0 to 4. The first is fresh until 2; the second all the time, and counts until 1. In
+    [0, 1) all is fresh, in [1, 2) the first alone counts and is fresh, in [2, 4) it is not: (1 + 1 + 0) / 4.
 
     >>> share_over_time([1.0, 3.0], [[(0.0, 2.0)], [(0.0, 1.0)]], [[(0.0, 4.0)], [(0.0, 1.0)]], 0.0, 4.0, 2.0)
     (0.5, [1.0, 0.0])
@@ -138,12 +137,12 @@ def share_over_time(
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[PageCheck]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """Measure a watch from `start` to `end`; looks are those at each page, in order.
+    """Measure a watch from `start` to `end`; `looks` has the checks of each page, in order.
 
-    A copy that is out of date from day 1 to 3 grows 2 days old: over 4 days that count its mean age is 2 / 4.
+    A copy that is outdated from day 1 to 3 grows 2 days old: over 4 counted days its mean age is 2 / 4.
     """
     fresh = []
-    aged = lied = whole = 0.0  # of all weight and time that count
+    aged = lied = whole = 0.0  # integrals over weight and counted time
     for page, own in zip(pages, looks, strict=True):
         whole += page.weight * sum(b - a for a, b in page.counts)
         good, stale = spans([page.fetched, *(look.at for look in own if look.brought)], page.changes, end)

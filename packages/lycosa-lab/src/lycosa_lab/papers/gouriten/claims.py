@@ -1,8 +1,7 @@
-"""What the paper claims, in our words, where it says so, and how it is decided.
+"""Claims of the paper, with their sections and decision rules.
 
-Crawls are compared as everywhere (`findings.compare`): a graph is a topic, and the figure is the score relative to that
-of greedy with the oracle. What the paper says of the long run it says of 10,000 and 100,000 steps; a corpus of a few
-thousand pages has no long run, and then the verdict is that it cannot be tested.
+Crawls are compared by `findings.compare`: a graph is a topic, and the value is the score relative to that of greedy
+with the oracle. Claims on the long run are about 10,000 and 100,000 steps; on smaller corpora they cannot be tested.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Means = Mapping[str, float]
 FEW_THOUSAND = 2_000
 LONG_RUN = 10_000
 
-# The estimators of table 7 by the paper's names, and ours.
+# The estimators of table 7: name in the paper -> ours.
 BANDIT = "mab_var,epsilon=0.2,reset=200"
 LEADERS = {
     "bfs": "breadth-first",
@@ -50,7 +49,7 @@ PAPER = "Gouriten, Maniu, Senellart 2014"
 
 
 def _relative(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return the score over the mean of greedy's from all seed sets; nan where greedy found nothing."""
+    """Return the score over the mean of greedy's from all seed sets; nan where greedy scored 0."""
     greedy = np.mean([found(results.gains(one), budgets) for one in results.select(ORACLE)], axis=0)
     score = found(results.gains(outcome), budgets)
     relative: Floats = np.divide(score, greedy, out=np.full(len(greedy), math.nan), where=greedy > 0)
@@ -58,7 +57,7 @@ def _relative(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]
 
 
 def _best(outcome: Trial, results: ExperimentResults, budgets: Sequence[int]) -> Floats:
-    """Return the most that is known to be possible: what the oracle finds that looks ahead, else greedy's."""
+    """Return the best known score: that of the look-ahead oracle, else greedy's."""
     yardstick = results.starts(LOOK_AHEAD) or results.starts(ORACLE)
     return _relative(yardstick.get(outcome.start, outcome), results, budgets)
 
@@ -68,12 +67,12 @@ DISTANCE = Measure("distance to the oracle's choice", lambda *_: np.zeros(0))
 
 
 def listed(numbers: Means, digits: int = 3) -> str:
-    """Names and numbers, as text: "n 0.280, e 0.560"."""
+    """Format names and numbers: "n 0.280, e 0.560"."""
     return ", ".join(f"{name} {number:.{digits}f}" for name, number in numbers.items())
 
 
 def later(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
-    """Rule that a claim on crawls of `least` steps or more can't be tested by shorter ones."""
+    """Return the ruling, or UNTESTED if the crawls are shorter than the claim requires."""
     if crawls.budgets[-1] >= least:
         return ruling
     short = f"The claim is about crawls of {least:,} steps or more, crawls here have {crawls.budgets[-1]:,}."
@@ -83,7 +82,7 @@ def later(crawls: CrawlComparison, least: int, ruling: Ruling) -> Ruling:
 def first_and_last(
     crawls: CrawlComparison, first: Sequence[tuple[str, str]], last: Sequence[tuple[str, str]], by: Measure = SCORE
 ) -> Ruling:
-    """Rule on who is ahead at the first step, and who at the last, if that is a long run."""
+    """Rule on the leaders at the first step, and at the last one if that is a long run."""
     ends = zip((crawls.at(crawls.budgets[0]), crawls.at(crawls.budgets[-1])), (first, last), strict=True)
     rulings = [
         part.compared(one, other, by, what=f"{by.name} at step {part.budgets[0]:,}")
@@ -97,12 +96,11 @@ def others(crawls: CrawlComparison, *names: str) -> list[str]:
     return [name for name in crawls.crawlers if name not in names]
 
 
-# ---- sections 3 and 6: steering
 
 
 @claim_of(f"{PAPER}, 3", "A greedy crawler is not optimal, even if it knows all scores")
 def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
-    """Some crawl has a higher score than greedy with the oracle."""
+    """Holds if some crawl has a higher score than greedy with the oracle."""
     if not beaten:
         return decide(False, "which shows nothing either way", "no crawl here beat greedy with the oracle")
     example = beaten[0].partition(": ")[2] or beaten[0]
@@ -111,7 +109,7 @@ def greedy_not_optimal(beaten: Sequence[str]) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.1", "From a few thousand steps on, every altered greedy strategy falls behind greedy")
 def greedy_wins(altered: CrawlComparison) -> Ruling:
-    """At the last step greedy is ahead of the best of them, picked with hindsight."""
+    """Holds if greedy is ahead of the best of them, picked with hindsight, at the last step."""
     best = max(others(altered, ORACLE), key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(ORACLE, best)], [SCORE]))
 
@@ -121,7 +119,7 @@ def greedy_wins(altered: CrawlComparison) -> Ruling:
     "From a few thousand steps on, the best altered greedy has the highest q and zeta",
 )
 def near_greedy_best(altered: CrawlComparison) -> Ruling:
-    """None is better than that one, which is the last."""
+    """Holds if none is better than the last one."""
     *rest, highest = others(altered, ORACLE)
     best = max(rest, key=lambda name: altered.mean(name, SCORE))
     return later(altered, FEW_THOUSAND, altered.ahead([(best, highest)], [SCORE], expect="not better"))
@@ -129,7 +127,7 @@ def near_greedy_best(altered: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.1", "Below a thousand steps altered greedy sometimes beats greedy, but not by much")
 def altered_early(altered: CrawlComparison) -> Ruling:
-    """On some graph the best randomised crawl is above greedy; over all graphs not by more than a tenth."""
+    """Holds if the best randomised crawl is above greedy on some graph, but by at most a tenth over all graphs."""
     steps = [step for step in altered.budgets if step < 1_000]
     if not steps:
         return Ruling(UNTESTED, "No step below 1,000 was looked at.")
@@ -148,20 +146,20 @@ def altered_early(altered: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 6.2", "Already a batch of 2 costs a notable part of the score")
 def batch_of_two(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """At the last step greedy is ahead of itself with a batch of 2."""
+    """Holds if greedy is ahead of itself with a batch of 2 at the last step."""
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead([(ORACLE, batches[2])], [SCORE]))
 
 
 @claim_of(f"{PAPER}, 6.2", "In the long run a larger batch costs more")
 def larger_is_worse(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """At the last step no batch does better than a smaller one."""
+    """Holds if no batch does better than a smaller one at the last step."""
     pairs = [(batches[large], batches[small]) for small, large in pairwise(sorted(batches))]
     return later(crawls, 1_000, crawls.at(crawls.budgets[-1]).ahead(pairs, [SCORE], expect="not better"))
 
 
 @claim_of(f"{PAPER}, 6.2", "The delay that a batch brings remains and grows with the crawl")
 def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
-    """Batches of 2 and 8 cost more at the last step than at the first."""
+    """Holds if batches of 2 and 8 cost more at the last step than at the first."""
     steps, values = (crawls.budgets[0], crawls.budgets[-1]), crawls.values[SCORE]
 
     def grows(batch: int) -> Ruling:
@@ -173,14 +171,14 @@ def delay_grows(crawls: CrawlComparison, batches: Mapping[int, str]) -> Ruling:
     return later(crawls, 1_000, combine_rulings(grows(batch) for batch in (2, 8)))
 
 
-# ---- section 7: features, of which there is a number for each graph
+# Section 7: features, with one number per graph.
 
 Fit = Mapping[str, Sequence[float]]
 
 
 @claim_of(f"{PAPER}, 7.2", "Every feature correlates positively with the score")
 def all_positive(correlations: Means, graphs: int) -> Ruling:
-    """Every correlation on every graph is above 0."""
+    """Holds if every correlation on every graph is above 0."""
     least = min(correlations, key=lambda name: correlations[name])
     negative = sum(not value > 0 for value in correlations.values())
     evidence = f"{negative} of {len(correlations)} are not; the smallest is {least}: {correlations[least]:.3f}"
@@ -188,7 +186,7 @@ def all_positive(correlations: Means, graphs: int) -> Ruling:
 
 
 def larger_with_log(original: Fit, log: Fit) -> Ruling:
-    """Every number is larger with log(1 + x)."""
+    """Holds if every number is larger with log(1 + x)."""
     return combine_rulings(larger(log[name], original[name], ("log", "original"), name) for name in original)
 
 
@@ -202,7 +200,7 @@ log_fits = claim_of(f"{PAPER}, 7.3", "log(1 + x) makes the regressions fit bette
 
 @claim_of(f"{PAPER}, 7.2", "No feature is clearly the best, and all correlations stay small")
 def no_clear_feature(log: Means, graphs: int) -> Ruling:
-    """The best correlation is below .5, and no more than .05 above the second best."""
+    """Holds if the best correlation is below .5, and at most .05 above the second best."""
     (first, best), (second, next_best) = sorted(log.items(), key=lambda item: -item[1])[:2]
     evidence = f"{first} {best:.3f}, then {second} {next_best:.3f}"
     return decide(best < 0.5 and best - next_best <= 0.05, evidence, topics=graphs)
@@ -210,22 +208,21 @@ def no_clear_feature(log: Means, graphs: int) -> Ruling:
 
 @claim_of(f"{PAPER}, 7.3", "Features of the second level make the fit better, so there is no overfitting")
 def second_level_fits(held_out: Fit) -> Ruling:
-    """R^2 of lr_sl is above that of lr_fl on nodes that neither was fitted to."""
+    """Holds if R^2 of lr_sl is above that of lr_fl on held-out nodes."""
     return larger(held_out["lr_sl"], held_out["lr_fl"], ("lr_sl", "lr_fl"), "fit on nodes held out")
 
 
 @claim_of(f"{PAPER}, 7.3", "The fit remains low even so")
 def low_fit(log: Fit) -> Ruling:
-    """R^2 is below .5 even for lr_sl."""
+    """Holds if R^2 is below .5 even for lr_sl."""
     return larger([0.5] * len(log["lr_sl"]), log["lr_sl"], ("a half", "lr_sl"), "fit")
 
 
-# ---- section 8.1: the same sequence for all
 
 
 @claim_of(f"{PAPER}, 8.1", "nr is slower than the others by orders of magnitude", timed=True)
 def nr_slow(times: Scores) -> Ruling:
-    """At its last step nr takes 100 times as long as fl_ne, or longer."""
+    """Holds if nr takes at least 100 times as long as fl_ne at its last step."""
     step = max(times["nr"])
     slow, fast = times["nr"][step], times["fl_ne"][step]
     ratio = slow / max(fast, 1e-9)
@@ -234,14 +231,14 @@ def nr_slow(times: Scores) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "First-level estimators and bandits take less than a millisecond", timed=True)
 def first_level_quick(times: Scores) -> Ruling:
-    """fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
+    """Holds if fl_ne, lr_fl and mab_var stay below a millisecond at every step."""
     slowest = {name: max(times[name].values()) for name in ("fl_ne", "lr_fl", "mab_var")}
     return decide(max(slowest.values()) < 1.0, f"slowest in ms: {listed(slowest)}")
 
 
 @claim_of(f"{PAPER}, 8.1", "The second level has a cost that cannot be neglected", timed=True)
 def second_level_costs(times: Scores) -> Ruling:
-    """sl_ne and lr_sl take three times as long as fl_ne and lr_fl, or longer, at the last step."""
+    """Holds if sl_ne and lr_sl take at least three times as long as fl_ne and lr_fl at the last step."""
     step = max(times["sl_ne"])
     ratios = {
         f"{slow} / {fast}": times[slow][step] / max(times[fast][step], 1e-9)
@@ -250,12 +247,12 @@ def second_level_costs(times: Scores) -> Ruling:
     return decide(min(ratios.values()) >= 3.0, f"at step {step:,}: {listed(ratios, 1)}")
 
 
-# Of a watched crawl there are four budgets, the ends of its quarters.
+# The budgets of a watched crawl are the ends of its quarters.
 
 
 @claim_of(f"{PAPER}, 8.1", "The distance to the oracle's choice falls in the long run")
 def distance_falls(watched: CrawlComparison) -> Ruling:
-    """The mean distance of every estimator is smaller in the last quarter than in the first."""
+    """Holds if the mean distance of every estimator is smaller in the last quarter than in the first."""
     names = "first quarter", "last quarter"
     falls = [
         compare(rows[:, 0], rows[:, -1], watched.topics, names=names, what=f"distance of {name}")
@@ -266,13 +263,13 @@ def distance_falls(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "ne does very well at first, then loses ground to n")
 def ne_loses_ground(watched: CrawlComparison) -> Ruling:
-    """ne is nearer to the oracle than n in the first quarter, and farther in the last."""
+    """Holds if ne is nearer to the oracle than n in the first quarter, and farther in the last."""
     return first_and_last(watched, [("n", "ne")], [("ne", "n")], DISTANCE)
 
 
 @claim_of(f"{PAPER}, 8.1", "Simple heuristics are best at the start, the regression catches up later")
 def regression_catches_up(watched: CrawlComparison) -> Ruling:
-    """lr_fl is farther than the best heuristic in the first quarter, and by less, or ahead of it, in the last."""
+    """Holds if lr_fl is farther than the best heuristic in the first quarter, and by less, or ahead, in the last."""
     of = watched.values[DISTANCE]
     values = {"lr_fl": of["lr_fl"], "the best heuristic": np.min([of[name] for name in ("n", "e", "ne")], axis=0)}
     two = CrawlComparison({}, watched.budgets, watched.topics, {DISTANCE: values})
@@ -281,13 +278,12 @@ def regression_catches_up(watched: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.1", "No estimator is the best everywhere")
 def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
-    """No estimator is the best in every quarter of every graph. `best`: the best of each quarter, by graph."""
+    """Holds if no estimator is the best in every quarter of every graph; `best` has the best per quarter, by graph."""
     winners = {name for quarters in best.values() for name in quarters}
     evidence = "; ".join(f"{graph}: {', '.join(quarters)}" for graph, quarters in best.items())
     return decide(len(winners) > 1, f"{len(winners)} are the best of some quarter: {evidence}", topics=len(best))
 
 
-# ---- section 8.2: leading the crawl
 
 
 @claim_of(f"{PAPER}, 8.2", "The bandits are comparable with each other")
@@ -297,7 +293,7 @@ def bandits_alike(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
 def steadier(crawls: CrawlComparison) -> Ruling:
-    """Over the steps the least steady bandit varies less (smallest over largest) than any other estimator."""
+    """Holds if the least steady bandit varies less (smallest over largest) than any other estimator."""
     steady = {
         name: np.array([min(row) / max(row) if max(row) else math.nan for row in rows.tolist()])
         for name, rows in crawls.values[SCORE].items()
@@ -326,7 +322,7 @@ def e_and_ne_alike(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "e and ne lead at the beginning, but not towards the end")
 def e_and_ne_early(crawls: CrawlComparison) -> Ruling:
-    """The two lead at the first step; at the last another, picked with hindsight, is ahead of both."""
+    """Holds if the two lead at the first step, and another, picked with hindsight, is ahead of both at the last."""
     two, last = ("fl_e", "fl_ne"), crawls.at(crawls.budgets[-1])
     rest = others(crawls, *two)
     best = max(rest, key=lambda name: last.mean(name, SCORE))
@@ -335,14 +331,14 @@ def e_and_ne_early(crawls: CrawlComparison) -> Ruling:
 
 @claim_of(f"{PAPER}, 8.2", "lr_fl is not great at the beginning, and the best in the long run")
 def regression_late(crawls: CrawlComparison) -> Ruling:
-    """lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
+    """Holds if lr_fl is behind e and ne at the first step, and ahead of all others at the last."""
     rest = [("lr_fl", other) for other in others(crawls, "lr_fl")]
     return first_and_last(crawls, [("fl_e", "lr_fl"), ("fl_ne", "lr_fl")], rest)
 
 
 @claim_of(f"{PAPER}, 8.2", "mab_var does well all along the crawl")
 def bandit_steady(crawls: CrawlComparison) -> Ruling:
-    """Over the whole crawl it is better than the others are on average."""
+    """Holds if it is better over the whole crawl than the others are on average."""
     values = crawls.values[SCORE]
     mean = np.mean([values[name] for name in others(crawls, BANDIT)], axis=0)
     names = "mab_var", "the mean of the others"
@@ -350,7 +346,7 @@ def bandit_steady(crawls: CrawlComparison) -> Ruling:
 
 
 def no_better(crawls: CrawlComparison, pairs: Mapping[str, str]) -> Ruling:
-    """Over the whole crawl no first one of the pairs is better than the second."""
+    """Holds if in no pair the first is better than the second over the whole crawl."""
     return crawls.ahead(pairs.items(), [SCORE], expect="not better")
 
 
@@ -363,7 +359,7 @@ original_no_better = claim_of(f"{PAPER}, 8.2", "The original OPIC, without weigh
 second_level_no_better = claim_of(f"{PAPER}, 8.2", "The second level leads crawls no better than the first")(no_better)
 
 
-# -- what the paper printed: numbers to hold against ours; its three figures are drawn, and give none ------------------
+# Numbers printed in the paper; its three figures give none.
 
 STEPS = (100, 1_000, 10_000, 100_000)  # of tables 2, 5, 6 and 7
 
@@ -376,7 +372,7 @@ SIZES: dict[str, tuple[float, float, float, float]] = {
     "WEIRD": (16.9, 3.2, 78.0, 0.4),
 }
 
-# Table 2: what a batch size costs, in % of the score with a batch size of 1.
+# Table 2: cost of a batch size, in % of the score with a batch size of 1.
 DEGRADATION: dict[int, tuple[float, float, float, float]] = {
     2: (0.4, 2.2, 3.9, 6.4),
     8: (1.3, 6.5, 12.8, 18.3),
@@ -439,7 +435,7 @@ GLOBAL: dict[str, tuple[float, float, float, float]] = {
 
 
 def at(numbers: tuple[float | None, ...], step: int) -> float | None:
-    """Return the number that the paper gives for a step, if any.
+    """Return the paper's number for a step, if any.
 
     >>> at(GLOBAL["e"], 1_000), at(GLOBAL["e"], 300)
     (0.56, None)

@@ -1,7 +1,7 @@
-"""The graphs and their crawls. Keywords on the corpus, as the paper's on Wikipedia; and graphs made up like its own.
+"""The graphs and their crawls: keywords on the corpus, like the paper's on Wikipedia, and generated graphs.
 
-Table 1 has their sizes; a score is the sum of what the nodes of a crawl are worth, global scores are relative to greedy
-with the oracle (section 5).
+Table 1 has their sizes. The score of a crawl is the sum of its nodes' scores; global scores are relative to greedy with
+the oracle (section 5).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ QUICK_LIKE = ("bretagne", "happy")
 
 @dataclass
 class Dataset:
-    """A graph with scores of nodes and links, and what a crawl of it is hunting: the scores themselves."""
+    """A graph with scores of nodes and links, which are also the truth of its subject."""
 
     name: str
     group: str
@@ -54,22 +54,22 @@ def _place(name: str) -> str:
 
 
 def seeds_for(subject: HuntSubject) -> int:
-    """The paper's fifty; fewer where that would be more than a tenth of all that is worth something.
+    """Return the number of seeds: the paper's fifty, but at most a tenth of the nodes with a score.
 
-    >>> seeds_for(Subject("few", np.ones(80, np.float32))), seeds_for(Subject("many", np.ones(900, np.float32)))
+    >>> seeds_for(HuntSubject("few", np.ones(80, np.float32))), seeds_for(HuntSubject("many", np.ones(900, np.float32)))
     (8, 50)
     """
     return max(1, min(50, int(np.count_nonzero(subject.truth)) // 10))
 
 
 def steps_for(index: CorpusIndex, quick: bool) -> tuple[int, ...]:
-    """The paper's steps, as far as a third of the nodes; beyond it any crawl comes to have them all."""
+    """Return the paper's steps up to a third of the nodes; longer crawls no longer separate strategies."""
     fitting = [step for step in ((30, 100, 300) if quick else STEPS) if step <= len(index) // 3]
     return tuple(fitting) or (max(1, len(index) // 3),)
 
 
 def keyword(name: str) -> str:
-    """What someone would look for who wants a class: the words of its name.
+    """Return a search phrase for a class: the words of its name.
 
     >>> keyword("Science/Physics/General_Physics"), keyword("medieval history/guilds and trade")
     ('physics', 'guilds trade')
@@ -83,7 +83,7 @@ def keyword(name: str) -> str:
 
 
 def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
-    """Keywords made of the names of classes; of a corpus without text its scores."""
+    """Yield graphs scored by keywords from class names, or by the stored scores of a corpus without text."""
     index = bench.index
     steps = steps_for(index, bench.quick)
     if not index.has_text:
@@ -98,7 +98,7 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         words = keyword(hunted.name)
         if words in made:
             continue
-        labels = HuntSubject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
+        labels = HuntSubject(words, hunted.truth, words, truth_by=hunted.truth_by)  # no page was used for training
         guide = judgements_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.progress)
         share = float(np.count_nonzero(guide.relevance)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
@@ -158,11 +158,11 @@ class Crawls:
 
     @property
     def suffixes(self) -> tuple[str, str]:
-        """Ends of keys and titles of parts that are there by labels, too."""
+        """Suffixes of the keys and titles of parts that are repeated by labels."""
         return ("", "") if self.mode == AS_PUBLISHED else ("-independent", " by labels")
 
     def curve(self, graph: str, strategy: str, length: int) -> Floats:
-        """Cumulative scores, one line for each seed set."""
+        """Return cumulative scores, one line per seed set."""
         results = self.results[graph][1]
         gains = [results.gains(outcome) for outcome in results.select(strategy)]
         return np.array([extended(cumulative(one), length) for one in gains])
@@ -172,7 +172,7 @@ class Crawls:
         return [group for group in GROUPS if self.graphs(group)]
 
     def graphs(self, group: str, step: int = 0) -> list[str]:
-        """The graphs of a group that are large enough for a step."""
+        """Return the graphs of a group that are large enough for a step."""
         return [
             name
             for name, (dataset, results) in self.results.items()
@@ -180,14 +180,14 @@ class Crawls:
         ]
 
     def steps(self, group: str) -> list[int]:
-        """The steps that all graphs of a group have."""
+        """Return the steps that all graphs of a group have."""
         every = [set(self.results[name][1].experiment.budgets) for name in self.graphs(group)]
         return sorted(set.intersection(*every)) if every else []
 
     def global_score(self, group: str, strategy: str, step: int) -> float:
-        """The paper's one number: the mean over seed sets, the geometric mean over the graphs of a group.
+        """Return the paper's global score: the mean over seed sets, then the geometric mean over the graphs of a group.
 
-        Scores are relative to greedy's; a graph where greedy finds nothing is left out.
+        Scores are relative to greedy's; graphs where greedy scores 0 are left out.
         """
 
         def score(results: ExperimentResults, text: str) -> float:
@@ -204,9 +204,9 @@ class Crawls:
         }
 
     def compared(self, named: Mapping[str, str], least: int = 0, *, ends: bool = False) -> CrawlComparison:
-        """Compare strategies over all graphs: of those with crawls of `least` steps, or if there are none of all.
+        """Compare strategies over the graphs with crawls of at least `least` steps, or all graphs if there are none.
 
-        At the steps that these have in common, or at the end of each.
+        They are compared at their common steps, or with `ends` at the end of each crawl.
         """
         every = [results for _, results in self.results.values()]
         chosen = [results for results in every if results.experiment.budget >= least] or every
@@ -230,7 +230,7 @@ class Crawls:
         ]
 
     def beaten(self) -> list[str]:
-        """Where a crawl has more than greedy with the oracle, and what no crawl can exceed."""
+        """Return the remarks on crawls that scored above greedy with the oracle."""
         return [
             line
             for _, results in self.results.values()
@@ -249,9 +249,9 @@ def crawl(
     steps: Sequence[int] = (),
     part: str = "",
 ) -> Crawls:
-    """Crawl each graph with each strategy (and the oracle) from each of its seed sets; what is done is kept.
+    """Crawl each graph with each strategy and the oracle from each of its seed sets; finished crawls are kept.
 
-    `part` names the tables that are left beside the runs: those of one graph share a directory, and what is judged.
+    `part` is the subdirectory of the tables; the runs of one graph share a directory and their judgements.
     """
     crawls = Crawls(mode)
     for graph in graphs:

@@ -1,4 +1,4 @@
-"""What is measured: crawls that estimators lead (sections 6 and 8.2), features (7), estimators that watch (8.1)."""
+"""Measurements: crawls led by estimators (sections 6 and 8.2), features (7), and watching estimators (8.1)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from lycosa_lab.tables import YARDSTICKS
 from lycosa_lab.trial_strategies import LOOK_AHEAD, ORACLE
 
 ORIGINAL = {"opic, original": "opic-original"}
-# Tried in the paper, not tabulated; the second level takes long: on the corpus only.
+# Tried in the paper, not tabulated; the second level is slow, so it runs on the corpus only.
 BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
 # A crawl of 100,000 steps on graphs of millions of nodes takes minutes.
 CHEAP = {name: LEADERS[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
-OPTIMUM = "oracle, looking ahead"  # future work in the paper: an approximation of the optimum from below
+OPTIMUM = "oracle, looking ahead"  # future work in the paper: a lower bound of the optimum
 BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRADATION}
 
 
-# -- section 6: altered greedy and batches ---------------------------------------------------------------------------
 
 
 class AlteredGreedy:
@@ -41,7 +40,7 @@ class AlteredGreedy:
 
     def __init__(self, bench: Bench, graphs: Sequence[Dataset], sets: int) -> None:
         qs, zetas = ((0.2, 0.8), (0.0, 0.4, 0.8)) if bench.quick else ((0.2, 0.4, 0.6, 0.8), (0.0, 0.2, 0.4, 0.6, 0.8))
-        # Strategies by q and zeta. q = 1 is greedy whatever zeta is.
+        # Strategies by q and zeta. q = 1 is greedy for any zeta.
         self.pairs = {(q, zeta): f"{ORACLE},q={q:g},zeta={zeta:g}" for q in qs for zeta in zetas}
         self.crawls = Crawls()
         for group in GROUPS:
@@ -61,7 +60,7 @@ class AlteredGreedy:
         return {"greedy": ORACLE} | {f"q = {q:g}, zeta = {zeta:g}": text for (q, zeta), text in self.pairs.items()}
 
     def figures(self) -> list[ReportFigure]:
-        """Figure 1 for the graphs of the corpus, for those made up, and for the one like JAZZ, as in the paper."""
+        """Return figure 1 for the corpus, for the generated graphs, and for the one like JAZZ, as in the paper."""
         groups, made = self.crawls.groups, self.crawls.results
         drawn = [self._figure(group, "" if group == groups[0] else f"-{group}", self.crawls) for group in groups]
         if "like JAZZ" in made:
@@ -114,7 +113,7 @@ def _by_step(
     first: str, ours: Mapping[str, Mapping[Any, Mapping[int, float]]],
     published: Mapping[Any, tuple[float, ...]] | None = None,
 ) -> tuple[list[str], list[list[Cell]]]:  # fmt: skip
-    """Columns and rows of numbers by group, label and step, beside the paper's."""
+    """Return columns and rows of numbers by group, label and step, with the paper's."""
     rows: list[list[Cell]] = [
         [
             label, step, *(of.get(label, {}).get(step) for of in ours.values()),
@@ -126,11 +125,10 @@ def _by_step(
     return [first, "step", *(f"here, {group}" for group in ours), *(["paper"] if published else [])], rows
 
 
-# -- section 8.2: crawls that estimators lead ------------------------------------------------------------------------
 
 
 def seeds_note(crawls: Crawls) -> str:
-    """How many seeds and sets, and over which graphs means are."""
+    """Return a note on the number of seeds and seed sets of each graph."""
     plans = {graph: results.experiment for graph, (_, results) in crawls.results.items()}
     sets = [f"{graph}: {many(plan.seed_sets, 'set')} of {plan.seed_count}" for graph, plan in plans.items()]
     return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(sets)}."
@@ -168,7 +166,7 @@ def table_7_large(crawls: Crawls) -> ReportTable:
 
 
 def table_beyond(crawls: Crawls) -> ReportTable:
-    """What the paper only mentions: the original OPIC and the second level."""
+    """Return the table of strategies that the paper only mentions: the original OPIC and the second level."""
     ours = {group: crawls.global_scores(group, beyond(group)) for group in crawls.groups}
     return ReportTable(
         "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
@@ -183,7 +181,7 @@ def beyond(group: str) -> dict[str, str]:
 
 
 def figures_3(crawls: Crawls) -> list[ReportFigure]:
-    """Cumulative scores on the first graph of each group, as the paper draws two of its five."""
+    """Return cumulative scores on the first graph of each group; the paper draws two of its five."""
     return [_figure_3(crawls, group, crawls.graphs(group)[0]) for group in crawls.groups]
 
 
@@ -202,7 +200,7 @@ def _figure_3(crawls: Crawls, group: str, graph: str) -> ReportFigure:
     )  # fmt: skip
 
 
-# -- section 7, tables 3 and 4: how much the features of a node say about its score, where the whole graph is known ----
+# Section 7, tables 3 and 4: information of a node's features about its score, with the whole graph known.
 
 MODELS = {"lr_fl": FEATURES[:4], "lr_sl": FEATURES}  # the first level, and both
 KINDS = ("original", "log")
@@ -211,17 +209,17 @@ KINDS = ("original", "log")
 def neighbourhood(
     index: CorpusIndex, relevance: NDArray[np.floating], alpha: NDArray[np.floating]
 ) -> dict[str, Floats]:
-    """fl_deg, fl_n, fl_e, fl_ne, sl_n, sl_e and sl_ne of each node v, not smoothed.
+    """Return fl_deg, fl_n, fl_e, fl_ne, sl_n, sl_e and sl_ne of each node v, not smoothed.
 
         fl_deg = |P(v)|,  fl_n = sum of beta(u),  fl_e = sum of alpha(u, v),  fl_ne = sum of beta(u) alpha(u, v)
         sl_n   = sum over u in P(v), over children w of u other than v, of beta(w); sl_e of alpha(u, w), sl_ne of both
 
-    The sums over siblings are those over all children of each parent, less what v itself brings to each of them. beta
-    is that of the nodes, alpha that of the links in the order of `index.child`.
+    Sums over siblings are computed as the sums over all children of each parent minus v's own contributions. `alpha` is
+    in the order of `index.child`.
 
     Paper: Gouriten et al. 2014, section 7.2, estimator 4, and "a setting where the full graph is known". There V' is
-    all of V, so that as printed v is among its own siblings, and a feature contains what it is to predict. In a crawl v
-    is not crawled yet and never among them, so it isn't here.
+    all of V, so that as printed v is among its own siblings, and a feature contains its own target. In a crawl v is not
+    crawled yet, so here it is excluded.
 
     >>> index = CorpusIndex.of({"u": ["v", "w"]})
     >>> columns = neighbourhood(index, np.array([.5, 0, .25]), np.array([1., .5]))
@@ -246,13 +244,13 @@ def neighbourhood(
     own = {"sl_n": made["fl_deg"] * relevance, "sl_e": made["fl_e"], "sl_ne": made["fl_e"] * relevance}
     for name, less in own.items():
         rest = made[name] - less
-        rest[np.abs(rest) <= 1e-9 * np.abs(made[name])] = 0.0  # left over by rounding
+        rest[np.abs(rest) <= 1e-9 * np.abs(made[name])] = 0.0  # rounding errors
         made[name] = rest
     return made
 
 
 def held_out(columns: Sequence[NDArray[np.float64]], relevance: NDArray[np.float64], random_seed: int = 0) -> float:
-    """R^2 on half of the nodes of a regression that was fitted to the others; 0 if it does worse than their mean."""
+    """Return R^2 of a regression fitted to half of the nodes, measured on the other half; at least 0."""
     fitted = np.random.default_rng(random_seed).random(len(relevance)) < 0.5
     x = np.column_stack([*columns, np.ones(len(relevance))])
     if not fitted.any() or fitted.all():
@@ -267,13 +265,13 @@ def held_out(columns: Sequence[NDArray[np.float64]], relevance: NDArray[np.float
 def fit(
     columns: Mapping[str, Floats], relevance: NDArray[np.floating], random_seed: int = 0
 ) -> dict[tuple[str, str], float]:
-    """Correlation of each feature with the scores, and R^2 of each regression: ("fl_n", "log"), ("lr_fl", "original").
+    """Return the correlation of each feature and R^2 of each regression: ("fl_n", "log"), ("lr_fl", "original").
 
-    Features are taken as they are, or log(1 + x) of them; scores as they are. "held out" is R^2 on nodes that the
-    regression was not fitted to.
+    Features are used as they are, or as log(1 + x); scores as they are. "held out" is R^2 on nodes not used for the
+    fit.
 
-    Paper: Gouriten et al. 2014, sections 7.2 and 7.3. What is smoothed is the estimate, not what it is held against:
-    "we use the smoothened version of those estimators".
+    Paper: Gouriten et al. 2014, sections 7.2 and 7.3. Only the estimates are smoothed, not the scores: "we use the
+    smoothened version of those estimators".
 
     >>> index = CorpusIndex.of({"u": ["v", "w"], "w": ["v"]})
     >>> relevance = np.array([.5, 1, .25])
@@ -300,7 +298,7 @@ class Fits:
         }
 
     def correlations(self, kind: str) -> dict[str, float]:
-        """By feature: the geometric mean over graphs; the smallest where one is not above 0."""
+        """Return the geometric mean over graphs by feature, or the smallest value if one is not above 0."""
 
         def mean(values: list[float]) -> float:
             known = [value for value in values if not math.isnan(value)]
@@ -317,7 +315,7 @@ class Fits:
         }
 
     def each(self, names: Iterable[str], kind: str) -> dict[str, list[float]]:
-        """By feature or regression the number of each graph."""
+        """Return the values of each feature or regression on all graphs."""
         return {name: [of[name, kind] for of in self.by_graph.values()] for name in names}
 
     def fits(self, kind: str) -> dict[str, float]:
@@ -357,9 +355,8 @@ class Fits:
         ]  # fmt: skip
 
 
-# -- section 8.1, table 5 and figure 2: all estimators watch the oracle's crawl ----------------------------------------
 
-# The estimators of table 5; nr as the paper has it, after each page.
+# The estimators of table 5; nr as in the paper, after each page.
 TIMED = {
     "nr": "nr,period=1",
     "opic-alpha": "opic-alpha",
@@ -370,11 +367,11 @@ TIMED = {
     "lr_sl": "lr_sl",
 }
 PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}  # figure 2: the first level
-NR_ENDS = 1_000  # nr watches no longer in the paper
+NR_ENDS = 1_000  # last step at which the paper measures nr
 
 
 class ForcedSequences:
-    """What estimators said along the oracle's crawl from the first seed set of each graph."""
+    """Picks of estimators along the oracle's crawl from the first seed set of each graph."""
 
     def __init__(self, bench: Bench, crawls: Crawls) -> None:
         # Figure 2: the first graph of each group. Table 5: the last of the corpus, and those like the paper's two.
@@ -392,7 +389,7 @@ class ForcedSequences:
             )  # fmt: skip
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
-        """Milliseconds by estimator and step."""
+        """Return milliseconds by estimator and step."""
         steps, seen = self.steps[graph], self.watched[graph]
         times = {name: zip(steps, seen.milliseconds(name, steps), strict=True) for name in TIMED}
         return {name: {step: time for step, time in of if time is not None} for name, of in times.items()}
@@ -414,7 +411,7 @@ class ForcedSequences:
         )  # fmt: skip
 
     def quarters(self, graph: str) -> list[dict[str, float]]:
-        """Mean distance of each estimator in each quarter of the crawl."""
+        """Return the mean distance of each estimator in each quarter of the crawl."""
         seen = self.watched[graph]
         return [
             {name: float(np.nanmean(seen.best[part] - seen.picked[name][part])) for name in PRECISE}
@@ -423,7 +420,7 @@ class ForcedSequences:
         ]
 
     def compared(self) -> CrawlComparison:
-        """Distances in each quarter, over the graphs that have a long run; if there are none over all."""
+        """Compare distances per quarter over the graphs with a long run, or all graphs if there are none."""
         lengths = {graph: len(seen.best) for graph, seen in self.watched.items()}
         chosen = [graph for graph, length in lengths.items() if length >= paper.LONG_RUN] or list(lengths)
         quarters = [self.quarters(graph) for graph in chosen]
@@ -432,7 +429,7 @@ class ForcedSequences:
         return CrawlComparison({}, [last * part // 4 for part in (1, 2, 3, 4)], chosen, {DISTANCE: values})
 
     def best_by_quarter(self) -> dict[str, Sequence[str]]:
-        """The estimator nearest to the oracle in each quarter, by graph."""
+        """Return the estimator nearest to the oracle in each quarter, by graph."""
         return {graph: [min(means, key=means.__getitem__) for means in self.quarters(graph)] for graph in self.watched}
 
     def figures_2(self) -> list[ReportFigure]:

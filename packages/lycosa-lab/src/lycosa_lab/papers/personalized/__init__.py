@@ -1,8 +1,7 @@
-"""Trivedi et al. 2014: a personalised crawler, how it ranks, what it fetches, and how it sees that pages have changed.
+"""Trivedi et al. 2014: a personalised crawler: ranking, crawling and change detection.
 
-The paper describes a system and measures nothing: there is no table and no figure with numbers in it. What can be
-measured of what it says is measured here: ranking by its measures of relevance, crawls by its algorithm and by link
-scores, and its two ways to detect changes.
+The paper describes a system without measurements. Measured here are ranking by its measures of relevance, crawls by its
+algorithm and by link scores, and its two change detectors.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from lycosa_lab.subjects import HuntSubject, seeded_random
 
 SOURCE = "Trivedi et al. 2014"
 
-# The paper's algorithm: a page is relevant if the search string is on it.
+# The paper's algorithm: a page is relevant if it contains the search string.
 BY_STRING = {
     "breadth-first": "Breadth-first",
     "personalised": "Personalised: relevant pages lead on",
@@ -100,7 +99,7 @@ def findings(bench: Bench) -> Findings:
 
 
 def cleaner(crawls: CrawlComparison, one: str, other: str) -> Ruling:
-    """More of what the one fetches is relevant, by labels."""
+    """Holds if a larger share of the pages fetched by the first crawler is relevant, by labels."""
     pages = [crawls.at(crawls.budgets[-1]).mean(name, PAGES) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
     return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
@@ -129,17 +128,17 @@ ON_CRAWLS: list[Callable[[CrawlComparison], Claim]] = [
 CHANCE = "by chance"
 BEST = 10
 TITLES = ("weighted content, title 2", "weighted content, title 1")
-# Of rankings: there is no crawl to read off.
+# Measures of rankings, which are not read off crawls.
 AVERAGE, FIRST = (Measure(name, lambda *_: np.zeros(0)) for name in ("average precision", "first precision"))
 
 
 def search_string(subject: HuntSubject) -> str:
-    """One string that a user would search for: the first word of the query that is not in the name of the class.
+    """Return the first word of the query that is not in the name of the class, else the name.
 
-    Pages may carry the names of their classes (Wikipedia for Schools prints them on every article), and to look for
-    these would be to look at the label. Where the query has no other word, it is the name.
+    Pages may contain the names of their classes (Wikipedia for Schools prints them on every article), which would leak
+    the label.
 
-    >>> search_string(Subject("Sea/Coral_reefs", np.zeros(1, np.float32), "coral reefs polyp bleaching"))
+    >>> search_string(HuntSubject("Sea/Coral_reefs", np.zeros(1, np.float32), "coral reefs polyp bleaching"))
     'polyp'
     """
     name = subject.name.rpartition("/")[2].replace("_", " ").lower()
@@ -148,7 +147,7 @@ def search_string(subject: HuntSubject) -> str:
 
 
 def measures_of(subject: HuntSubject) -> dict[str, Any]:
-    """The paper's measures of relevance, and the vector space of the other papers beside them."""
+    """Return the paper's measures of relevance, and the vector space of the other papers for comparison."""
     string = search_string(subject)
     return {
         "word frequency": WordFrequencyJudge(string),
@@ -160,7 +159,7 @@ def measures_of(subject: HuntSubject) -> dict[str, Any]:
 
 
 def average_precision(hits: NDArray[np.bool_]) -> float:
-    """Return the mean, over relevant pages, of the precision down to each; `hits` says what is relevant, best first.
+    """Return the mean precision down to each relevant page; `hits` marks relevant pages, best first.
 
     >>> average_precision(np.array([True, False, True]))    # (1/1 + 2/3) / 2
     0.8333333333333333
@@ -170,7 +169,8 @@ def average_precision(hits: NDArray[np.bool_]) -> float:
 
 
 def ranked(index: CorpusIndex, subjects: Sequence[HuntSubject], others: int, random_seed: int) -> CrawlComparison:
-    """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
+    """Rank each subject's relevant pages among up to `others` irrelevant ones (0: all), without pages seen in training.
+    """
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
     scores = {name: {measure: np.zeros(len(chosen[name])) for measure in known} for name, known in judges.items()}

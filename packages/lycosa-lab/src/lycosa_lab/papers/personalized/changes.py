@@ -1,6 +1,6 @@
-"""Change detection: which changes of a page each way of looking sees, what it costs, and what the paper says of it.
+"""Change detection: kinds of change seen by each detector, its cost, and the claims of the paper.
 
-Two ways are the paper's, its checksum and its comparison of trees; two more are there to hold against them.
+Two detectors are the paper's, the checksum and the tree comparison; two more are included for comparison.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from lycosa.web.tree import parse_tree
 from lycosa_lab.corpus_index import CorpusIndex
 from lycosa_lab.findings import NEGLIGIBLE, Cell, Claim, ReportTable, Ruling, claim_of, decide
 
-# What a reader gets: nothing other, nothing other to see, another text, other parts too.
+# Visible effect: no change, an invisible one, other text, other elements.
 Sort = Literal["none", "cosmetic", "content", "structure"]
-Make = Callable[[str, Random], str | None]  # the changed page; None where a page has nothing to change in this way
+# returns the changed page, or None if the page has nothing to change in this way
+Make = Callable[[str, Random], str | None]
 
 _PARAGRAPH = re.compile(r"<p\b[^>]*>.*?</p>\n?", re.DOTALL)
 _TEXT = re.compile(r">([^<>]*[A-Za-z]{4}[^<>]*)<")
@@ -36,7 +37,7 @@ _LINK = re.compile(r'(<a href=")([^"]+)(")')
 
 
 def written(page: Page) -> str:
-    """Return a recorded page as HTML: its title, its paragraphs and its links. What else it had was not recorded.
+    """Return a recorded page as HTML with its title, paragraphs and links; nothing else was recorded.
 
     >>> written(Page("ok", title="Reefs", marked="Reefs")).splitlines()[2:]
     ['<head>', '<title>Reefs</title>', '</head>', '<body>', '<p>Reefs</p>', '</body>', '</html>']
@@ -81,7 +82,7 @@ def _in_word(change: Callable[[str, Random], str]) -> Make:
 
 
 def _one(pattern: re.Pattern[str], change: Callable[[re.Match[str], Random], str], fewest: int = 1) -> Make:
-    """Change one match of a pattern, where there are enough."""
+    """Return a function that changes one match of a pattern, if there are at least `fewest`."""
 
     def make(source: str, chance: Random) -> str | None:
         matches = list(pattern.finditer(source))
@@ -111,7 +112,7 @@ def _quoted(paragraph: re.Match[str], _: Random) -> str:
     return "</blockquote>".join(paragraph[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
 
 
-# Each defined, so that it is known what a detector should have seen.
+# Known changes, so that the correct answer of a detector is known.
 CHANGES: dict[str, tuple[Sort, Make]] = {
     "fetched again, the same": ("none", lambda page, chance: page),
     "empty lines between paragraphs": (
@@ -143,15 +144,16 @@ CHANGES: dict[str, tuple[Sort, Make]] = {
 
 
 def levels(source: str, *, content: bool = False) -> list[list[object]]:
-    """Return the nodes at each depth of the tree, from the left: tags and how many children each has.
+    """Return the nodes at each depth of the tree, from the left: tags and numbers of children.
 
-    With `content` also their attributes and texts, without white space at the ends and in a row.
+    With `content` also their attributes and texts, with normalised white space.
 
     >>> levels("<p>a<b>c</b></p><p>d</p>")[2:]
     [[('p', 1), ('p', 0)], [('b', 0)]]
 
-    Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after
-    Yadav et al. 2012. Whether text belongs to a level is left open there: "structural" says not. Both are here.
+    Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after Yadav et
+    al.
+    2012. The paper leaves open if text belongs to a level; "structural" suggests not. Both variants are here.
     """
     page = parse_tree(source)
     children = Counter(parent for parent, name in zip(page.parents, page.names, strict=True) if name)
@@ -163,9 +165,9 @@ def levels(source: str, *, content: bool = False) -> list[list[object]]:
 
 
 def as_xml(source: str) -> str:
-    """Return the tree of a page as XML: what the paper stores in place of HTML, to be read faster.
+    """Return the tree of a page as XML, which the paper stores in place of HTML.
 
-    Without white space between elements, and the texts of an element in one piece: `web.tree.to_xml` keeps both.
+    White space between elements is dropped and the texts of an element are joined; `web.tree.to_xml` preserves both.
     """
     page = parse_tree(source)
     texts: dict[int, str] = {}
@@ -186,7 +188,7 @@ def as_xml(source: str) -> str:
     return f"<page>{element(0)}</page>"
 
 
-# What is kept of a page; the first two are the paper's.
+# Stored values of a page; the first two are the paper's.
 DETECTORS: dict[str, Callable[[str], object]] = {
     "checksum": checksum,
     "tree": levels,
@@ -206,7 +208,7 @@ KEPT = (
 
 @dataclass
 class Seen:
-    """One kind of change: on how many pages it was made, and on how many of them each detector saw it."""
+    """One kind of change: the number of changed pages, and on how many of them each detector saw it."""
 
     change: str
     sort: Sort
@@ -218,21 +220,21 @@ class Seen:
 
 
 def embedded_pages(count: int, random_seed: int) -> list[str]:
-    """Return HTML of some pages of the embedded web, as it is served."""
+    """Return the HTML of some pages of the embedded web."""
     web = Web(7, pages=3000, hosts=40, traps=())
     urls = Random(f"{random_seed} pages").sample(list(web.urls()), count)
     return [web.response(url).body.decode() for url in urls]
 
 
 def editions(count: int) -> Iterator[tuple[str, str]]:
-    """Pages of the embedded web that are different each time, in two versions that follow each other."""
+    """Yield two consecutive versions of pages of the embedded web that differ each time."""
     web = Web(7, pages=3000, hosts=40, traps=("changing",))
     for url in web.trap_urls("changing")[:count]:
         yield web.response(url, version=0).body.decode(), web.response(url, version=1).body.decode()
 
 
 def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random_seed: int = 0) -> list[Seen]:
-    """Make every change on every page, and ask every detector; `pairs` are real versions of pages."""
+    """Apply every change to every page and run every detector; `pairs` are real versions of pages."""
 
     def seen(name: str, sort: Sort, pairs: Sequence[tuple[str, str]]) -> Seen:
         by = {detector: sum(keep(old) != keep(new) for old, new in pairs) for detector, keep in DETECTORS.items()}
@@ -247,13 +249,13 @@ def detected(pages: Sequence[str], pairs: Sequence[tuple[str, str]] = (), random
 
 
 def rate(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort]) -> float:
-    """Return the share of the changes of some sorts that a detector saw; of all changed pages together."""
+    """Return the share of the changes of some sorts that a detector saw, over all changed pages."""
     chosen = [each for each in seen if each.sort in sorts]
     return sum(each.by[detector] for each in chosen) / max(1, sum(each.pages for each in chosen))
 
 
 def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTable:
-    """Shares by kind of change and detector, with the sums below."""
+    """Return the shares by kind of change and detector, with totals below."""
     rows: list[list[Cell]] = [
         [each.change, each.sort, each.pages, *(each.share(name) for name in DETECTORS)] for each in seen if each.pages
     ]
@@ -264,7 +266,7 @@ def table_of(key: str, title: str, seen: Sequence[Seen], note: str) -> ReportTab
 
 
 def costs(pages: Sequence[str], xml: Sequence[str]) -> ReportTable:
-    """Microseconds that each detector takes for a page."""
+    """Return the microseconds per page of each detector."""
 
     def timed(keep: Callable[[str], object], pages: Sequence[str]) -> float:
         began = perf_counter()
@@ -296,7 +298,7 @@ def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conten
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is the same has not changed.")
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
-    """The checksum saw every change that a reader sees, on every page."""
+    """Holds if the checksum saw every visible change on every page."""
     unseen = missed(seen, "checksum")
     return decide(
         not unseen, f"Not seen by the checksum: {unseen or 'none of the changes made'}. A digest sees all."
@@ -305,7 +307,7 @@ def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")
 def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
-    """The checksum was the same wherever the page was."""
+    """Holds if the checksum of every unchanged page stayed the same."""
     idle, cosmetic = rate(seen, "checksum", ("none",)), rate(seen, "checksum", ("cosmetic",))
     return decide(
         idle == 0,
@@ -316,7 +318,7 @@ def no_false_alarm(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(TREES, "Comparing document trees level by level finds structural changes.")
 def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
-    """All of them, on every page."""
+    """Holds if the tree saw all of them on every page."""
     unseen, blind = missed(seen, "tree", ("structure",)), missed(seen, "tree", ("content",))
     return decide(
         not unseen,
@@ -327,7 +329,7 @@ def trees_see_structure(seen: Sequence[Seen]) -> Ruling:
 
 @claim_of(TREES, "Pages stored as trees in XML are clearly smaller than their HTML.")
 def xml_is_smaller(html: float, xml: float) -> Ruling:
-    """By a twentieth, in bytes of all pages."""
+    """Holds if XML is smaller by a twentieth, in bytes of all pages."""
     return decide(
         xml < (1 - NEGLIGIBLE) * html,
         f"XML has {xml / html if html else 1:.1%} of the bytes of the HTML; white space between elements and "
@@ -339,7 +341,7 @@ ON_CHANGES = (checksum_sees_all, no_false_alarm, trees_see_structure)
 
 
 def study(index: CorpusIndex, count: int, random_seed: int) -> tuple[list[ReportTable], list[Claim]]:
-    """Measure all on pages as the embedded web serves them, and detectors on those of the corpus."""
+    """Run all measurements on pages of the embedded web, and the detectors on those of the corpus."""
     pages = embedded_pages(count, random_seed)
     seen = detected(pages, list(editions(count)), random_seed)
     tables = [
