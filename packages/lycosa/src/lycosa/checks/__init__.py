@@ -1,18 +1,18 @@
-"""Does a topic, estimator, strategy or space of your own behave? Run it through the checks that Lycosa's own pass.
+"""Conformance checks for judges, estimators, strategies and spaces; Lycosa's own pass them.
 
-    from lycosa.checks import check_estimator, check_space, check_strategy, check_topic
+    from lycosa.checks import check_estimator, check_judge, check_space, check_strategy
 
-    check_topic(lambda: MyTopic("coral"))           # a callable that makes a fresh one
+    check_judge(lambda: MyJudge("coral"))           # a callable that makes a fresh one
     check_estimator(MyEstimator)
     check_strategy(lambda: MyBandit(seed=1))
-    check_space(MySpace(), "a node it knows")       # two dozen visits, some at once: use a host of yours
+    check_space(MySpace(), "a node it knows")       # two dozen visits, some concurrent: use a host of yours
 
-Each returns the names of the checks that passed, or raises CheckFailed, whose message says which check,
-on what input, what went wrong and what to do. `CHECKS` lists them, each with a sentence on what it asks for.
+Each returns the names of the checks that passed, or raises CheckFailed with the check, its input, the failure and a
+remedy. `CHECKS` describes them all.
 
 >>> from lycosa.strategies.baselines import BreadthFirst
 >>> check_estimator(BreadthFirst)[0]
-'scores_have_one_number_per_row'
+'priorities_have_one_number_per_row'
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ __all__ = [
 
 
 def check_judge(make: MakeJudge) -> list[str]:
-    """Run all checks for topics; `make` gives a fresh topic at each call."""
+    """Run all checks for judges; `make` returns a fresh judge at each call."""
     return [passed(check, make) for check in JUDGE_CHECKS]
 
 
 def check_estimator(make: MakeEstimator) -> list[str]:
-    """Run all checks for estimators; `make` gives a fresh estimator at each call."""
+    """Run all checks for estimators; `make` returns a fresh estimator at each call."""
     return [passed(check, make) for check in ESTIMATOR_CHECKS]
 
 
 def check_strategy(make: MakeStrategy) -> list[str]:
-    """Run all checks for whole strategies (bandits, variants of greedy); `make` gives a fresh one at each call."""
+    """Run all checks for whole strategies (bandits, variants of greedy); `make` returns a fresh one at each call."""
     return [passed(check, make) for check in STRATEGY_CHECKS]
 
 
 def check_space(space: Space, node: str) -> list[str]:
-    """Run all checks for spaces, on a node that the space knows; the space is closed at the end.
+    """Run all checks for spaces on a node that the space knows; closes the space.
 
-    Links are expected to be the same at every visit, unless the space has a true attribute `changes`.
+    Links must be the same at every visit, unless the space has a true attribute `changes`.
     """
 
     async def run() -> list[str]:
@@ -68,7 +68,7 @@ def check_space(space: Space, node: str) -> list[str]:
     return asyncio.run(run())
 
 
-# names and descriptions, by kind
+# Names and descriptions by kind.
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
     for kind, checks in (

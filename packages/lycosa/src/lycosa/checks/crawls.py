@@ -1,4 +1,4 @@
-"""Whole crawls of the trial graph: run, broken off, resumed; and what all of that weighs."""
+"""Crawls of the sample graph: run, interrupt, resume, and measure memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def engine(
     host_budget: int = 0,
     scheduler: VisitScheduler | None = None,
 ) -> Engine:
-    """A crawl of the graph, at where those events end."""
+    """Return an engine on the graph with the given events replayed."""
     log = MemoryLog()
     made = Engine(
         space,
@@ -45,7 +45,7 @@ def engine(
 
 
 def run(made: Engine, most: int = 0) -> list[Event]:
-    """Let it crawl, for so many visits at most: its log. What is in flight at the end is abandoned."""
+    """Crawl for at most `most` visits and return the log; visits in flight at the end are dropped."""
 
     async def crawl() -> None:
         left = most
@@ -64,7 +64,7 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
 
 
 def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
-    """What an engine would fetch from here on, if nothing was learned on the way; all of it is given back."""
+    """Return the next picks of an engine if nothing were learned meanwhile; all are returned to the frontier."""
     number = max((visit.pick for visit in visits_of(made.log)), default=0)
     picked: list[tuple[str, Pick]] = []
     while len(picked) < most:
@@ -80,9 +80,9 @@ def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
 def resumes_alike(
     make: Callable[[], Strategy], after: int, advice: str, *, trouble: bool = False, again: bool = False
 ) -> None:
-    """Break a crawl off after so many visits: its next picks are those of one that only has its log.
+    """Interrupt a crawl after some visits; the next picks must equal those of a crawl that replays its log.
 
-    With `again` pages are visited a second time while it goes on.
+    With `again` pages are visited a second time while it runs.
     """
     space = Aging if again else Shuffled
     live = engine(make(), space(trouble=trouble), scheduler=EveryThirdVisit() if again else None)
@@ -98,7 +98,7 @@ def resumes_alike(
 
 
 def state(thing: Any) -> bytes:
-    """All that an estimator or a strategy is; empty for one that can't be pickled."""
+    """Return a pickle of an estimator or strategy; empty if it cannot be pickled."""
     try:
         return pickle.dumps(thing)
     except (TypeError, AttributeError, pickle.PicklingError):
@@ -106,11 +106,11 @@ def state(thing: Any) -> bytes:
 
 
 def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> int:
-    """The bytes that are kept of so many rounds, once it is warm. Much is measured twice: numpy's store fills up.
+    """Return the bytes still allocated after some rounds, beyond those of the warm-up.
 
-    After `soon` rounds, more than the warm ones, whatever grows has grown, be it by doubling: if less was kept by then
-    than such a part of all rounds may keep, the rest is not run; nor after more rounds than there were before, again
-    and again.
+    After `soon` rounds even structures that grow by doubling have grown, so the remaining rounds are skipped if less
+    than their share was kept by then; likewise after each doubling of rounds. Large values are measured twice, because
+    numpy's cache fills up.
     """
     tracing = tracemalloc.is_tracing()
     if not tracing:

@@ -1,4 +1,4 @@
-"""Checks for estimators: the form of what they say, and that all they know is a fold over what they saw."""
+"""Checks for estimators: the shape of their results, and that their state is a fold over the visits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MakeEstimator: TypeAlias = Callable[[], Estimator]
 
 
 def _taught(make: MakeEstimator) -> tuple[Estimator, Table]:
-    """A fresh estimator that has learned the visits, and the table they made."""
+    """Return a fresh estimator that has learned the visits, and their table."""
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
@@ -35,7 +35,7 @@ def _all(table: Table) -> Rows:
 
 
 def priorities_have_one_number_per_row(make: MakeEstimator) -> None:
-    """score(rows) is an array with one float per row, also for no rows and before anything is learned."""
+    """priority(rows) returns an array with one float per row, also for no rows and before learning."""
     estimator, table = make(), Table()
     table.add_seed(START)
     none = np.zeros(0, np.int32)
@@ -56,7 +56,7 @@ def _right_shape(priorities: object, rows: int, what: str) -> None:
 
 
 def priorities_are_finite(make: MakeEstimator) -> None:
-    """No score is ever NaN or infinite: such a row would never be picked, or before the seeds."""
+    """Priorities are never NaN or infinite: such rows would never be picked, or before the seeds."""
     estimator, table = make(), Table()
     for step in steps(table):
         estimator.learn(step, table)
@@ -69,7 +69,7 @@ def priorities_are_finite(make: MakeEstimator) -> None:
 
 
 def scoring_is_pure(make: MakeEstimator) -> None:
-    """score() changes neither estimator nor table, and a row's score doesn't depend on the rows around it."""
+    """priority() changes neither estimator nor table, and a row's priority does not depend on the other rows."""
     estimator, table = _taught(make)
     rows = _all(table)
     columns: list[NDArray[Any]] = [table.depth, table.in_degree, table.link_relevance_sum, table.relevance_sum]
@@ -91,7 +91,7 @@ def scoring_is_pure(make: MakeEstimator) -> None:
 
 
 def learned_rows_are_in_the_table(make: MakeEstimator) -> None:
-    """learn() returns whole numbers, each of a row that the table has."""
+    """learn() returns integers, each a row of the table."""
     estimator, table = make(), Table()
     for step in steps(table):
         rows = np.asarray(estimator.learn(step, table))
@@ -108,7 +108,7 @@ def learned_rows_are_in_the_table(make: MakeEstimator) -> None:
 
 
 def new_links_are_returned(make: MakeEstimator) -> None:
-    """learn() returns every new link: a row that is never returned is never ranked and never fetched."""
+    """learn() returns every new link: a row that is never returned is never ranked or fetched."""
     estimator, table = make(), Table()
     returned: set[int] = {0}
     for step in steps(table):
@@ -120,9 +120,10 @@ def new_links_are_returned(make: MakeEstimator) -> None:
 
 
 def other_priorities_stay(make: MakeEstimator) -> None:
-    """An open row that learn() does not return keeps its score, unless that is weights times features (pool.Linear)."""
+    """Open rows that learn() does not return keep their priority, unless it is weights times features (scan.Linear)."""
     estimator, table = make(), Table()
-    if getattr(estimator, "sweeping", False) and is_linear(estimator):  # the frontier multiplies by itself
+    # the frontier multiplies weights and features itself
+    if getattr(estimator, "sweeping", False) and is_linear(estimator):
         return
     before = np.zeros(0)
     for step in steps(table):
@@ -140,7 +141,7 @@ def other_priorities_stay(make: MakeEstimator) -> None:
 
 
 def new_rows_rank_alike(make: MakeEstimator) -> None:
-    """Two fresh estimators that learned the same visits give the same scores: chance is seeded."""
+    """Two fresh estimators that learned the same visits return the same priorities: chance is seeded."""
     (one, table), (other, _) = _taught(make), _taught(make)
     rows = _all(table)
     want(
@@ -150,12 +151,12 @@ def new_rows_rank_alike(make: MakeEstimator) -> None:
 
 
 def a_crawl_can_be_resumed(make: MakeEstimator) -> None:
-    """Replaying the log gives the next picks of the live crawl, with 8 in flight and shuffled answers."""
+    """Replaying the log gives the next picks of the live crawl, with 8 visits in flight and answers shuffled."""
     resumes_alike(lambda: Greedy(make()), 150, "let learn() depend on its arguments and earlier learn() calls only")
 
 
 def redirects_pass_on_priority(make: MakeEstimator) -> None:
-    """A redirect's target is worth what its source was (unless a score is drawn for the row number alone)."""
+    """A redirect's target inherits its source's priority (unless priorities depend on the row number only)."""
     estimator, table = _taught(make)
     row = int(table.rows()[0])
     source = np.array([row], np.int32)
@@ -174,7 +175,7 @@ def redirects_pass_on_priority(make: MakeEstimator) -> None:
 
 
 def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
-    """Whether the score of a row is the same whatever has happened: then there is nothing to hand on."""
+    """Return whether a row's priority depends on its number only: then there is nothing to inherit."""
     table = Table()
     for number in range(row + 1):
         table.add(f"node {number}", depth=number % 3)
@@ -182,13 +183,13 @@ def _by_number(make: MakeEstimator, row: int, worth: float) -> bool:
 
 
 def a_page_visited_again(make: MakeEstimator) -> None:
-    """A page that is visited again brings its new links, or has moved: these are ranked, others keep their scores."""
+    """A page that is visited again brings new links or has moved: these are ranked, others keep their priorities."""
     (estimator, table), (other, twin) = _taught(make), _taught(make)
     linear = getattr(estimator, "sweeping", False) and is_linear(estimator)
     for visit in revisits(table):
         before = np.array(estimator.priority(_all(table), table), np.float64)
         step, same = table.absorb(visit), twin.absorb(visit)
-        if step is None or same is None:  # it brings nothing: no estimator is shown it, and no score can change
+        if step is None or same is None:  # estimators never see it, so no priority can change
             continue
         what = f"{visit.node} was visited again ({visit.outcome}, pick {visit.pick})"
         returned = set(np.asarray(estimator.learn(step, table)).tolist())
@@ -213,18 +214,18 @@ def a_page_visited_again(make: MakeEstimator) -> None:
 
 
 def a_crawl_with_revisits_can_be_resumed(make: MakeEstimator) -> None:
-    """Replaying the log gives the next picks of the live crawl, also if pages were visited again on the way."""
+    """Replaying the log gives the next picks of the live crawl, also if pages were visited again."""
     advice = "let learn() depend on its arguments and earlier learn() calls only, and mind that a page may come twice"
     resumes_alike(lambda: Greedy(make()), 80, advice, again=True)
 
 
 def a_page_without_any_links(make: MakeEstimator) -> None:
-    """An empty page teaches something or nothing, but works."""
+    """An empty page can be learned."""
     _learn(make, page_visit("start", [], 0.0, []))
 
 
 def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
-    """A page with 10,000 links is learned and scored within SECONDS."""
+    """A page with 10,000 links is learned and ranked within SECONDS."""
     begun = time.process_time()
     _learn(make, page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))))
     took = time.process_time() - begun
@@ -232,12 +233,12 @@ def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
 
 
 def links_that_say_nothing(make: MakeEstimator) -> None:
-    """Links without anchor on a page without words (all alphas and beta are 0) can be scored."""
+    """Links without anchors on a page without words (all relevances are 0) can be ranked."""
     _learn(make, page_visit("start", ["a", "b"], 0.0, [0.0, 0.0]))
 
 
 def _learn(make: MakeEstimator, visit: Visit) -> None:
-    """Let a fresh one learn a single visit, and score what came of it."""
+    """Let a fresh estimator learn a single visit, and rank its links."""
     estimator, table = make(), Table()
     table.add_seed(visit.node)
     step = table.absorb(visit)
@@ -257,7 +258,7 @@ def memory_is_bounded(make: MakeEstimator) -> None:
         for step in known:
             estimator.learn(step, table)
 
-    rounds = 40  # some 2,400 visits: a list that keeps them grows by 19,000 bytes at least
+    rounds = 40  # some 2,400 visits: a list of them would grow by at least 19,000 bytes
     grown = growth(again, 3, rounds, soon=4)
     want(
         grown < GROWTH,

@@ -1,4 +1,4 @@
-"""How a check fails: by its name, with what it was given, what went wrong and what to do."""
+"""Failures of checks: name, input, error and remedy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from lycosa.core.protocols import Space
 
-SECONDS = 5.0  # CPU time for judging or learning one page, however large it is
-GROWTH = 16_384  # bytes by which an estimator or strategy may grow when it learns the same pages again and again
+SECONDS = 5.0  # CPU time for judging or learning one page of any size
+GROWTH = 16_384  # bytes by which an estimator or strategy may grow when it learns the same pages repeatedly
 
 
 class CheckFailed(AssertionError):
-    """A check did not pass; `check` is its name."""
+    """A check failed; `check` is its name."""
 
     def __init__(self, message: str, check: str = "") -> None:
         super().__init__(f"{check}: {message}" if check else message)
@@ -23,20 +23,20 @@ class CheckFailed(AssertionError):
 
 
 def want(condition: object, message: str) -> None:
-    """Fail with a message unless the condition holds."""
+    """Raise CheckFailed with a message unless the condition holds."""
     if not condition:
         raise CheckFailed(message)
 
 
 def passed(check: Callable[[Any], None], make: Callable[[], Any]) -> str:
-    """Run one check; its name if it passes."""
+    """Run one check; return its name."""
     with _named(check):
         check(make)
     return check.__name__
 
 
 async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Space, node: str) -> str:
-    """Run one check of a space; its name if it passes."""
+    """Run one check of a space; return its name."""
     with _named(check):
         await check(space, node)
     return getattr(check, "__name__", "")
@@ -44,7 +44,7 @@ async def passed_async(check: Callable[[Space, str], Awaitable[None]], space: Sp
 
 @contextmanager
 def _named(check: Callable[..., object]) -> Iterator[None]:
-    """Whatever goes wrong is told with the check's name and what it asks for."""
+    """Add the check's name and description to any failure."""
     name = getattr(check, "__name__", "")
     try:
         yield
@@ -57,5 +57,5 @@ def _named(check: Callable[..., object]) -> Iterator[None]:
 
 
 def shape(value: object) -> str:
-    """What a value is, for a message."""
+    """Describe a value for a message."""
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Checks for topics: what they say of all kinds of pages, and that judging changes nothing."""
+"""Checks for judges: results for all kinds of pages, and purity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FACETS = ("context", "url")
 
 
 def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, title: str = "A page") -> Page:
-    """A page with a text and links, marked as a space would; with the scores that graphs carry."""
+    """Return a page with a text and links, marked as a space does, with the relevances of graph corpora."""
     anchors = list(anchors)
     if marked is None:
         marked = " ".join([text, *(f"\x01{anchor}\x02" for anchor in anchors)])
@@ -37,7 +37,7 @@ _REEF = "Coral reefs bleach when the sea is too warm for too long."
 
 
 def _judged(judge: Judge, page: Page, what: str, reading: PageWords | None = None) -> Judgement:
-    """Judge a page, read already or not, and look at the form of the judgement."""
+    """Judge a page and check the form of the judgement."""
     reading = reading or Vocabulary().read(page)
     judgement = judge.judge(page, reading)
     want(isinstance(judgement, Judgement), f"judge() gave {judgement!r} for {what}: return a Judgement")
@@ -63,7 +63,7 @@ def _judged(judge: Judge, page: Page, what: str, reading: PageWords | None = Non
 
 
 def _right_facets(judge: Any, page: Page, reading: PageWords, plain: Judgement, what: str) -> None:
-    """Judge it again with every facet that a strategy may want: finite, one per link, and nothing else changes."""
+    """Judge it with every facet that a strategy may want: finite, one value per link, and nothing else changes."""
     before = judge.facets
     judge.facets = FACETS
     try:
@@ -89,7 +89,7 @@ def _same(a: Judgement, b: Judgement) -> bool:
 
 
 def threshold_is_a_number(make: MakeJudge) -> None:
-    """A topic has a threshold, a finite number."""
+    """The threshold is a finite number."""
     value = getattr(make(), "threshold", None)
     want(
         isinstance(value, float | int) and math.isfinite(value),
@@ -98,7 +98,7 @@ def threshold_is_a_number(make: MakeJudge) -> None:
 
 
 def a_page_with_links(make: MakeJudge) -> None:
-    """beta is a finite float, and there is one finite alpha per link."""
+    """relevance is a finite float, and there is one finite link relevance per link."""
     _judged(make(), _page(_REEF, ["coral bleaching", "the weather", "Coral"]), "a page with three links")
 
 
@@ -108,7 +108,7 @@ def an_empty_page(make: MakeJudge) -> None:
 
 
 def a_page_without_links(make: MakeJudge) -> None:
-    """A page without links can be judged, and gets no alphas."""
+    """A page without links can be judged and gets no link relevances."""
     _judged(make(), _page(_REEF), "a page without links")
 
 
@@ -118,12 +118,12 @@ def ten_thousand_links(make: MakeJudge) -> None:
 
 
 def links_without_anchors(make: MakeJudge) -> None:
-    """Links without a single word in them get an alpha, too."""
+    """Links without a single word get a link relevance as well."""
     _judged(make(), _page(_REEF, ["", " ", "", "coral"]), "a page whose links have no anchor text")
 
 
 def other_scripts(make: MakeJudge) -> None:
-    """Text in Japanese, Arabic, Cyrillic and of no script at all can be judged."""
+    """Text in Japanese, Arabic, Cyrillic and without any script can be judged."""
     for name, text in {
         "Japanese": "サンゴ礁の白化現象は、海水温の上昇によって起こる。珊瑚",
         "Arabic": "تبيض الشعاب المرجانية عندما ترتفع حرارة البحر",
@@ -149,16 +149,16 @@ def _in_time(judge: Judge, page: Page, what: str) -> None:
 
 
 def markers_that_do_not_pair(make: MakeJudge) -> None:
-    """A page whose text has fewer, more or broken link markers is judged all the same."""
+    """A page with missing, extra or broken link markers can be judged."""
     for marked in ("coral", "\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01coral\x02b\x02 \x02"):
         page = _page("", ["coral", "reef"], marked=marked)
         _judged(make(), page, f"a page with two links and the text {marked!r}")
-    for marked in ("\x01coral\x02", "coral \x01reef\x02 \x01coral\x02"):  # links that lead nowhere are not kept
+    for marked in ("\x01coral\x02", "coral \x01reef\x02 \x01coral\x02"):  # links without a target are dropped
         _judged(make(), _page("", marked=marked), f"a page without links and the text {marked!r}")
 
 
 def judging_is_pure(make: MakeJudge) -> None:
-    """Judging changes nothing: the same page gets the same judgement until something is learned."""
+    """Judging changes nothing: a page gets the same judgement until something is learned."""
     judge = make()
     page, other = _page(_REEF, ["coral", "weather"]), _page("Trains and coral", ["timetable"])
     before = copy.deepcopy(page)
@@ -178,7 +178,7 @@ def judging_is_pure(make: MakeJudge) -> None:
 
 
 def fresh_ones_agree(make: MakeJudge) -> None:
-    """Two fresh topics that learned the same visits judge alike: no chance, no time, no hash order."""
+    """Two fresh judges that learned the same visits agree: no chance, time or hash order is involved."""
     topics, page = (make(), make()), _page(_REEF, ["coral", "weather"])
     results = []
     for judge in topics:
@@ -196,14 +196,14 @@ def fresh_ones_agree(make: MakeJudge) -> None:
 
 
 def any_visit_can_be_learned(make: MakeJudge) -> None:
-    """learn() takes failed visits, redirects and robots.txt as well as pages."""
+    """learn() accepts failed visits, redirects and robots.txt as well as pages."""
     judge = make()
     for visit in [*visits(), Visit("http://example.test/robots.txt", "robots", "ok", 0, origin="http://example.test/")]:
         judge.learn(visit)
 
 
 def data_can_be_stored(make: MakeJudge) -> None:
-    """What a topic remembers of a page comes back from the log as it was."""
+    """The data that a judge stores with a page survives the log unchanged."""
     data = _judged(make(), _page(_REEF, ["coral"]), "a page").data
     advice = "use dictionaries with string keys, lists, strings, bytes, bool, int and float (no numpy, no tuples)"
     try:
@@ -214,7 +214,7 @@ def data_can_be_stored(make: MakeJudge) -> None:
 
 
 def model_updates_are_exact(make: MakeJudge) -> None:
-    """A topic that learns changes with its lessons only, and another one that reads them from the log is the same."""
+    """A learning judge changes only by its model updates, and another one that replays them from the log is equal."""
     judge, again = make(), make()
     if not isinstance(judge, Learner) or not isinstance(again, Learner):
         return

@@ -1,4 +1,4 @@
-"""Checks for spaces: lanes, errands, visits and links."""
+"""Checks for spaces: host keys, prerequisites, visits and links."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lycosa.core.types import Kind, Links, Outcome, Page, Task
 
 
 async def host_keys_are_stable(space: Space, node: str) -> None:
-    """lane(node) is a string, the same at every call."""
+    """host_key(node) is a string, the same at every call."""
     first, second = space.host_key(node), space.host_key(node)
     want(
         isinstance(first, str) and first == second,
-        f"lane({node!r}) is {first!r}, then {second!r}: derive it from the node's name alone",
+        f"host_key({node!r}) is {first!r}, then {second!r}: derive it from the node's name alone",
     )
 
 
 async def ready_says_when_and_why(space: Space, node: str) -> None:
-    """ready(lane) is a time, not NaN, and a reason."""
+    """ready(host_key) is a time, not NaN, and a reason."""
     answer = space.ready(space.host_key(node))
     want(
         isinstance(answer, tuple)
@@ -29,22 +29,22 @@ async def ready_says_when_and_why(space: Space, node: str) -> None:
         and isinstance(answer[0], float | int)
         and not math.isnan(answer[0])
         and isinstance(answer[1], str),
-        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, what the lane waits for)",
+        f"ready({space.host_key(node)!r}) is {answer!r}: return (seconds since the epoch, what the host waits for)",
     )
 
 
 async def errands_are_of_three_kinds(space: Space, node: str) -> None:
-    """errand(node) is a Task to be run first, an outcome with its reason, or None."""
+    """prerequisite(node) is a Task to be run first, an outcome with its reason, or None."""
     prerequisite = space.prerequisite(node)
     refusal = isinstance(prerequisite, tuple) and len(prerequisite) == 2 and prerequisite[0] in get_args(Outcome)
     want(
         prerequisite is None or isinstance(prerequisite, Task) or (refusal and isinstance(prerequisite[1], str)),
-        f"errand({node!r}) is {prerequisite!r}: return a Task, (outcome, reason) or None",
+        f"prerequisite({node!r}) is {prerequisite!r}: return a Task, (outcome, reason) or None",
     )
 
 
 async def a_visit_gives_a_page(space: Space, node: str) -> None:
-    """visit(Task(node)) gives a Page with an outcome and a kind that Lycosa knows."""
+    """visit(Task(node)) returns a Page with a known outcome and kind."""
     page = await _visited(space, node)
     want(page.kind in get_args(Kind), f"the page of {node!r} is of kind {page.kind!r}: use one of core.types.Kind")
 
@@ -60,7 +60,7 @@ async def _visited(space: Space, node: str) -> Page:
 
 
 async def links_are_columns(space: Space, node: str) -> None:
-    """The columns of page.links are of equal length; alphas may be left to the topic."""
+    """The columns of page.links have equal lengths; link relevances may be left to the judge."""
     links = (await _visited(space, node)).links
     want(isinstance(links, Links), f"the links of {node!r} are a {type(links).__name__}: use Links, or Links.to(...)")
     columns = {name: len(getattr(links, name)) for name in ("urls", "anchors", "contexts", "rels", "positions")}
@@ -74,13 +74,13 @@ async def links_are_columns(space: Space, node: str) -> None:
 
 
 async def links_can_be_visited(space: Space, node: str) -> None:
-    """Each link has a lane, so that it can join the frontier."""
+    """Each link has a host key, so that it can join the frontier."""
     for url in (await _visited(space, node)).links.urls:
-        want(isinstance(space.host_key(url), str), f"lane({url!r}) of a link of {node!r} is not a string")
+        want(isinstance(space.host_key(url), str), f"host_key({url!r}) of a link of {node!r} is not a string")
 
 
 async def failures_are_outcomes(space: Space, node: str) -> None:
-    """Visiting a node that does not exist gives a page that says so, not an exception."""
+    """Visiting a missing node returns a page with that outcome instead of raising."""
     stranger = f"{node}-no-such-node"
     try:
         await _visited(space, stranger)
@@ -93,7 +93,7 @@ async def failures_are_outcomes(space: Space, node: str) -> None:
 
 
 async def visits_repeat(space: Space, node: str) -> None:
-    """Visiting a node twice gives the same links, unless the space has `changes = True`."""
+    """Visiting a node twice returns the same links, unless the space has `changes = True`."""
     first, second = await _visited(space, node), await _visited(space, node)
     want(
         getattr(space, "changes", False) or first.links.urls == second.links.urls,
@@ -102,7 +102,7 @@ async def visits_repeat(space: Space, node: str) -> None:
 
 
 async def eight_at_once(space: Space, node: str) -> None:
-    """Eight visits can be under way at the same time, and none mixes with another."""
+    """Eight concurrent visits do not interfere with each other."""
     names = [node, f"{node}-no-such-node"]
     alone = [(await _visited(space, name)).links.urls for name in names]
     together = await asyncio.gather(*(_visited(space, name) for name in names * 4))

@@ -1,4 +1,4 @@
-"""Checks for whole strategies: what they pick, that they pick it all, and that a crawl can be broken off anywhere."""
+"""Checks for whole strategies: their picks, their completeness, and that a crawl can be interrupted anywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lycosa.core.types import Links, Pick, Visit
 
 MakeStrategy: TypeAlias = Callable[[], Strategy]
 
-BREAKS = (1, 9, 40, 97, 150)  # visits after which a crawl is broken off
+BREAKS = (1, 9, 40, 97, 150)  # visits after which a crawl is interrupted
 
 
 def _frontier(strategy: Strategy, table: Table) -> Frontier:
@@ -29,7 +29,7 @@ def _frontier(strategy: Strategy, table: Table) -> Frontier:
 
 
 def _pruned(frontier: Frontier, row: int) -> bool:
-    """Whether every ranking of the row says that it is not to be fetched."""
+    """Return whether every ranking prunes the row."""
     rankings = getattr(frontier, "arms", [frontier])
     return all(
         row < len(one.priority) and -math.inf < one.priority[row] <= PRUNED for one in rankings
@@ -37,7 +37,7 @@ def _pruned(frontier: Frontier, row: int) -> bool:
 
 
 def it_says_what_it_wants(make: MakeStrategy) -> None:
-    """`wants` is a tuple of facets' names, and `proportional` is true or false."""
+    """`wants` is a tuple of facet names, and `proportional` is true or false."""
     strategy = make()
     wants, proportional = getattr(strategy, "wants", None), getattr(strategy, "proportional", None)
     want(
@@ -48,7 +48,7 @@ def it_says_what_it_wants(make: MakeStrategy) -> None:
 
 
 def an_empty_frontier(make: MakeStrategy) -> None:
-    """With nothing to pick, pick() gives row -1, before the first seed and after a page without links."""
+    """With nothing to pick, pick() returns row -1, before the first seed and after a page without links."""
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
     for number, node in enumerate((START, "another seed", "a third"), 1):
@@ -66,17 +66,17 @@ def an_empty_frontier(make: MakeStrategy) -> None:
 
 
 def all_that_can_be_reached_is_picked(make: MakeStrategy) -> None:
-    """A crawl without a budget visits every page there is to reach, each once (pruned ones excepted)."""
+    """A crawl without a budget visits every reachable page once, except pruned ones."""
     _picks_all(make, Shuffled(), breaks=0)
 
 
 def failures_and_redirects(make: MakeStrategy) -> None:
-    """Pages that fail, that have to be tried again and that redirect are each settled once, and all are."""
+    """Pages that fail, are retried or redirect are each settled exactly once."""
     _picks_all(make, Shuffled(host_keys=3, trouble=True), breaks=0)
 
 
 def broken_off_again_and_again(make: MakeStrategy) -> None:
-    """A crawl that is broken off every 50 visits, and resumed from its log, loses nothing and repeats nothing."""
+    """A crawl that is interrupted every 50 visits and resumed from its log loses and repeats nothing."""
     _picks_all(make, Shuffled(200, host_keys=2, trouble=True), breaks=50)
 
 
@@ -103,7 +103,7 @@ def _picks_all(make: MakeStrategy, space: Shuffled, breaks: int) -> None:
 
 
 def fresh_ones_pick_alike(make: MakeStrategy) -> None:
-    """Two fresh strategies crawl alike: chance is drawn from a seed and the pick's number."""
+    """Two fresh strategies crawl alike: chance depends on a seed and the pick's number."""
     one, other = (visits_of(run(engine(make(), Shuffled()), 120)) for _ in range(2))
     differ = [
         (a.pick, a.node, b.node)
@@ -114,7 +114,7 @@ def fresh_ones_pick_alike(make: MakeStrategy) -> None:
 
 
 def picking_is_pure(make: MakeStrategy) -> None:
-    """pick() changes nothing that is learned: given back, a pick is picked again under the same number."""
+    """pick() changes no learned state: a returned pick is picked again under the same number."""
     strategy = make()
     crawl = engine(strategy, Shuffled())
     run(crawl, 70)
@@ -128,21 +128,21 @@ def picking_is_pure(make: MakeStrategy) -> None:
 
 
 def a_strategy_can_be_resumed(make: MakeStrategy) -> None:
-    """Broken off anywhere, with 8 in flight and shuffled answers, the log alone gives the next picks."""
+    """After an interruption with 8 visits in flight and shuffled answers, the log alone gives the next picks."""
     for visits in BREAKS:
         advice = "let learn() depend on its arguments and earlier learn() calls only, and pick() on that and its number"
         resumes_alike(make, visits, advice, trouble=visits % 2 == 0)
 
 
 def pages_visited_again(make: MakeStrategy) -> None:
-    """Where pages are visited again while it crawls, the log alone gives the next picks, as ever."""
+    """If pages are visited again during the crawl, the log alone still gives the next picks."""
     for visits in BREAKS[1::2]:
         advice = "see a visit again (step.visit.follows) as one of the keeper's: it brings new links and no reward"
         resumes_alike(make, visits, advice, again=True)
 
 
 def host_budgets_hold(make: MakeStrategy) -> None:
-    """No host gets more pages than its budget, however many are in flight, and each gets what it may."""
+    """No host gets more pages than its budget, however many are in flight, and each gets all it may."""
     space = Shuffled(host_keys=6)
     crawl = engine(make(), space, host_budget=7)
     pages = Counter(space.host_key(visit.node) for visit in visits_of(run(crawl)) if visit.is_page)
@@ -156,7 +156,7 @@ def host_budgets_hold(make: MakeStrategy) -> None:
 
 
 def what_is_held_back_comes_last(make: MakeStrategy) -> None:
-    """Rows that are held back are picked after all free ones, and shut ones never."""
+    """Rows that are held back are picked after all free ones; shut rows never."""
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
     strategy.admit(table.add_seed(START), table, frontier)
@@ -212,17 +212,18 @@ def a_strategy_does_not_grow(make: MakeStrategy) -> None:
     numbers, arms = count(1), [""]
 
     def again() -> None:
-        frontier = _frontier(strategy, table)  # which grows with what changes, and is not the strategy's
+        # a new frontier, because it grows with changes and is not part of the strategy
+        frontier = _frontier(strategy, table)
         for step in known:
             step.visit.arm = arms[-1]
             strategy.learn(step, table, frontier)
-        pick = strategy.pick(next(numbers), frontier, 0.0)  # each round is another arm's, where there are several
+        pick = strategy.pick(next(numbers), frontier, 0.0)  # each round belongs to another arm of a bandit
         if pick.row >= 0:
             frontier.untake(pick.row)
         arms[:] = [pick.arm]
 
     rounds = 15
-    # A bandit's window of 1,000 pulls is not full before the seventeenth round: such ones are run for longer.
+    # A bandit's window of 1,000 pulls is full only in the seventeenth round: run bandits for longer.
     grown = growth(again, 3, rounds, soon=4)
     want(
         grown < GROWTH,

@@ -1,4 +1,4 @@
-"""What estimators and strategies are tried on: a small graph with all that links and pages may have, or lack."""
+"""Sample graph for checks: small, with every property that links and pages may have or lack."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lycosa.spaces.graph import GraphSpace
 
 START = "n0"
 
-# with contexts
+# Anchors with contexts.
 ANCHORS = (
-    ("", ""),  # a picture
+    ("", ""),  # an image
     ("coral reefs", "the bleaching of coral reefs in warm seas"),
     ("サンゴ礁の白化", "海水温の上昇によるサンゴ礁の白化"),
     ("Korallenbleiche in der Südsee", ""),
@@ -33,7 +33,7 @@ ANCHORS = (
 
 
 def name(number: int) -> str:
-    """Nodes are names of any kind, addresses among them."""
+    """Return a node name; some are URLs."""
     if number % 3 == 0:
         return f"n{number}"
     return f"http://site{number % 5}.example/{'reef/' * (number % 4)}{number}.html{'?q=café' * (number % 2)}"
@@ -41,7 +41,7 @@ def name(number: int) -> str:
 
 @cache
 def graph(nodes: int = 120) -> GraphSpace:
-    """A small random graph with scores, always the same."""
+    """Return a small, deterministic random graph with relevances."""
     chance = random.Random(7)
     names = [name(n) for n in range(nodes)]
     links = {node: chance.sample(names, chance.randrange(1, 8)) for node in names}
@@ -51,7 +51,7 @@ def graph(nodes: int = 120) -> GraphSpace:
 
 
 def said(node: str, relevance: float) -> dict[str, Any]:
-    """What a classifier may have said of a page: nothing, an empty list, or its best classes."""
+    """Return a classifier's data of a page: nothing, an empty list, or its best classes."""
     turn = sum(node.encode()) % 4
     if turn == 0:
         return {}
@@ -66,7 +66,7 @@ def said(node: str, relevance: float) -> dict[str, Any]:
 
 
 def written(targets: Iterable[str]) -> Links:
-    """Links with anchors and contexts of all kinds."""
+    """Return links with anchors and contexts of all kinds."""
     links = Links.to(*targets)
     texts = [ANCHORS[sum(url.encode()) % len(ANCHORS)] for url in links.urls]
     links.anchors, links.contexts = [anchor for anchor, _ in texts], [context for _, context in texts]
@@ -74,7 +74,7 @@ def written(targets: Iterable[str]) -> Links:
 
 
 def facets(node: str, link_relevances: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-    """What a topic may have said of a page's links beside alphas: nothing, one thing, or two."""
+    """Return facets of a page's links: none, one or two columns."""
     columns = {"context": link_relevances[::-1].copy(), "url": link_relevances * np.float32(0.5)}
     return {facet: columns[facet] for facet in ("context", "url")[: sum(node.encode()) % 3]}
 
@@ -89,7 +89,7 @@ def page_visit(
 
 
 def visits() -> Iterator[Visit]:
-    """Sixty visits of the graph, breadth first, with a failure, a retry and a redirect on the way."""
+    """Yield sixty visits of the graph, breadth first, including a failure, a retry and a redirect."""
     space = graph()
     queue, seen = [START], {START}
     for pick in range(1, 61):
@@ -109,7 +109,7 @@ def visits() -> Iterator[Visit]:
 
 
 def steps(table: Table) -> Iterator[Step]:
-    """The same as an estimator sees them, while the table fills; of a probe it sees the words in `table.stems` only."""
+    """Yield the same visits as steps while filling the table; a probe only adds words to `table.stems`."""
     table.add_seed(START)
     id_of: dict[str, int] = {}
     for visit in visits():
@@ -123,7 +123,7 @@ def steps(table: Table) -> Iterator[Step]:
 
 
 def revisits(table: Table) -> Iterator[Visit]:
-    """Pages of the graph that are visited again: with more links, with the same, with none; moved, and back again."""
+    """Yield revisits of the graph: with more links, the same, or none; moved, and moved back."""
     space, gone = graph(), next(visit for visit in visits() if visit.outcome == "gone").node
     known = [table.nodes[row] for row in table.closed]
     relevance = [0.7, 0.0, 0.2]
@@ -136,11 +136,11 @@ def revisits(table: Table) -> Iterator[Visit]:
     yield _again(page_visit(gone, back, 0.6, [0.5] * len(back), 100), table)
     for number, node in enumerate((known[1], known[1], START)):
         yield _again(Visit(node, "page", "redirect", 101 + number, links=Links.to(f"where {node} is now")), table)
-    yield _again(page_visit(known[1], ["after all"], 0.5, [0.5], 110), table)  # back where it was
+    yield _again(page_visit(known[1], ["after all"], 0.5, [0.5], 110), table)  # moved back
 
 
 def _again(visit: Visit, table: Table) -> Visit:
-    """The visit as one of a page that was visited before, with a word that no page had."""
+    """Turn a visit into a revisit, with a word that is new to the crawl."""
     visit.kind, visit.data = "revisit", {**visit.data, "follows": 1.0}
     if visit.outcome == "ok":
         id_of = {stem: number for number, stem in enumerate(table.stems)}
@@ -149,17 +149,17 @@ def _again(visit: Visit, table: Table) -> Visit:
 
 
 def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
-    """The words of a page, as a vocabulary numbers them that has met those in `id_of`."""
+    """Return the words of a page, numbered by a vocabulary that knows those in `id_of`."""
     known = len(id_of)
     ids = sorted(id_of.setdefault(stem, len(id_of)) for stem in stems)
     return Terms(np.array(ids, np.uint32), np.ones(len(ids), np.uint16), list(id_of)[known:])
 
 
-PROBED = "no-such-page"  # requested to see what a host says to nonsense
+PROBED = "no-such-page"  # requested to learn the host's answer for missing pages
 
 
 class Shuffled(GraphSpace):
-    """A graph whose answers come back in another order than they were asked for; some fail, some redirect."""
+    """A graph whose answers arrive out of order; some fail, some redirect."""
 
     def __init__(self, nodes: int = 400, host_keys: int = 1, trouble: bool = False) -> None:
         space = graph(nodes)
@@ -177,7 +177,7 @@ class Shuffled(GraphSpace):
         turn = sum(task.node.encode()) % 13 if self.trouble and task.node != START else 0
         if turn == 5 or (turn == 7 and task.attempt == 2):
             return Page("gone", 404)
-        if turn == 7:  # comes to nothing the second time
+        if turn == 7:  # fails the second time
             return Page("unreachable", retry_at=1e-9)
         if turn == 9 and task.attempt < 3:
             return Page("busy", 503, retry_at=1e-9)
@@ -190,9 +190,9 @@ class Shuffled(GraphSpace):
 
 
 class Aging(Shuffled):
-    """Such a graph some while later: pages that are visited again have one link more, have moved, or are as they were.
+    """The graph at a later time: revisited pages have gained a link, have moved, or are unchanged.
 
-    What a page has become depends on its name alone, so that a crawl of it can be repeated.
+    The change depends on the name alone, so crawls are repeatable.
     """
 
     async def visit(self, task: Task) -> Page:
@@ -210,7 +210,7 @@ class Aging(Shuffled):
 
 
 class EveryThirdVisit(VisitScheduler):
-    """A keeper that has every page visited once more, in the order of the log, every third visit."""
+    """Scheduler that revisits every page once, in the order of the log, at every third visit."""
 
     refreshes = True
 
@@ -241,7 +241,7 @@ class EveryThirdVisit(VisitScheduler):
 
 
 class SampleJudge(SpaceJudge):
-    """The judge of such graphs, who sometimes says more of a link than its alpha."""
+    """Judge of these graphs that sometimes adds facets to the link relevances."""
 
     def judge(self, page: Page, reading: object) -> Judgement:
         judgement = super().judge(page, reading)

@@ -1,8 +1,7 @@
-"""An embedded web: small or huge, deterministic, served over real HTTP on loopback.
+"""An embedded web: deterministic, of any size, served over HTTP on loopback.
 
-A page is a function of the web's seed and the page's URL.  The web knows the truth about every page, so that
-what a crawler gathers can be scored, and the server remembers every request, so that how it behaved can be
-proved.
+Each page is a function of the web's seed and the URL. The web knows the topic of every page, so the results of a crawl
+can be scored, and its server logs every request, so the crawler's behaviour can be verified.
 
 >>> web = Web(seed=7, pages=500, hosts=20, traps=())
 >>> web.query("marine biology/coral reefs")

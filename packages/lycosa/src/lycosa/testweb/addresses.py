@@ -1,8 +1,7 @@
-"""Where pages live: page numbers to URLs and back.
+"""Map page numbers to URLs and back.
 
-Hosts differ in the style of their URLs, as sites do: some put the topic and the title into the path, some a
-bare number, some a query string.  Every style carries the page's number on its host, so that a URL is looked
-up by computation; it is a page's URL only if it is exactly the one the page would be given.
+Hosts use different URL styles: topic and title in the path, a bare number, or a query string. Every style contains the
+page's number on its host, so lookups are computed. Only the exact generated URL belongs to a page.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|/)?$")
 
 
 class AddressBook:
-    """The URLs of a graph's pages on a port, which may become known only when the web is served."""
+    """URLs of a graph's pages; the port may be set later, when the web is served."""
 
     def __init__(self, graph: SiteGraph, port: int, documents: bool = False) -> None:
         self.graph = graph
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
-        self._name = lru_cache(maxsize=1 << 16)(self._made_up)  # each page that links to another asks for its name
+        self._name = lru_cache(maxsize=1 << 16)(self._made_up)  # called once per link, so popular pages repeat
         self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
 
     def base(self, name: str) -> str:
@@ -45,7 +44,7 @@ class AddressBook:
         return title(section.topic, self.graph.seed, page)
 
     def is_document(self, page: int) -> bool:
-        """Tell whether a page is a PDF file, as one in eight; what leads to other pages is none."""
+        """Return whether a page is a PDF file: one in eight, but none that leads to an island."""
         code = stir(self.graph.seed, "document", page) if self.documents else 1
         section = self.graph.section(page)
         return code % 8 == 0 and section.topic >= 0 and page != section.start and page not in self.graph.bridges
@@ -54,7 +53,7 @@ class AddressBook:
         return self.name(page)[0]
 
     def name(self, page: int) -> tuple[str, str]:
-        """Give a page's path and its title together, since the one is made of the other."""
+        """Return a page's path and title; the path is made from the title."""
         return self._name(page)
 
     def _made_up(self, page: int) -> tuple[str, str]:
@@ -93,7 +92,7 @@ class AddressBook:
 
     @staticmethod
     def split(url: str) -> tuple[str, str]:
-        """Take a URL apart into host name and path with query; ("", "") if it is not an http URL."""
+        """Split a URL into host name and path with query; ("", "") if it is not an http URL."""
         try:
             parts = urlsplit(url)
             name = parts.hostname or ""

@@ -1,10 +1,8 @@
-"""A library's catalogue: records that no page links to, behind a search form.
+"""A library catalogue: records behind a search form, without links to them.
 
-A record is found by the words of its title and its abstract, and by the names of its author and of the town where it
-was printed. A page of results lists twenty of them, those that have the words most often first, each with title,
-author, town and the part of the abstract that has the word; there is a link to the next twenty. Words are as in any
-catalogue: a few that most records have, and many, the names of authors above all, that lead to one or two. To find all
-records with few questions is a matter of asking for the right words.
+Records match by the words of title, abstract, author and town. A results page lists twenty records, the most frequent
+matches first, with title, author, town and a snippet, and links to the next page. A few words match most records; many,
+author names above all, match one or two.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from lycosa.testweb.prose import TOPICS, paragraphs, title
 from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "old-library.localhost"
-SHELF = 20  # records on a page of results
+SHELF = 20  # records per results page
 _WORD = re.compile(r"[a-z]+")
 _SNIPPET = 24  # words
 _FIRST = """
@@ -34,7 +32,7 @@ _AUTHORS, _TOWNS = 4000, 120
 
 
 class Catalogue:
-    """The records of a web's library: each is a function of the web's seed and its number."""
+    """The records of a library, each a function of the seed and its number."""
 
     def __init__(self, seed: int, records: int = 2000) -> None:
         self.seed = seed
@@ -57,7 +55,7 @@ class Catalogue:
         return paragraphs(rng, self._topic(number), 30 + int(rng.random() * 60))[0]
 
     def imprint(self, number: int) -> str:
-        """Give a record's author and town: a few of either have many records, most have one or two."""
+        """Return a record's author, town and year; a few authors and towns have many records, most have one or two."""
         author = int(_AUTHORS * roll(self.seed, "author", number) ** 2)
         town = int(_TOWNS * roll(self.seed, "town", number) ** 2)
         first = _FIRST[stir(self.seed, "first", author) % len(_FIRST)].title()
@@ -65,7 +63,7 @@ class Catalogue:
         return f"{first} {_name(self.seed, 'surname', author)}, {_name(self.seed, 'town', town)} {year}"
 
     def search(self, query: str) -> list[int]:
-        """List the records that have all words of a query, those that have them most often first."""
+        """Return the records that contain all words of a query, most frequent matches first."""
         words = _WORD.findall(query.lower())
         postings = [self._index.get(word, {}) for word in words]
         if not postings:
@@ -96,7 +94,7 @@ class Catalogue:
 
     @cached_property
     def _index(self) -> dict[str, dict[int, int]]:
-        """For each word the records that have it, and how often; a title's words count three times."""
+        """Word counts by word and record; title words count three times."""
         index: dict[str, dict[int, int]] = {}
         for number in range(self.records):
             text = f"{3 * (self.title(number) + ' ')}{self.imprint(number)} {self.abstract(number)}"
@@ -132,7 +130,7 @@ def _name(seed: int, *key: object) -> str:
 
 
 def _snippet(abstract: str, query: str) -> str:
-    """Cut the words around the first that was asked for; from the beginning if it is in the title only."""
+    """Return the words around the first match, or the beginning if only the title matches."""
     words, wanted = abstract.split(), set(_WORD.findall(query.lower()))
     at = next((i for i, word in enumerate(words) if wanted.intersection(_WORD.findall(word.lower()))), 0)
     start = max(0, at - _SNIPPET // 2)

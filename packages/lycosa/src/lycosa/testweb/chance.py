@@ -1,8 +1,7 @@
-"""Randomness keyed by what it is for, so that everything drawn is a function of the key alone.
+"""Random values keyed by their purpose, without shared state.
 
-Nothing is ever drawn from a shared stream: the text of page 1234 is the same whether or not page 1233 was
-asked for first.  Only `Random.random` is used for drawing, the one method whose sequence for a given seed
-is promised not to change between versions of Python.
+Page 1234 has the same text whether or not page 1233 was generated before. Only `Random.random` is used, because its
+sequence for a seed is guaranteed across Python versions.
 """
 
 from __future__ import annotations

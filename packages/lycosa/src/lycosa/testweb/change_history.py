@@ -1,4 +1,4 @@
-"""What has happened to each page until a time, and what becomes of it: all that is drawn, nothing that is sent."""
+"""Generated history of each page: its edits up to a time, and its fate."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Life:
     what: str = "stays"
     at: float = NEVER
     back: float = NEVER
-    moves: tuple[tuple[float, int], ...] = ()  # when, and to which host
+    moves: tuple[tuple[float, int], ...] = ()  # time and target host
 
     def absent(self, at: float) -> bool:
         return self.what in ("gone", "soft-404", "returns") and self.at <= at < self.back
 
 
 class History:
-    """The past of all pages, computed when asked for; `t` is a time by the clock, `at` one in days.
+    """History of all pages, computed on demand; `t` is clock time, `at` is in days.
 
-    `begin` gives the paragraphs and the title that a page has at first; `soft` says which hosts never say 404.
+    `begin` returns the initial paragraphs and title of a page; `soft` marks hosts that never answer 404.
     """
 
     def __init__(
@@ -55,7 +55,6 @@ class History:
         self._fold = lru_cache(maxsize=4_096)(self._fold_month)
         self._links = lru_cache(maxsize=1_024)(lambda page: frozenset(graph.links(page)))
 
-    # -- what happened --------------------------------------------------------------------------------
 
     def edits(self, subject: ChangingPage, t: float) -> list[Edit]:
         months = int((t - self.start) / self.day // MONTH) + 1
@@ -63,9 +62,9 @@ class History:
         return made[: bisect_right(made, t, key=lambda edit: self.when(edit.at))]
 
     def state(self, subject: ChangingPage, t: float) -> State:
-        """Give what the changes until a time have made of a page."""
+        """Return a page's state after all edits up to a time."""
         month = max(0, int((t - self.start) / self.day // MONTH))
-        for earlier in range(0, month, 200):  # so that no recursion gets deep
+        for earlier in range(0, month, 200):  # bounds the recursion depth
             self._fold(subject, earlier, len(self._month(subject, earlier)))
         return self._fold(subject, month, bisect_right(self._month(subject, month), t, key=lambda e: self.when(e.at)))
 
@@ -77,13 +76,12 @@ class History:
         return self.start + at * self.day
 
     def minute(self, t: float) -> int:
-        """Count the minutes since the beginning, of which a day has 1440 however long it is."""
+        """Return the minutes since the beginning; a day has 1440, however long it is in clock time."""
         return int((t - self.start) / self.day * 1440 // 1)
 
     def origin(self, subject: ChangingPage) -> float:
         return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
 
-    # -- drawing --------------------------------------------------------------------------------------
 
     def _draw_month(self, subject: ChangingPage, month: int) -> tuple[Edit, ...]:
         made = edits(self.process(*subject.key), (self.key, *subject.key), month)
@@ -130,21 +128,20 @@ class History:
         return Life("returns", at, later)
 
 
-# -- when pages change -------------------------------------------------------------------------------------
 
-# Time is counted in days since the web began. It is cut into months of 32 days, and what happens in a month is drawn
-# from a key of its own: to know about day 1000 one need not have lived through the days before.
+# Time is counted in days since the web began, in months of 32 days. The events of a month are drawn from their own key,
+# so day 1000 can be computed without the days before it.
 #
-#     never     no change that matters; half of these pages have cosmetic ones
+#     never     no real changes; half of these pages have cosmetic ones
 #     constant  Poisson, from several changes a day to one in months: the rate is 10^(-2 + 2.7 u^1.5), u uniform
 #     daily     once a day at the page's hour; for some not on the sixth and seventh day of the week
 #     bursty    quiet for days, then 4 to 16 changes within hours; one burst in each 4, 8, 16 or 32 days
 #
-# Each change is real with a chance of its page's own (`share`), and otherwise cosmetic.
+# Each change is real with the page's probability `share`, otherwise cosmetic.
 
 MONTH = 32  # days that are drawn together
 PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}  # shares of the pages
-# of real edits; all others are cosmetic
+# Shares of the kinds of real edits; all other kinds are cosmetic.
 KINDS: Mapping[str, str] = {
     "add": "text",
     "replace": "text",
@@ -162,7 +159,7 @@ _BURST = (4, 16)
 
 
 class Edit(NamedTuple):
-    """One change: when, in days since the web began, and what is done."""
+    """An edit: time in days since the web began, and its kind."""
 
     at: float
     how: str
@@ -174,16 +171,16 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """How a page changes. Rates are per day and leave the page's fate out."""
+    """The change process of a page. Rates are per day and exclude the page's fate."""
 
     name: str
-    pace: float  # changes a day, of both sorts, in the long run
-    share: float = 1.0  # of them, real ones
-    moving: str = ""  # "minute" or "fetch": a counter moves with each; not in the rates
-    phase: float = 0.0  # of daily changes, as a part of a day
+    pace: float  # long-run edits per day, real and cosmetic
+    share: float = 1.0  # share of real edits
+    moving: str = ""  # "minute" or "fetch": a counter that changes with each; excluded from the rates
+    phase: float = 0.0  # time of daily edits, as a fraction of a day
     weekends: bool = True
-    stretch: int = MONTH  # days for each burst
-    real_edits: tuple[tuple[float, str], ...] = ()  # with cumulative chances
+    stretch: int = MONTH  # days per burst
+    real_edits: tuple[tuple[float, str], ...] = ()  # with cumulative probabilities
     cosmetic_edits: tuple[str, ...] = COSMETICS[:1]
 
     @property
@@ -196,7 +193,7 @@ class Process:
 
 
 def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical: bool, table: bool) -> Process:
-    """Draw the process of the page that goes with the key; only topical pages can turn to another topic."""
+    """Draw the change process for a page's key; only topical pages may change their topic."""
     rng = dice("process", *key)
     name = _choose(rng.random(), _cumulative(chances))
     share = pick((1.0, 1.0, 0.8, 0.5, 0.5, 0.2), "share", *key)
@@ -230,7 +227,7 @@ def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical:
 
 
 def edits(process: Process, key: tuple[object, ...], month: int) -> list[Edit]:
-    """List what happens in a month, in order.
+    """Return the edits of a month in order.
 
     >>> daily = Process("daily", 1.0, phase=0.5, real_edits=((1.0, "replace"),))
     >>> [round(edit.at, 1) for edit in edits(daily, (7, 1), 2)][:3]
@@ -262,7 +259,7 @@ def _times(process: Process, first: int, rng: Random) -> list[float]:
             times += sorted(begin + draw() * width for _ in range(low + int(draw() * (high - low + 1))))
         return times
     at = float(first)
-    while True:  # a Poisson process has no memory: each month may begin its gaps anew
+    while True:  # a Poisson process is memoryless, so each month may restart its gaps
         at -= math.log(1.0 - draw()) / process.pace
         if at >= first + MONTH:
             return times
@@ -282,21 +279,18 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
     return next((name for edge, name in chances if u < edge), chances[-1][1])
 
 
-# -- what changes make of a page ---------------------------------------------------------------------------
 
-# What the changes so far have made of a page: edits folded one by one, no two versions ever alike.
-#
-# A reader may compare any two versions, so none may come back: paragraphs have a number of their own and are not
-# written twice, what is dropped is the oldest, numbers in tables only grow, titles are used once.
+# A page's state is its edits folded one by one. No two versions are alike: paragraphs have unique numbers and are
+# written once, the oldest is dropped, table values only grow, and titles are used once.
 
-MOST_LINKS = 8  # added to a page; one more replaces the oldest
-_FEWEST, _GROWTH = 3, 6  # paragraphs a page keeps at least, and may have more than at first
+MOST_LINKS = 8  # links added to a page; one more replaces the oldest
+_FEWEST, _GROWTH = 3, 6  # minimum paragraphs of a page, and maximum growth beyond the initial number
 
 Links: TypeAlias = Callable[[int], frozenset[int]]
 
 
 class Block(NamedTuple):
-    """A paragraph: written in which change (0: there from the beginning), the how manieth, on what."""
+    """A paragraph: the edit that wrote it (0: initial), its number in that edit, and its topic."""
 
     change: int
     number: int
@@ -304,7 +298,7 @@ class Block(NamedTuple):
 
 
 class Birth(NamedTuple):
-    """A page that begins to be with a link to it."""
+    """A page that comes into being with a link to it."""
 
     number: int
     at: float
@@ -313,7 +307,9 @@ class Birth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangingPage:
-    """What changes: a clean page (`part` 0), a page born of one (`part` the number of the change)."""
+    """A page that changes: a clean page (`part` 0) or one created by an edit of a clean page (`part` is the edit's
+    number).
+    """
 
     page: int
     part: int
@@ -327,23 +323,23 @@ class ChangingPage:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A page as its changes left it."""
+    """A page after its edits."""
 
     topic: int
     blocks: tuple[Block, ...]
-    first: int  # number of paragraphs at the beginning
-    table: tuple[int, ...] = ()  # what was added to each number
+    first: int  # initial number of paragraphs
+    table: tuple[int, ...] = ()  # amount added to each number
     title: str = ""
     used: frozenset[str] = frozenset()  # titles
     layout: int = 0
-    links: tuple[int, ...] = ()  # pages that links were added to; -n: the page born with change n
+    links: tuple[int, ...] = ()  # pages that links were added to; -n: the page created by edit n
     births: tuple[Birth, ...] = ()
-    turns: int = 0  # to another topic, and back
+    turns: int = 0  # changes to another topic and back
     real: int = 0
     every: int = 0
-    changed: float | None = None  # time of the last real change, in days
-    touched: float | None = None  # the same for changes of any sort
-    looks: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic changes of each kind
+    changed: float | None = None  # time of the last real edit, in days
+    touched: float | None = None  # time of the last edit of any kind, in days
+    looks: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic edits of each kind
 
 
 def apply(state: State, edit: Edit, subject: ChangingPage, graph: SiteGraph, links: Links) -> State:
@@ -375,7 +371,7 @@ def apply(state: State, edit: Edit, subject: ChangingPage, graph: SiteGraph, lin
 
 
 def _write(state: State, how: str, n: int, code: int) -> tuple[Block, ...]:
-    """Add, replace or drop a paragraph, as far as there is room."""
+    """Add, replace or drop a paragraph within the limits of the page's length."""
     blocks, new = list(state.blocks), Block(n, 0, state.topic)
     oldest = min(range(len(blocks)), key=lambda i: blocks[i][:2])
     if how == "drop" and len(blocks) > max(2, min(_FEWEST, state.first - 1)):
@@ -401,18 +397,18 @@ def _retitle(state: State, n: int, topic: int, subject: ChangingPage, graph: Sit
 
 
 def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: SiteGraph, links: Links) -> dict[str, Any]:
-    """Link to a page that was not linked to before: one on the same topic, or a new one."""
+    """Link to a page on the same topic that was not linked before, or to a new one."""
     rng = dice(graph.seed, "added link", subject.page, subject.part, n)
     topic = state.topic
     if topic == NOWHERE:
         own = [section.topic for section in graph.of_host[graph.section(subject.page).host][1:]]
         topic = own[int(rng.random() * len(own))]
-    if subject.part == 0 and rng.random() < 0.15:  # to a page that did not exist before
+    if subject.part == 0 and rng.random() < 0.15:  # create the page
         return {"links": (*state.links, -n)[-MOST_LINKS:], "births": (*state.births, Birth(n, at, topic))}
     there = links(subject.page)
     drawn = (graph.mainland(rng, topic) for _ in range(20))
     fresh = (page for page in drawn if page != subject.page and page not in there and page not in state.links)
-    # Where the topic has no other page, any page will do.
+    # If the topic has no other page, link to any page.
     target = next(fresh, None)
     if target is None:
         target = next(p for p in range(graph.pages) if p != subject.page and p not in there and p not in state.links)
@@ -420,7 +416,7 @@ def _add_link(state: State, n: int, at: float, subject: ChangingPage, graph: Sit
 
 
 def _turn(state: State, n: int, code: int, subject: ChangingPage, graph: SiteGraph) -> dict[str, Any]:
-    """Write all anew, on another topic or again on the first."""
+    """Rewrite all paragraphs on another topic, or back on the first."""
     others = [t for t in range(len(TOPICS)) if subject_of(t) != subject_of(subject.topic)]
     topic = others[code // 100 % len(others)] if state.turns % 2 == 0 else subject.topic
     blocks = tuple(Block(n, i, topic) for i in range(max(_FEWEST, min(8, state.first))))

@@ -1,7 +1,6 @@
-"""What a changed page looks like: the plain page taken apart, and put together again as its state has it.
+"""HTML of changed pages, assembled from the parts of the original page and its state.
 
-What a reader comes for stands in <main>; what moves without meaning anything stands around it, and in one line of
-its own within it on some hosts (`<p class="meta">`), as sites have it.
+Content is in <main>; cosmetic parts are around it and, on some hosts, in one line inside it (`<p class="meta">`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _PLACES = ("North", "East", "South", "West", "Centre")
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """The parts of a page that was not changed yet."""
+    """The parts of an original page."""
 
     head: str
     title: str
@@ -47,10 +46,10 @@ class PageParts:
 
 @dataclass(frozen=True, slots=True)
 class Dress:
-    """What is on a page besides what it says."""
+    """The cosmetic parts of a page."""
 
-    cosmetics: tuple[str, ...]  # the places for them are always there
-    inside: bool  # the line with dates and counters stands in the main part
+    cosmetics: tuple[str, ...]  # their places are always present
+    inside: bool  # the line with dates and counters is inside <main>
     stamp: str
     views: int
     minutes: int
@@ -60,7 +59,7 @@ class Dress:
 
 
 class Press:
-    """Writes changed pages."""
+    """Writer of changed pages."""
 
     def __init__(self, book: AddressBook, composer: Composer) -> None:
         self.book = book
@@ -68,7 +67,6 @@ class Press:
         self.composer = composer
         self.paragraph = lru_cache(maxsize=4096)(self._paragraph)
 
-    # -- the parts ------------------------------------------------------------------------------------
 
     def take_apart(self, page: int, asides: list[Aside]) -> PageParts:
         match = _PLAIN.fullmatch(self.composer.html(page, asides))
@@ -81,7 +79,7 @@ class Press:
         )
 
     def newborn(self, subject: ChangingPage, like: PageParts, count: int) -> PageParts:
-        """Write the parts of a new page, in the manner of the page it was born of."""
+        """Return the parts of a new page, modelled on its parent page."""
         rng = dice(self.graph.seed, "new links", subject.page, subject.part)
         targets = dict.fromkeys([subject.page, *(self.graph.mainland(rng, subject.topic) for _ in range(6))])
         own = [Aside(self.book.url(page), self.book.title(page)).html() for page in targets]
@@ -110,7 +108,6 @@ class Press:
         around = self.graph.subject[self.graph.section(subject.page).host] if topic < 0 else None
         return paragraphs(rng, topic, 30 + int(rng.random() * 40), around)[0]
 
-    # -- the whole ------------------------------------------------------------------------------------
 
     def print(self, subject: ChangingPage, state: State, sheet: PageParts, dress: Dress) -> str:
         looks = dict(zip(COSMETICS, state.looks, strict=True))
@@ -149,7 +146,7 @@ class Press:
         ]
         if not state.layout:
             return "\n".join(lines) + "\n"
-        # The part that is wrapped: about a half, in elements that spell the layout's number in digits 1 and 2.
+        # Wrap about half of the lines in elements that spell the layout's number in digits 1 and 2.
         cut = len(lines) - len(lines) // 2
         digits, n = "", state.layout
         while n:
@@ -204,7 +201,7 @@ class Press:
         return f'<p class="meta">{" ".join(said)}</p>\n' if said else ""
 
     def missing(self, host: int) -> bytes:
-        """Write what a host says of pages that it does not have: the same for all of them."""
+        """Return a host's page for missing URLs."""
         site, about = self.composer.site(host), subject_name(self.graph.subject[host])
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -215,7 +212,7 @@ class Press:
 
 
 def _attributes(n: int) -> str:
-    """Write the attributes of <body> in the n-th order.
+    """Return the attributes of <body> in the n-th order.
 
     >>> _attributes(1)
     ' id="top" class="page" dir="ltr" data-version="2" data-theme="light"'
@@ -229,9 +226,9 @@ def _attributes(n: int) -> str:
 
 
 def _space(n: int) -> str:
-    """Write a number in blanks and line ends.
+    """Encode a number as spaces and newlines.
 
     >>> _space(5)
-    '\\n \\n'
+    '\n \n'
     """
     return bin(n)[2:].replace("1", "\n").replace("0", " ")

@@ -1,7 +1,7 @@
-"""An embedded web that changes, with known change processes: what a keeper of collections can be measured against.
+"""An embedded web that changes by known processes: ground truth for revisit scheduling.
 
-Every page has a process by which it changes and a fate, every host its way of telling of changes; all of it is drawn
-from the seed. What a URL answers is a function of seed, URL and time, in whatever order it is asked, also backwards.
+Each page has a change process and a fate, each host its validators, sitemaps and feeds; all are drawn from the seed. A
+response is a function of seed, URL and time, in any order of requests, also backwards.
 
 >>> now = [START]
 >>> web = ChangingWeb(Web(pages=300, hosts=12, traps=()), lambda: now[0], seed=1)
@@ -43,7 +43,7 @@ from lycosa.testweb.embedded_web import _NO_HEADERS, Web
 from lycosa.testweb.prose import TOPICS
 from lycosa.testweb.reply import ServedDocument, ServedResponse, finish
 
-START = 1_700_000_000.0  # by its clock; virtual time begins then, too
+START = 1_700_000_000.0  # clock time; virtual time starts here as well
 
 _FEED_ENTRIES, _FEED_DAYS = 20, 14
 _NEW = re.compile(r"/[a-z0-9-]+/new-(\d{1,9})-(\d{1,9})\.html")
@@ -51,7 +51,7 @@ _ARCHIVE = re.compile(r"/archive/(\d{1,9})-([12])\.html")
 
 
 class ScriptedChange(NamedTuple):
-    """A change as the truth has it: kind is text, structure, link, topic or cosmetic."""
+    """A true change; kind is text, structure, link, topic or cosmetic."""
 
     time: float
     kind: str
@@ -59,27 +59,26 @@ class ScriptedChange(NamedTuple):
 
 
 class ScriptedFate(NamedTuple):
-    """What becomes of a page: stays, moved, gone, soft-404 or returns (gone for some days); and when."""
+    """A page's fate (stays, moved, gone, soft-404, or returns after some days) and its time."""
 
     what: str
     time: float
 
 
 class _Place(NamedTuple):
-    """What lives at an address: `step` counts the moves that led there."""
+    """The page at a URL; `step` counts the moves that led there."""
 
     subject: ChangingPage
     step: int = 0
 
 
 class ChangingWeb(Web):
-    """A web whose clean pages change as the clock goes.
+    """A web whose clean pages change over time.
 
-    `start` is the time by the clock at which the web begins; before it nothing changes. `day` is how many seconds by
-    the clock make one of its days: with 60, a month passes in half an hour, and all dates it tells follow the clock.
-    Fates fall within the first `days` days, on the share `fates` of the pages; changes go on for ever. `processes`
-    gives the shares of never, constant, daily and bursty. All times below are those of the clock, all rates per day
-    of the web's.
+    `start` is the clock time at which the web begins; nothing changes before. `day` is the length of a day in clock
+    seconds: with 60, a month takes half an hour. Fates fall within the first `days` days on a share `fates` of the
+    pages; edits never end. `processes` gives the shares of never, constant, daily and bursty. All times below are clock
+    times, all rates per day of the web.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class ChangingWeb(Web):
             raise ValueError(f"no such processes: {dict(processes)}; there are {', '.join(PROCESSES)}")
         if not (0 < day < NEVER and 0 < days < NEVER):
             raise ValueError("a day, and the days of fates, must last some time, and not for ever")
-        vars(self).update(vars(web))  # the same graph and the same book of addresses, nothing grown twice
+        vars(self).update(vars(web))  # share graph and address book instead of rebuilding them
         self.clock = clock
         self.start = start
         self.day = day
@@ -115,18 +114,17 @@ class ChangingWeb(Web):
         self._sheet = lru_cache(maxsize=1_024)(self._make_sheet)
         self._page = lru_cache(maxsize=16_384)(self._book.find)
 
-    # -- the truth ------------------------------------------------------------------------------------
 
     def process(self, url: str) -> Process:
-        """Say how a page changes: its name, and how many real and cosmetic changes a day, its fate left out."""
+        """Return a page's change process, without its fate."""
         return self.history.process(*self._known(url, self.clock()).key)
 
     def rate(self, url: str) -> float:
-        """Give the true mean number of real changes a day, as long as the page is there: its fate is left out."""
+        """Return the true mean number of real changes per day, without the page's fate."""
         return self.process(url).real
 
     def changes(self, url: str, start: float, end: float) -> list[ScriptedChange]:
-        """List the changes after `start` and until `end` that this address shows; moving counters are left out."""
+        """Return the changes visible at a URL after `start` and up to `end`, without counters."""
         place = self._find(*self._book.split(url), end)
         if place is None:
             return []
@@ -139,17 +137,17 @@ class ChangingWeb(Web):
         ]
 
     def version(self, url: str, t: float) -> int:
-        """Count a page's real changes until `t`: equal numbers, equal content; -1 for what is not known."""
+        """Count a page's real changes up to `t`: equal numbers mean equal content; -1 for unknown URLs."""
         place = self._find(*self._book.split(url), t)
         return -1 if place is None else sum(edit.real for edit in self.history.edits(place.subject, t))
 
     def status(self, url: str, t: float) -> str:
-        """Say what an address gives: there, moved, gone, soft-404; unborn for new ones before their time."""
+        """Return the status of a URL: there, moved, gone, soft-404, or unborn before its page exists."""
         place = self._find(*self._book.split(url), t)
         return "unborn" if place is None else self._status(place, t)
 
     def fresh(self, url: str, fetched_at: float, now: float) -> bool:
-        """Tell whether a copy is still good: no real change between, and the page neither vanished nor moved."""
+        """Return whether a copy is still fresh: no real change in between, and the page neither vanished nor moved."""
         same = self.version(url, fetched_at) == self.version(url, now)
         return same and self.status(url, fetched_at) == self.status(url, now)
 
@@ -168,7 +166,7 @@ class ChangingWeb(Web):
         return None if back == NEVER else self.history.when(back)
 
     def newcomers(self, start: float, end: float) -> list[tuple[float, str]]:
-        """List the pages that begin to be after `start` and until `end`, in order of time."""
+        """Return the time and URL of pages created after `start` and up to `end`, in order of time."""
         born = []
         for page in range(self._graph.pages):
             for birth in self.history.births(self._clean_subject(page), end):
@@ -177,11 +175,11 @@ class ChangingWeb(Web):
         return sorted(born)
 
     def validators(self, host: str) -> str:
-        """Name what a host says of changes in headers: one of VALIDATORS."""
+        """Return the kind of validators that a host sends: one of VALIDATORS."""
         return self._validators[self._book._index[host]]
 
     def sources(self, host: str) -> tuple[str, ...]:
-        """Name what a host lists its pages in: sitemap, lying sitemap, feed."""
+        """Return the lists of pages that a host offers: sitemap, lying sitemap, feed."""
         return self._sources[self._book._index[host]]
 
     def soft(self, host: str) -> bool:
@@ -198,17 +196,16 @@ class ChangingWeb(Web):
         return TOPICS[topic] if topic >= 0 else None
 
     def canonical(self, url: str) -> str | None:
-        """Find the page behind a URL: where it lived first, or itself if it was born later."""
+        """Return the first URL of the page behind a URL; a page created later has only one."""
         place = self._find(*self._book.split(url), self.clock())
         if place is None:
             return super().canonical(url)
         subject = place.subject
         return self._address(subject.page, 0) if subject.part == 0 else url
 
-    # -- answers --------------------------------------------------------------------------------------
 
     def counts(self, url: str) -> bool:
-        """Tell whether the answer depends on how often the URL was fetched."""
+        """Return whether the response depends on the number of fetches of the URL."""
         name, path = self._book.split(url)
         host = self._book.host(name)
         if host is None:
@@ -240,18 +237,18 @@ class ChangingWeb(Web):
         document = self._told(host, place, t, version)
         if any(name.lower() in ("if-none-match", "if-modified-since") for name in headers):
             reply = finish(document, headers)
-            if reply.status == 304:  # the page need not even be written
+            if reply.status == 304:  # skip writing the page
                 return reply
         return finish(self._printed_at(host, place, t, version, document), headers)
 
     def _clean(self, page: int) -> ServedDocument:
-        """Serve the page as it is now: a copy of it, say."""
+        """Return the document of a page at the current time, for instance for a copy."""
         host = self._graph.section(page).host
         place, t = _Place(self._clean_subject(page)), self.clock()
         return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
 
     def _other(self, host: int, name: str, path: str, version: int) -> ServedDocument:
-        """What is neither a page nor a listing: the plain web's traps, or nothing."""
+        """Return the document for trap URLs, or a missing page."""
         document = self._document(name, path, version)
         return self._missing(host, 404) if document.status == 404 else document
 
@@ -284,7 +281,7 @@ class ChangingWeb(Web):
         return None
 
     def _entries(self, host: int, t: float) -> Iterator[Entry]:
-        """The pages that a host has, with the times of their last real changes; islands stay unlisted, as ever."""
+        """Yield a host's pages with the times of their last real changes; islands are never listed."""
         for section in self._graph.of_host[host]:
             if section.island:
                 continue
@@ -305,10 +302,9 @@ class ChangingWeb(Web):
         real = [edit.at for edit in self.history.edits(subject, t) if edit.real]
         return self.history.when(real[-1] if real else self.history.origin(subject))
 
-    # -- a page as it is at a time --------------------------------------------------------------------
 
     def _told(self, host: int, place: _Place, t: float, version: int) -> ServedDocument:
-        """The document without its body: what its headers say, by the manners of the host."""
+        """Return the document with the host's headers, without its body."""
         subject = place.subject
         plain = self._manners(subject.page)
         made = self.history.edits(subject, t)
@@ -362,7 +358,7 @@ class ChangingWeb(Web):
             minutes = 1 + self.history.minute(t) % 59
         stamp = ""
         if "stamp" in cosmetics:
-            # By the web's own calendar: a short day must not put two changes into one second.
+            # In days of the web: on short days two changes could fall into one second of clock time.
             at = self.history.origin(subject) if state.touched is None else state.touched
             stamp = datetime.fromtimestamp(self.start + 86_400 * at, UTC).strftime("%-d %B %Y, %H:%M:%S")
         shown = tuple(stir(code, "teaser", looks["teaser"], i) % len(self) for i in range(3))
@@ -378,7 +374,7 @@ class ChangingWeb(Web):
         )
 
     def _make_sheet(self, subject: ChangingPage, port: int) -> PageParts:
-        """The parts of a page; links carry the port, so it is part of the key."""
+        """Return the parts of a page; links contain the port, so it is part of the cache key."""
         if subject.part == 0:
             return self._press.take_apart(subject.page, self._trap_links.asides(subject.page))
         parent = self._sheet(self._clean_subject(subject.page), port)
@@ -388,7 +384,6 @@ class ChangingWeb(Web):
         sheet = self._sheet(subject, self.port)
         return len(sheet.body), unescape(sheet.title)
 
-    # -- addresses ------------------------------------------------------------------------------------
 
     def _clean_subject(self, page: int) -> ChangingPage:
         return ChangingPage(page, 0, self._graph.topic(page))
@@ -400,7 +395,7 @@ class ChangingWeb(Web):
         return place.subject
 
     def _find(self, name: str, path: str, t: float) -> _Place | None:
-        """What lives at an address, or did, or will; new pages only from their birth on."""
+        """Return the past, present or future page at a URL; pages created by edits only from their creation on."""
         host = self._book.host(name)
         if host is None:
             return None
@@ -422,7 +417,7 @@ class ChangingWeb(Web):
         return None
 
     def _stay(self, subject: ChangingPage, life: Life, step: int) -> tuple[float, float]:
-        """From when until when an address gives its page, in days."""
+        """Return the interval in days in which a URL serves its page."""
         if subject.part != 0:
             return subject.born, NEVER
         leaves = life.moves[step][0] if step < len(life.moves) else NEVER
@@ -455,25 +450,23 @@ class ChangingWeb(Web):
         return base + self._press.new_path(ChangingPage(page, birth.number, birth.topic))
 
 
-# -- hosts -------------------------------------------------------------------------------------------------
 
-# How hosts of a changing web behave: what they say of changes in headers, sitemaps and feeds, and how true it is.
-#
-# Each is dealt from a deck, so that a web of a dozen hosts has about all of them.
+# Behaviour of hosts: their validators, sitemaps and feeds, and how truthful these are. Each is dealt from a deck, so
+# that a web of a dozen hosts has nearly all of them.
 
-# what hosts say in headers, in the order in which it is dealt
+# Kinds of validators, in dealing order.
 VALIDATORS = (
     "honest",  # ETag and Last-Modified change with the bytes, and only with them
     "none",  # neither
-    "weak",  # a weak ETag, that real changes change and cosmetic ones do not
-    "restless",  # an ETag that is another at each fetch
+    "weak",  # a weak ETag that changes with real edits only
+    "restless",  # an ETag that differs at each fetch
     "honest",
-    "stuck",  # an ETag that never changes: 304 although the page has changed
+    "stuck",  # an ETag that never changes: 304 for changed pages
     "now",  # Last-Modified is always now
-    "hourly",  # an ETag that is another each hour, and with each change
+    "hourly",  # an ETag that changes hourly and with each edit
     "honest",
-    "frozen",  # Last-Modified never changes: 304 although the page has changed
-    "future",  # Last-Modified changes with the bytes, but lies in the future
+    "frozen",  # Last-Modified never changes: 304 for changed pages
+    "future",  # Last-Modified changes with the bytes but lies in the future
 )
 SOURCES: tuple[tuple[str, ...], ...] = (
     ("sitemap",),  # lastmod is the time of the last real change
@@ -487,7 +480,7 @@ SOURCES: tuple[tuple[str, ...], ...] = (
 
 
 class Entry(NamedTuple):
-    """A page as sitemaps and feeds name it: `modified` in seconds since the epoch."""
+    """A page in a sitemap or feed; `modified` in seconds since the epoch."""
 
     url: str
     modified: float
@@ -495,7 +488,7 @@ class Entry(NamedTuple):
 
 
 def deal(seed: int, hosts: int, what: str, cards: int) -> list[int]:
-    """Give each host a card: the hosts in an order of the seed's, the cards one after the other."""
+    """Deal the cards in turn to the hosts in a seeded order."""
     order = sorted(range(hosts), key=lambda host: stir(seed, what, host))
     dealt = [0] * hosts
     for place, host in enumerate(order):
@@ -504,7 +497,7 @@ def deal(seed: int, hosts: int, what: str, cards: int) -> list[int]:
 
 
 def sitemap(entries: Iterable[Entry]) -> bytes:
-    """Write a sitemap.
+    """Return a sitemap.
 
     >>> b"<lastmod>2023-11-14T22:13:20Z</lastmod>" in sitemap([Entry("http://a.localhost/", 1.7e9)])
     True

@@ -1,4 +1,4 @@
-"""Pages as PDF files, written by hand, the same each time."""
+"""Deterministic writer of pages as PDF files."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
 
-Run = tuple[str, str]  # words, and the address that they link to
+Run = tuple[str, str]  # words and the URL they link to
 _COLUMNS, _ROWS = 88, 56
 _SIZE, _LEADING, _LEFT, _TOP = 9.0, 13.0, 60.0, 780.0
-_ADVANCE = 0.6 * _SIZE  # every letter of Courier is so wide
+_ADVANCE = 0.6 * _SIZE  # width of every letter of Courier
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What a document says."""
+    """The content of a document."""
 
     title: str
     author: str
-    date: str  # 2021-05-03
+    date: str  # as in 2021-05-03
     paragraphs: Sequence[Sequence[Run]]
-    headings: frozenset[int] = field(default=frozenset())  # numbers of paragraphs
+    headings: frozenset[int] = field(default=frozenset())  # indices of paragraphs
 
 
 def pdf(paper: Paper) -> bytes:
-    """Lines in Courier, annotations for links, an information dictionary, compressed streams."""
+    """Return a PDF: lines in Courier, link annotations, an information dictionary, compressed streams."""
     lines: list[tuple[str, list[tuple[int, int, str]], float]] = [(paper.title, [], 16.0), ("", [], _SIZE)]
     for paragraph in paper.paragraphs:
         lines += [(text, links, _SIZE) for text, links in _laid_out(paragraph)]
@@ -60,7 +60,7 @@ def pdf(paper: Paper) -> bytes:
 
 
 def _laid_out(paragraph: Sequence[Run]) -> list[tuple[str, list[tuple[int, int, str]]]]:
-    """Lines of a paragraph, with the columns of the links on each."""
+    """Return the lines of a paragraph with the columns of their links."""
     text = "".join(words for words, _ in paragraph)
     spans, at = [], 0
     for words, href in paragraph:
@@ -95,7 +95,7 @@ def _string(text: str) -> str:
 
 
 def _numbered(objects: list[bytes]) -> bytes:
-    """Objects as a file, with the table of where they are. The first is the catalogue, the fourth the information."""
+    """Return objects as a file with a cross-reference table; the first is the catalogue, the fourth the information."""
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
     places = []
     for number, data in enumerate(objects, 1):

@@ -1,4 +1,4 @@
-"""The embedded web as one object: what is where, what is true of it, and what it answers."""
+"""The embedded web as one object: URLs, ground truth and responses."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ _NOT_FOUND = b"<!DOCTYPE html><html><head><title>Not Found</title></head><body><
 
 
 class Web:
-    """A web grown from a seed: every page is a function of the seed and its URL, and none is stored.
+    """A web generated from a seed; pages are computed on request, not stored.
 
-    `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
-    about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
-    behind off-topic pages altogether: see Graph.
-    With `documents`, one in eight pages on a topic is a PDF file.
+    `port` is the port of URLs (none for 0 or 80); a server sets it when it starts. `slowness` is roughly the response
+    time of the slow host in seconds. With `tunnels`, some topics lie entirely behind off-topic pages: see SiteGraph.
+    With `documents`, one in eight on-topic pages is a PDF file.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class Web:
         return query(by_name(topic))
 
     def seeds(self, topic: str, n: int = 3, on_topic: bool = False) -> list[str]:
-        """Choose start URLs: front pages of portals and pages off the topic, or else pages on the topic."""
+        """Return start URLs: front pages of portals and off-topic pages, or else pages on the topic."""
         number = by_name(topic)
         rng = dice(self.seed, "seeds", number, on_topic)
         pages: dict[int, None] = {}
@@ -96,13 +95,13 @@ class Web:
         return [self._book.url(page) for page in list(pages)[:n]]
 
     def topic(self, url: str) -> str | None:
-        """Say what a clean page is about: None for unknown URLs, traps, front pages and directories."""
+        """Return the topic of a clean page; None for unknown URLs, traps, front pages and directories."""
         page = self._book.find(*self._book.split(url))
         topic = -1 if page is None else self._graph.topic(page)
         return TOPICS[topic] if topic >= 0 else None
 
     def canonical(self, url: str) -> str | None:
-        """Find the clean page behind a URL: itself, or of which it is a copy or to which it redirects."""
+        """Return the clean page behind a URL: itself, the original of a copy, or the target of a redirect."""
         page = self._resolve(*self._book.split(url))
         return None if page is None else self._book.url(page)
 
@@ -110,7 +109,7 @@ class Web:
         return (self._book.url(page) for page in self._graph.on_topic(by_name(topic)))
 
     def islands(self, topic: str) -> Iterator[str]:
-        """Stream the URLs of those pages on a topic to which only off-topic pages lead."""
+        """Yield the URLs of on-topic pages that only off-topic pages link to."""
         number = by_name(topic)
         for section in self._graph.sections:
             if section.island and section.topic == number:
@@ -120,24 +119,24 @@ class Web:
         return (self._book.url(page) for page in range(self._graph.pages))
 
     def records(self, topic: str = "") -> list[str]:
-        """List the URLs of the library's records, all or those on a topic: no page links to them, a form finds them."""
+        """Return the URLs of the library's records, all or on a topic; only the search form leads to them."""
         base, books = self._book.base(LIBRARY), self._catalogue
         wanted = TOPICS[by_name(topic)] if topic else ""
         return [base + books.path(n) for n in range(len(books)) if not wanted or books.topic(n) == wanted]
 
     def form(self) -> str:
-        """Give the address of the library's search, with {} in place of what is searched for."""
+        """Return the URL of the library's search, with {} for the query."""
         return f"{self._book.base(LIBRARY)}/search?q={{}}"
 
     def trap_urls(self, trap: str) -> list[str]:
-        """List some URLs that lead into a trap, on or off."""
+        """Return some URLs that lead into a trap, enabled or not."""
         kind = Trap(trap)
         step = max(1, len(self) // 40)
         pages = range(0, len(self), step)
         return list(dict.fromkeys(self._trap_links.into(kind, page).href for page in pages))
 
     def trap(self, url: str) -> Trap | None:
-        """Say which trap a URL belongs to, on or off; None for clean pages and unknown URLs."""
+        """Return the trap that a URL belongs to, enabled or not; None for clean pages and unknown URLs."""
         name, path = self._book.split(url)
         for trap, names in TRAP_HOSTS.items():
             if name in names:
@@ -156,14 +155,14 @@ class Web:
         return Trap.SESSION if "PHPSESSID=" in path else None
 
     def forbidden(self, url: str) -> bool:
-        """Tell whether the rules of the URL's host forbid crawlers to fetch it, or to have found it."""
+        """Return whether the host's robots rules forbid crawlers to fetch a URL or follow links to it."""
         return Trap.ROBOTS in self.traps and self._mischief.forbidden(*self._book.split(url))
 
     def counts(self, url: str) -> bool:
         return self._mischief.counts(*self._book.split(url))
 
     def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> ServedResponse:
-        """Answer a request for a URL; `version` is how often it was fetched before, for the few that care."""
+        """Respond to a request; `version` is the number of earlier fetches, for the few URLs that depend on it."""
         name, path = self._book.split(url)
         return finish(self._document(name, path, version), headers)
 
@@ -193,7 +192,7 @@ class Web:
         return self._trap_links.asides(page)
 
     def _manners(self, page: int) -> ServedDocument:
-        """Say how the host of a clean page sends it, whatever is on it."""
+        """Return the headers and encoding with which a host serves a clean page."""
         code = stir(self.seed, "manners", page)
         codec = "gzip" if code % 100 < 85 else ""
         if Trap.ENCODINGS in self.traps and code % 100 >= 70:
@@ -203,7 +202,7 @@ class Web:
             b"",
             "text/html; charset=utf-8" if host % 3 else "text/html",
             codec=codec,
-            # Of ten hosts, seven send both validators, one each only one, and one none.
+            # Of ten hosts, seven send both validators, two send one each, and one sends none.
             tag=f"{stir(self._salt, self.port, page):x}" if host < 8 else "",
             modified=1_500_000_000 + code // 1000 % 200_000_000 if host < 7 or host == 8 else 0,
             chunked=host % 3 == 2,
@@ -217,7 +216,7 @@ class Web:
         return ServedDocument(html.encode())
 
     def _mirrored(self, name: str) -> str | None:
-        """Find which clean host a mirror shows."""
+        """Return the host that a mirror shows."""
         host = self._book.host(name.removeprefix("mirror."))
         mirror = name.startswith("mirror.") and host is not None and host % 4 == 1
         return name.removeprefix("mirror.") if mirror and Trap.DUPLICATES in self.traps else None
@@ -232,7 +231,7 @@ class Web:
         return None
 
     def _found(self, name: str, path: str) -> int | None:
-        """Find the page at an address, under a session's name, or of which it shows a copy."""
+        """Return the page at a URL, also behind a session id or as a copy."""
         page = self._book.find(name, path)
         if page is None and Trap.SESSION in self.traps:
             page = self._book.find(name, _without_session(path))

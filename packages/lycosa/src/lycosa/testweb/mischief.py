@@ -1,11 +1,11 @@
-"""What the hosts of the traps answer.
+"""Responses of trap hosts.
 
-Most of them hold the same kind of pages, `/<topic>/<number>.html`, a dozen to a topic.  Their URLs, their
-titles and the links to them promise the topic; their text keeps to the wider subject, so that it is true to
-say that they are not on the topic.  They link on to clean pages, and differ in how they are served.
+Most of them serve the same kind of pages, `/<topic>/<number>.html`, a dozen per topic. URL, title and anchors promise
+the topic, but the text stays on the wider subject, so these pages are off topic. They link to clean pages and differ in
+how they are served.
 
-The endless ones (calendar, loops, facets, soft 404s) carry a banner on the topic, the same on all their pages, and
-nothing besides: a judge takes each of them for a find, a reader none.
+Endless traps (calendar, loops, facets, soft 404s) have the same on-topic banner on all pages and no other text: a judge
+takes each of them for a relevant page, a reader does not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FORBIDDEN = {
     "keep-out.localhost": ("/private/",),
     "slow-lane.localhost": ("/private/",),
     "robots-moved.localhost": ("/private/", "/behind/"),
-    "no-follow.localhost": ("/behind/",),  # not by rule, but no link there may be followed
+    "no-follow.localhost": ("/behind/",),  # through nofollow instead of a rule
 }
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -47,7 +47,7 @@ _PIXEL = bytes.fromhex(
 
 @dataclass(frozen=True, slots=True)
 class TrapPage:
-    """A page of a trap's host, as its URL names it."""
+    """A page of a trap host, parsed from its URL."""
 
     host: str
     area: str  # "", "/private" or "/behind"
@@ -58,7 +58,7 @@ class TrapPage:
 
 
 class Mischief:
-    """Answers for everything that is not a clean page."""
+    """Responses for everything that is not a clean page."""
 
     def __init__(self, book: AddressBook, traps: frozenset[Trap], slowness: float) -> None:
         self.book = book
@@ -69,10 +69,9 @@ class Mischief:
         self._endless = {trap: serve for trap, serve in endless.items() if trap in traps}
         self._trap_of = {name: trap for trap in traps for name in TRAP_HOSTS[trap]}
 
-    # -- what Web asks --------------------------------------------------------------------------------
 
     def document(self, name: str, path: str, version: int) -> ServedDocument | None:
-        """Answer for a trap, or None if the URL is none of ours."""
+        """Return the document for a trap URL, or None for other URLs."""
         if Trap.REDIRECTS in self.traps and path.startswith("/go/") and self.book.host(name) is not None:
             return self._redirect(name, path)
         for endless, serve_endless in self._endless.items():
@@ -108,12 +107,11 @@ class Mischief:
         return path.startswith(_FORBIDDEN.get(name, ()))
 
     def destination(self, name: str, path: str) -> int | None:
-        """Find the page to which a chain of redirects leads in the end."""
+        """Return the last page of a redirect chain."""
         match = _GO.match(path)
         page = int(match[2]) if match and match[2] and self.book.host(name) is not None else -1
         return page if 0 <= page < self.graph.pages else None
 
-    # -- common to the hosts --------------------------------------------------------------------------
 
     def _place(self, name: str, path: str) -> TrapPage | None:
         if name not in self._trap_of:
@@ -152,7 +150,6 @@ class Mischief:
     def _page(self, place: TrapPage) -> ServedDocument:
         return ServedDocument(sheet(self._title(place), self._text(place), self._links(place)).encode())
 
-    # -- one host after the other ---------------------------------------------------------------------
 
     def _calendar(self, name: str, path: str) -> ServedDocument | None:
         match = _CALENDAR.match(path)
@@ -174,7 +171,7 @@ class Mischief:
         return ServedDocument(sheet(heading, text, links).encode())
 
     def _loop(self, name: str, path: str) -> ServedDocument | None:
-        """Serve the same page at every depth: its links are relative, and the server takes them all."""
+        """Return the same page at every depth: its links are relative, and all depths exist."""
         match = _ROOM.match(path)
         topic = BY_SLUG.get(match[1], -1) if match else -1
         if topic < 0 or len(path) > 1_500:
@@ -301,7 +298,7 @@ class Mischief:
             ("gzip", lambda: gzip.compress(plain + b" " * 8_000_000, 6, mtime=0)),
         )
         label, make = ways[place.number]
-        # Sent whatever the client accepts: that is part of the trap.
+        # Ignores Accept-Encoding, which is part of the trap.
         return ServedDocument(make(), headers=(("Content-Encoding", label),), codec="")
 
     def _changing(self, place: TrapPage, version: int) -> ServedDocument:
@@ -341,7 +338,7 @@ class Mischief:
                 return self._moved(code, self.book.url(page))
             there = f"/go/{int(hops) - 1}-{page}"
             if code // 16 % 3 == 0:
-                # Some hops lead over another host on the way.
+                # Some hops lead over another host.
                 other = self.graph.names[self.graph.section(page).host]
                 return self._moved(code, self.book.base(other) + there)
         return self._moved(code, there if code % 2 else self.book.base(name) + there)
@@ -353,7 +350,6 @@ class Mischief:
         )
 
 
-# -- other languages ---------------------------------------------------------------------------------------
 
 SENTENCES: dict[str, tuple[str, ...]] = {
     "fr": (
@@ -401,15 +397,15 @@ SENTENCES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """How one page of the charset host is labelled and how it is really encoded."""
+    """Declared and actual encoding of a page on the charset host."""
 
     header: str  # charset in Content-Type, "" for none
     meta: str  # charset in <meta>, "" for none
-    actual: str  # Python codec the bytes are made with
+    actual: str  # Python codec that encodes the body
     lang: str
 
 
-# The page's number on the host chooses the row.
+# A page's number on the host selects the row.
 CHARSETS: tuple[Charset, ...] = (
     Charset("utf-8", "", "cp1252", "fr"),
     Charset("iso-8859-1", "", "latin-1", "de"),

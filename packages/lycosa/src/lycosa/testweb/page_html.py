@@ -1,8 +1,7 @@
-"""What pages look like: HTML for the graph's pages and a plainer sheet for the traps'.
+"""HTML of clean pages, and a plainer page for trap hosts.
 
-The layout is that of ordinary sites: head, navigation bar, heading, paragraphs with links in them, a list of
-related pages, footer.  Whatever traps add to a clean page goes into one <aside> before the footer, so that
-a page with traps differs from the same page without only there.
+The layout is that of ordinary sites: head, navigation bar, heading, paragraphs with links, a list of related pages,
+footer. Links of traps go into one <aside> before the footer, so pages with and without traps differ only there.
 """
 
 from __future__ import annotations
@@ -49,23 +48,23 @@ class Aside:
 
 @lru_cache(maxsize=2048)
 def _text(seed: int, page: int, topic: int, subject: int) -> tuple[str, ...]:
-    """The paragraphs of a page; without a topic they are about its host's subject, or about nothing."""
+    """Return the paragraphs of a page; without a topic they are about its host's subject, or about nothing."""
     rng = dice(seed, "text", page)
     if topic < 0:
         return tuple(paragraphs(rng, -1, 90 + int(rng.random() * 120), subject))
-    # A long tail: most pages some hundred words, a few of them thousands.
+    # A long tail: most pages have some hundred words, a few have thousands.
     return tuple(paragraphs(rng, topic, int(130 + 260 * rng.random() + 2400 * rng.random() ** 7)))
 
 
 class Composer:
-    """Writes the HTML of the clean pages."""
+    """Writer of clean pages."""
 
     def __init__(self, book: AddressBook) -> None:
         self.book = book
         self.graph = book.graph
 
     def html(self, page: int, asides: Sequence[Aside] = ()) -> str:
-        """Write a page; it depends on nothing but the seed, the page's number and the port."""
+        """Return a page's HTML, a function of the seed, the page's number and the port."""
         graph, seed = self.graph, self.graph.seed
         section = graph.section(page)
         topic = graph.topic(page)
@@ -105,7 +104,7 @@ class Composer:
         )
 
     def paper(self, page: int, asides: Sequence[Aside] = ()) -> Paper:
-        """Write a page that is a document: the same title, text and links."""
+        """Return a page as a document with the same title, text and links."""
         graph, seed = self.graph, self.graph.seed
         text, links = self.text(page), graph.links(page)
         inline = links[: min(len(text), len(links) // 2)]
@@ -124,7 +123,7 @@ class Composer:
         return Paper(self.book.title(page), _NAMES[code % 8], date, told, frozenset({len(text)}))
 
     def _reference(self, page: int, target: int) -> Run:
-        """Write a link in a document: it says what it leads to, or not, as often as one of HTML."""
+        """Return a link in a document; its text is vague as often as in HTML."""
         code = stir(self.graph.seed, "anchor", page, target)
         vague = 72 <= code // 16 % 100 < 87
         return _VAGUE[code // 1600 % len(_VAGUE)] if vague else self.book.title(target), self.book.url(target)
@@ -149,7 +148,7 @@ class Composer:
         return f"<nav>{' '.join(items)}</nav>\n"
 
     def _anchor(self, page: int, target: int, host: str) -> str:
-        """Write a link: usually it says what it leads to, sometimes it does not."""
+        """Return a link, usually with the target's title, sometimes with a vague text."""
         path, title = self.book.name(target)
         there = self.graph.names[self.graph.section(target).host]
         code = stir(self.graph.seed, "anchor", page, target)
@@ -162,7 +161,7 @@ class Composer:
         href = escape(path)
         kind = code // 16 % 100
         if kind < 72 and code // 1600 % 2 and target in self.graph.bridges.get(page, ()):
-            kind = 80  # bridges seldom advertise where they lead
+            kind = 80  # bridges seldom advertise their target
         if kind < 72:
             return f'<a href="{href}">{escape(title)}</a>'
         if kind < 87:
@@ -179,7 +178,7 @@ class Composer:
 def sheet(
     title: str, text: Iterable[str], links: Iterable[Aside], *, head: str = '<meta charset="utf-8">', lang: str = "en"
 ) -> str:
-    """Write a plain page, as the hosts of the traps use."""
+    """Return a plain page for trap hosts."""
     body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)
     items = "\n".join(link.html() for link in links)
     listing = f"<ul>\n{items}\n</ul>\n" if items else ""

@@ -1,6 +1,6 @@
-"""Sentences, titles and slugs on a topic, made from the vocabulary.
+"""Sentences, titles and slugs on a topic, generated from the vocabulary.
 
-A topic is known here by its number in `TOPICS`; NOWHERE stands for text on nothing in particular.
+A topic is its index in `TOPICS`; NOWHERE stands for text without a topic.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from typing import Any
 
 from lycosa.testweb.chance import stir
 
-# -- the words ---------------------------------------------------------------------------------------------
 
-# The text of a page is sentences cut to simple patterns and filled from these lists, so that two pages on one sub-topic
-# share words, siblings share the words of their parent subject, and everything shares the filler.  They stand in
-# vocabulary.toml.
+# Sentences follow simple patterns filled from the word lists of vocabulary.toml: pages on one sub-topic share its
+# words, siblings share the words of their parent topic, and all pages share the filler.
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -38,7 +36,7 @@ class WordList:
 
 @dataclass(frozen=True, slots=True)
 class SubTopic:
-    """What a page can be about, and what somebody looking for it would type."""
+    """A topic of pages, with the query that a user would type."""
 
     name: str
     query: str
@@ -144,7 +142,7 @@ def siblings(topic: int) -> list[int]:
 
 
 def by_name(name: str) -> int:
-    """Find a topic's number; raise KeyError for a name that is none."""
+    """Return a topic's number; raise KeyError for an unknown name."""
     try:
         return TOPICS.index(name)
     except ValueError:
@@ -156,7 +154,7 @@ def query(topic: int) -> str:
 
 
 def slug(text: str) -> str:
-    """Make a path segment of a phrase.
+    """Return a path segment for a phrase.
 
     >>> slug("Coral reefs, and more")
     'coral-reefs-and-more'
@@ -181,7 +179,7 @@ def subject_name(subject: int) -> str:
 
 
 def _weighted(groups: list[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
-    """Repeat each word about as often as its share and rank deserve."""
+    """Repeat each word in proportion to its group's share and its rank."""
     pool: list[str] = []
     for share, words in groups:
         total = sum(1 / (rank + 3) for rank in range(len(words)))
@@ -192,11 +190,11 @@ def _weighted(groups: list[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _pools(topic: int, subject: int, blend: int) -> Pools:
-    # Of (sub-topic, subject, filler): some pages stick to the point, some ramble; the last blend is that of titles.
+    # Shares of (sub-topic, subject, filler): some pages are focused, some ramble; the last blend is for titles.
     own, parent, filler = ((0.30, 0.27, 0.43), (0.40, 0.25, 0.35), (0.50, 0.25, 0.25), (0.65, 0.30, 0.05))[blend]
     sub_words = _SUBS[topic].words if topic >= 0 else _EMPTY
     subject_words = SUBJECTS[subject].words if subject >= 0 else _EMPTY
-    # A user's words are also the writer's: the query's words lead the list.
+    # Query words lead the list, because writers use them as well.
     nouns = tuple(_SUBS[topic].query.split()) + sub_words.nouns if topic >= 0 else ()
     lists = (
         ("n", nouns, subject_words.nouns, GENERAL.nouns),
@@ -218,7 +216,8 @@ def _sentence(rng: Random, pools: Pools) -> str:
 
 
 def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None, *, dense: bool = False) -> list[str]:
-    """Write paragraphs of about so many words, straying now and then to a second topic; dense ones are like titles."""
+    """Generate paragraphs of about `words` words, sometimes straying to a second topic; `dense` ones read like titles.
+    """
     draw = rng.random
     main = _pools(topic, subject_of(topic) if subject is None else subject, 3 if dense else int(draw() * 3))
     second_topic = int(draw() * len(TOPICS))
@@ -235,7 +234,7 @@ def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None, 
 
 @lru_cache(maxsize=1 << 16)
 def title(topic: int, *key: object) -> str:
-    """Compose the title that goes with the key: nearly always telling, now and then bland."""
+    """Return the title for a key: usually informative, sometimes bland."""
     code = stir("title", *key)
     if code % 100 < 7:
         return _BLAND_TITLES[code // 100 % len(_BLAND_TITLES)] % (code // 700 % 90 + 1)

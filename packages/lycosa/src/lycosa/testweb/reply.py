@@ -1,4 +1,4 @@
-"""From a document to the response as sent: content coding, validators and conditional requests."""
+"""Turn a document into a response: content coding, validators and conditional requests."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ CODECS = ("gzip", "br", "zstd", "deflate")
 
 @dataclass(frozen=True, slots=True)
 class ServedDocument:
-    """What there is at a URL, before anyone asked for it in a particular way."""
+    """The content of a URL, independent of a request's headers."""
 
     body: bytes
     type: str = "text/html; charset=utf-8"
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
-    codec: str = "gzip"  # the coding the host likes best; "" for none
-    tag: str = ""  # the validator, without quotes; "" for none
+    codec: str = "gzip"  # preferred coding; "" for none
+    tag: str = ""  # validator without quotes; "" for none
     modified: int = 0  # seconds since the epoch; 0 for no Last-Modified
     delay: float = 0.0
     cut: int | None = None
     chunked: bool = False
-    weak: bool = False  # whether the validator is a weak one
+    weak: bool = False  # whether the validator is weak
 
 
 ALLOW_ALL = ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
@@ -37,11 +37,11 @@ ALLOW_ALL = ServedDocument(b"User-agent: *\nAllow: /\n", "text/plain; charset=ut
 
 @dataclass(frozen=True, slots=True)
 class ServedResponse:
-    """What the server sends, and how it misbehaves while sending.
+    """A response and how the server misbehaves while sending it.
 
-    `body` has its content coding applied and no transfer coding.  The server waits `delay` seconds before
-    the first byte; with `cut` it closes the connection after so many bytes of the body, and with a negative
-    `cut` before any byte at all; with `chunked` it sends the body in chunks.
+    `body` has its content coding applied but no transfer coding. The server waits `delay` seconds before the first
+    byte; with `cut` it closes the connection after so many bytes of the body, with a negative `cut` before any byte;
+    with `chunked` it sends the body in chunks.
     """
 
     status: int
@@ -56,7 +56,7 @@ class ServedResponse:
 
 
 def compress(body: bytes, codec: str) -> bytes:
-    """Apply a content coding, fast rather than small."""
+    """Apply a content coding, optimised for speed."""
     if codec == "gzip":
         return gzip.compress(body, 1, mtime=0)
     if codec == "br":
@@ -69,7 +69,7 @@ def compress(body: bytes, codec: str) -> bytes:
 
 
 def _accepted(offer: str) -> set[str]:
-    """Read an Accept-Encoding header.
+    """Parse an Accept-Encoding header.
 
     >>> sorted(_accepted("gzip, br;q=0.5, zstd;q=0"))
     ['br', 'gzip']
@@ -83,7 +83,7 @@ def _accepted(offer: str) -> set[str]:
 
 
 def _unchanged(document: ServedDocument, headers: Mapping[str, str]) -> bool:
-    """Decide whether a conditional request deserves a 304; If-None-Match beats If-Modified-Since."""
+    """Return whether a conditional request gets a 304; If-None-Match takes precedence over If-Modified-Since."""
     matches = headers.get("if-none-match")
     if matches is not None:
         tags = [tag.strip().removeprefix("W/").strip('"').split("-")[0] for tag in matches.split(",")]
@@ -98,7 +98,7 @@ def _unchanged(document: ServedDocument, headers: Mapping[str, str]) -> bool:
 
 
 def finish(document: ServedDocument, headers: Mapping[str, str]) -> ServedResponse:
-    """Answer a request with a document; header names in any case."""
+    """Respond to a request with a document; header names are case-insensitive."""
     asked = {key.lower(): value for key, value in headers.items()}
     codec = document.codec if document.status == 200 else ""
     if codec:

@@ -1,4 +1,4 @@
-"""Serves an embedded web over real HTTP/1.1 on loopback, and remembers every request."""
+"""HTTP/1.1 server of an embedded web on loopback, with a log of all requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 @dataclass(frozen=True, slots=True)
 class ServedRequest:
-    """One request: `started` when its head was read, `ended` when its last byte was written, by the loop's clock."""
+    """A request; `started` when its head was read, `ended` when the last byte was written, in loop time."""
 
     host: str
     path: str
@@ -34,9 +34,9 @@ class ServedRequest:
 
 
 def gaps(log: Iterable[ServedRequest]) -> dict[str, float]:
-    """Give for each host the smallest time between the starts of successive requests, in seconds.
+    """Return the smallest time between starts of successive requests by host, in seconds.
 
-    A host that was asked only once has an infinite gap.
+    It is infinite for hosts with one request.
     """
     starts: dict[str, list[float]] = defaultdict(list)
     for hit in log:
@@ -48,14 +48,14 @@ def gaps(log: Iterable[ServedRequest]) -> dict[str, float]:
 
 
 def most_at_once(log: Iterable[ServedRequest]) -> dict[str, int]:
-    """Give for each host the largest number of requests that were under way at the same time."""
+    """Return the largest number of concurrent requests by host."""
     events: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for hit in log:
         events[hit.host] += [(hit.started, 1), (hit.ended, -1)]
     result = {}
     for host, changes in events.items():
         now = most = 0
-        for _, change in sorted(changes):  # at equal times the end comes before the next start
+        for _, change in sorted(changes):  # at equal times ends sort before starts
             now += change
             most = max(most, now)
         result[host] = most
@@ -63,7 +63,7 @@ def most_at_once(log: Iterable[ServedRequest]) -> dict[str, int]:
 
 
 class _Connection(asyncio.Protocol):
-    """One client connection: requests are answered one after the other."""
+    """A client connection; requests are answered in order."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -146,7 +146,7 @@ class _Connection(asyncio.Protocol):
             lines.append("Connection: close")
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         cut = response.cut if not bodiless else None
-        self._record(response.status)  # first: whoever has the answer may look into the log
+        self._record(response.status)  # before sending: clients may read the log as soon as they have the response
         transport.write(head if bodiless else head + body[:cut])
         if cut is not None or not keep:
             transport.close()
@@ -160,10 +160,10 @@ class _Connection(asyncio.Protocol):
 
 
 class Server:
-    """An HTTP server for an embedded web, used as an asynchronous context manager.
+    """HTTP server of an embedded web, an asynchronous context manager.
 
-    Which site answers is decided by the Host header.  `latency` seconds are added to every answer.  With
-    `record=False` requests are not remembered, for crawls too long to keep a list of.
+    The Host header selects the site. `latency` seconds are added to every response. With `record=False` requests are
+    not logged, for very long crawls.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Server:
         return f"http://{host}:{self.port}{path}"
 
     def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> ServedResponse:
-        """Find the response to a request, counting the fetches of the few URLs that change with them."""
+        """Return the response to a request and count fetches of URLs that depend on them."""
         if method not in ("GET", "HEAD"):
             return ServedResponse(405, [("Allow", "GET, HEAD")], b"")
         url = f"http://{host}{path}"
@@ -218,7 +218,7 @@ class Server:
 def serve(
     web: Web, host: str = "127.0.0.1", port: int = 0, latency: float = 0.0, *, record: bool = True
 ) -> Iterator[Server]:
-    """Serve a web from a thread of its own, for callers that block."""
+    """Serve a web from a thread, for blocking callers."""
     server = Server(web, host, port, latency, record=record)
     started = threading.Event()
     failure: list[OSError | OverflowError] = []
@@ -230,7 +230,7 @@ def serve(
             async with server:
                 started.set()
                 await stop.wait()
-        except (OSError, OverflowError) as error:  # the port is taken, or there is none: for the caller to hear of
+        except (OSError, OverflowError) as error:  # the port is taken or invalid: raised in the caller
             failure.append(error)
         finally:
             started.set()

@@ -1,7 +1,7 @@
 """Crawls in virtual time: an event loop whose clock jumps, and a transport without sockets.
 
-Nothing sleeps and nothing is random but by its seed, so that a crawl of hours takes a moment and happens the
-same way each time; answers still overtake each other, as they do on the real web.
+Nothing sleeps and all chance is seeded, so a crawl of hours runs in a moment and always in the same way; responses may
+still overtake each other.
 
 >>> import asyncio
 >>> async def nap():
@@ -30,31 +30,31 @@ from lycosa.web.fetch import FetchLimits, Response
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import host_key
 
-EPOCH = 1_700_000_000.0  # the time of day at virtual time 0
+EPOCH = 1_700_000_000.0  # time of day at virtual time 0
 ADDRESS = "127.0.0.1"
 
 T = TypeVar("T")
 
 
 class _Leap(selectors.DefaultSelector):
-    """A selector that never waits: it tells the loop how long it would have."""
+    """Selector that never waits but advances the loop's clock by the timeout."""
 
     loop: VirtualLoop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """What is ready now; if nothing is, time passes, unless another process was asked."""
+        """Return ready events; advance the clock if there are none and no other process is awaited."""
         events = super().select(0)
         if not events and self.loop.asked:
             events = super().select(60.0)  # real seconds
         if not events:
-            if timeout is None:  # nothing is scheduled and no one else is there: the real loop would hang
+            if timeout is None:  # nothing is scheduled and no process is awaited: the real loop would hang
                 raise RuntimeError("virtual time stands still: all wait for what can't happen")
             self.loop.now += timeout
         return events
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop that jumps to the next timer when nothing can run; `now` is its time, in seconds."""
+    """Event loop that jumps to the next timer when nothing can run; `now` is its time in seconds."""
 
     def __init__(self, start: float = 0.0) -> None:
         selector = _Leap()
@@ -67,7 +67,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
-        """At once: while another thread works, virtual time stands still."""
+        """Run at once; virtual time stands still during work in threads."""
         done: asyncio.Future[T] = self.create_future()
         try:
             done.set_result(func(*args))
@@ -76,7 +76,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return done
 
     def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
-        """While another process is waited for, virtual time stands still, too."""
+        """Track the other end: virtual time stands still while another process is awaited."""
         self.asked.add(fd)
         super().add_reader(fd, callback, *args)
 
@@ -86,10 +86,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
-    """Run a coroutine in virtual time, from `start` seconds on: where an earlier run ended, say."""
+    """Run a coroutine in virtual time from `start` seconds on, for instance the end of an earlier run."""
     made: list[T] = []
 
-    async def run() -> None:  # returns nothing: a runner writes the results of its tasks out, in vain
+    async def run() -> None:  # returns None because a runner formats the results of its tasks
         made.append(await main)
 
     with asyncio.Runner(loop_factory=lambda: VirtualLoop(start)) as runner:
@@ -98,7 +98,7 @@ def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:
 
 
 def clock() -> float:
-    """The time of day in the running loop; the epoch itself where none runs."""
+    """Return the time of day of the running loop; the epoch without a loop."""
     try:
         return EPOCH + asyncio.get_running_loop().time()
     except RuntimeError:
@@ -106,7 +106,7 @@ def clock() -> float:
 
 
 class AnyWeb(Protocol):
-    """What a simulated transport asks of a web: `Web` has it, a test may bring its own."""
+    """The part of `Web` that a simulated transport needs."""
 
     def response(self, url: str, *, headers: Mapping[str, str] = ..., version: int = 0) -> Reply: ...
 
@@ -114,10 +114,10 @@ class AnyWeb(Protocol):
 
 
 class SimTransport:
-    """Answers from a web in memory, each after a time drawn from (seed, url, attempt).
+    """Transport of a web in memory; response times are drawn from (seed, url, attempt).
 
-    `log` holds every request as a server would have seen it, in virtual seconds, in the order of their ends:
-    `gaps` and `most_at_once` read it. Hosts outside `.localhost` are unknown, as where the web is served.
+    `log` holds every request as a server would see it, in virtual seconds and in order of completion, for `gaps` and
+    `most_at_once`. Hosts outside `.localhost` are unknown.
     """
 
     def __init__(
@@ -130,22 +130,22 @@ class SimTransport:
         politeness: Politeness | None = None,
     ) -> None:
         self.web = web
-        self.politeness = politeness  # is notified of each request: needed where a host gets several at once
+        self.politeness = politeness  # notified of each request; needed where a host gets several at once
         self.seed = seed
         self.latency = latency
         self.limits = limits or FetchLimits()
-        self.asked: Counter[str] = Counter()  # how often, by URL
+        self.asked: Counter[str] = Counter()  # number of requests by URL
         self.log: list[ServedRequest] = []
 
     async def address(self, url: str) -> str:
-        """The web's one address; FetchError for hosts outside it."""
+        """Return the one address of the web; raise FetchError for hosts outside it."""
         name, _ = AddressBook.split(url)
         if name != "localhost" and not name.endswith(".localhost"):
             raise FetchError("unknown-host", f"no such host: {name}")
         return ADDRESS
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
-        """GET a URL; fails and cuts short in the same ways as the real transport."""
+        """GET a URL; fails and truncates in the same ways as the real transport."""
         await self.address(url)
         name, path = AddressBook.split(url)
         attempt = self.asked[url]
@@ -166,7 +166,7 @@ class SimTransport:
         return self._answer(reply, wanted)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        pass
 
     async def _wait(self, url: str, attempt: int, delay: float) -> None:
         low, high = self.latency
@@ -177,7 +177,7 @@ class SimTransport:
             raise FetchError("timeout", f"silent for {patience:.0f} s", again=True, address=ADDRESS)
 
     def _answer(self, reply: Reply, wanted: frozenset[str]) -> Response:
-        """The reply as the real transport would have received it."""
+        """Convert a reply to the response that the real transport would return."""
         headers = [*reply.headers, ("Content-Length", str(len(reply.body)))]
         fields = {key.lower(): value for key, value in headers}
         reason = HTTPStatus(reply.status).phrase

@@ -1,15 +1,15 @@
-"""Which pages there are, what each is about, and which link to which: the shape of the web.
+"""Pages, topics and links of the embedded web.
 
-Pages are numbered 0 to N-1 and lie host by host, section by section.  A section is a run of pages on one
-topic, so both questions (what is page 1234 about? which pages are on topic 5?) are answered from a table of
-sections, whose size depends on the number of hosts and not on the number of pages.
+Pages are numbered 0 to N-1, host by host and section by section. A section is a run of pages on one topic, so a table
+of sections, whose size depends on the number of hosts only, maps pages to topics and back.
 
-Three kinds of host: *portals* (the first few), which cover many topics and whose sections begin with a
-directory page; *specialists*, with a home subject; and on each specialist one *island*, a section into which
-nothing links but a few off-topic pages, the bridges.  Everything else, the mainland, is reachable from
-every front page.  With *tunnels*, the first topic of each subject lies on islands altogether, and the ways there are
-all of a kind: over a page on its gateway, then one on its ferry, two topics of other subjects, the same in every web.
-A crawler that learns from paths can find that out; to one that looks for relevant pages all of them look alike.
+Three kinds of host: *portals* (the first few) cover many topics in sections that begin with a directory page;
+*specialists* have a home subject; and each specialist has one *island*, a section that only a few off-topic pages link
+to, the bridges. All other pages, the mainland, are reachable from every front page.
+
+With *tunnels*, the first topic of each subject lies on islands only. Every way there leads over a page on its gateway
+topic, then one on its ferry topic, both of other subjects and the same in every web. A strategy that learns from paths
+can discover them; to one that looks for relevant pages they all look alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lycosa.testweb.chance import dice, pick, roll, stir
 from lycosa.testweb.prose import NOWHERE, SITE_WORDS, SUBJECTS, TOPICS, siblings, subject_of
 
 _PORTAL_NAMES = ("open-directory", "town-portal", "index-of-everything", "good-links", "start-page")
-_BRANCHING = 4  # each page of a section links to so many later ones, which makes the section a tree
+_BRANCHING = 4  # links of each page to later pages of its section, which make it a tree
 _HOST_BRANCHING = 12
 _NAV_SECTIONS = 7
 _PER_SUBJECT = len(TOPICS) // len(SUBJECTS)
@@ -44,7 +44,7 @@ class Section:
 
 
 def _portion(total: int, weights: list[float]) -> list[int]:
-    """Split a whole number by weights, giving each part at least one.
+    """Split a whole number by weights; each part gets at least one.
 
     >>> _portion(10, [1, 1, 2])
     [3, 3, 4]
@@ -56,7 +56,7 @@ def _portion(total: int, weights: list[float]) -> list[int]:
 
 
 class SiteGraph:
-    """The tables of hosts, sections and bridges, and the links they imply."""
+    """Tables of hosts, sections and bridges, and the links they imply."""
 
     def __init__(self, seed: int, pages: int, hosts: int, tunnels: bool = False) -> None:
         if pages < 20 or hosts < 2:
@@ -81,7 +81,6 @@ class SiteGraph:
             if section.island:
                 self._build_bridges(section)
 
-    # -- construction ---------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         sizes = _portion(self.pages - 7 * self.host_count, [self._weight(h) for h in range(self.host_count)])
@@ -100,17 +99,17 @@ class SiteGraph:
             start += size
 
     def _weight(self, host: int) -> float:
-        """Size hosts unequally, but so that every subject gets one large, one middling and one small."""
+        """Return a host's relative size; every subject gets a large, a medium and a small one."""
         if host < self.portals:
             return 1.4
         rank = (host - self.portals) // len(SUBJECTS)
         return (1.3, 1.0, 0.7)[(rank + stir(self.seed, "size", self.subject[host])) % 3]
 
     def _plan(self, host: int, size: int) -> list[tuple[float, int, bool]]:
-        """Say which sections a host has: (share, topic, whether an island)."""
+        """Return the sections of a host as (share, topic, is_island)."""
         if host < self.portals:
             topics = [t for t in range(len(TOPICS)) if (t + host) % 2 == 0]
-            # The first topic keeps its place in the smallest of webs; the order is anyone's.
+            # The first topic is present in the smallest of webs; the order is otherwise arbitrary.
             topics.sort(key=lambda t: (t > 0 and size < 4 * len(topics), stir(self.seed, "order", host, t)))
             return [(1.0, topic, False) for topic in topics[: max(1, size // 4)]]
         number = host - self.portals
@@ -122,13 +121,13 @@ class SiteGraph:
             if subject_of(topic) == self.subject[host]:
                 topic = (topic + _PER_SUBJECT) % len(TOPICS)
             plan.append((0.1, topic, False))
-        # Every other round of hosts keeps its island on a foreign subject, where nobody would look for it.
+        # Every other round of hosts puts its island on a foreign subject.
         island = home[0] if rank % 2 == 0 else (home[0] + 5 * _PER_SUBJECT) % len(TOPICS)
         plan.append((0.23, island, True))
         return plan
 
     def _gather(self) -> list[tuple[list[int], list[int]]]:
-        """For each topic, the first pages and running lengths of its mainland sections."""
+        """Return the first pages and cumulative lengths of the mainland sections by topic."""
         pools: list[tuple[list[int], list[int]]] = [([], []) for _ in TOPICS]
         for section in self.sections:
             skip = int(section.directory)
@@ -154,7 +153,7 @@ class SiteGraph:
         return [f"{name}.localhost" for name in names]
 
     def _build_bridges(self, island: Section) -> None:
-        """Let some on-topic mainland pages lead, over one or two off-topic pages, to the island."""
+        """Link some on-topic mainland pages to the island, over one or two off-topic pages."""
         if self.is_hidden(island.topic):
             return self._build_tunnels(island)
         if not self._pools[island.topic][1]:
@@ -170,7 +169,7 @@ class SiteGraph:
         return None
 
     def _build_tunnels(self, island: Section) -> None:
-        """Let pages of the gateway lead to pages of the ferry, and those to the island."""
+        """Link pages of the gateway to pages of the ferry, and those to the island."""
         for number in range(max(2, island.length // 2)):
             rng = dice(self.seed, "tunnel", island.start, number)
             gateway, ferry = (self.mainland(rng, topic) for topic in self.way_to(island.topic))
@@ -178,12 +177,12 @@ class SiteGraph:
             self._link(ferry, island.start + (int(rng.random() * island.length) if number else 0))
 
     def is_hidden(self, topic: int) -> bool:
-        """Tell whether all pages on a topic lie behind tunnels."""
+        """Return whether all pages on a topic lie behind tunnels."""
         return self.tunnels and topic % _PER_SUBJECT == 0
 
     @staticmethod
     def way_to(topic: int) -> tuple[int, int]:
-        """Say which topics lead to a hidden one: its gateway, then its ferry, neither of them hidden."""
+        """Return the gateway and ferry topics of a hidden topic; neither is hidden."""
         return (topic + 7 * _PER_SUBJECT + 2) % len(TOPICS), (topic + 4 * _PER_SUBJECT + 1) % len(TOPICS)
 
     def _link(self, source: int, target: int) -> None:
@@ -191,13 +190,12 @@ class SiteGraph:
         if target not in targets and target != source:
             targets.append(target)
 
-    # -- questions ------------------------------------------------------------------------------------
 
     def section(self, page: int) -> Section:
         return self.sections[bisect_right(self._starts, page) - 1]
 
     def topic(self, page: int) -> int:
-        """Say what a page is about: NOWHERE for front pages and directories."""
+        """Return a page's topic; NOWHERE for front pages and directories."""
         section = self.section(page)
         return NOWHERE if section.directory and page == section.start else section.topic
 
@@ -219,20 +217,20 @@ class SiteGraph:
                 yield from range(section.start + int(section.directory), section.start + section.length)
 
     def mainland(self, rng: Random, topic: int) -> int:
-        """Draw a page on a topic that is not on an island, or a front page if there is none."""
+        """Draw a mainland page on a topic, or a front page if there is none."""
         return self._of_topic(rng, topic) if self._pools[topic][1] else self.front(0)
 
     def navigation(self, host: int) -> list[int]:
-        """List what the navigation bar of a host links to, the same on each of its pages."""
+        """Return the links of a host's navigation bar, the same on all its pages."""
         if host < self.portals:
-            # A portal has too many sections for a bar; it shows off other sites instead.
+            # A portal has too many sections for a bar; it shows other sites instead.
             others = [stir(self.seed, "bar", host, i) % self.host_count for i in range(_NAV_SECTIONS)]
             return list(dict.fromkeys(self.front(h) for h in [host, *others]))
         sections = [section.start for section in self.of_host[host][1:] if not section.island]
         return [self.front(host), *sections[:_NAV_SECTIONS]]
 
     def links(self, page: int) -> list[int]:
-        """List the pages that the body of a page links to, navigation apart."""
+        """Return the links in the body of a page, without navigation."""
         section = self.section(page)
         rng = dice(self.seed, "links", page)
         if section.topic == NOWHERE:
@@ -242,7 +240,6 @@ class SiteGraph:
         targets += self.bridges.get(page, [])
         return [target for target in dict.fromkeys(targets) if target != page]
 
-    # -- drawing links --------------------------------------------------------------------------------
 
     def _of_topic(self, rng: Random, topic: int) -> int:
         starts, sums = self._pools[topic]
@@ -258,7 +255,7 @@ class SiteGraph:
         return self._of_topic(rng, others[int(rng.random() * len(others))])
 
     def _front_links(self, host: int, rng: Random) -> list[int]:
-        # The tree of hosts hangs from the first portal, and every front page leads back to it.
+        # The tree of hosts is rooted in the first portal, and every front page links back to it.
         first = host * _HOST_BRANCHING + 1
         targets = [self.front(h) for h in range(first, min(first + _HOST_BRANCHING, self.host_count))]
         targets += [self.front(int(rng.random() * self.host_count)) for _ in range(4)]
@@ -288,7 +285,7 @@ class SiteGraph:
             what = draw()
             if what < same:
                 if draw() < (0.7 if section.island else 0.3):
-                    # The square makes the first pages of a section the popular ones.
+                    # Squaring makes the first pages of a section the popular ones.
                     targets.append(section.start + int(draw() ** 2 * section.length))
                 else:
                     targets.append(self.mainland(rng, topic))

@@ -1,7 +1,7 @@
-"""A town square: people who write and mention each other, behind Mastodon's API, to practise `--space social` on.
+"""A town square: people who write and mention each other, served by Mastodon's API, for `--space social`.
 
-Whom someone mentions mostly writes on the same, and what is said to a person is often on that person's subject: so who
-follows the topic finds others who write on it. Everyone and every status is a function of the web's seed and a number.
+People mostly mention others with the same subject, and their posts are often about the subject of the person addressed,
+so following on-topic people leads to more of them. People and posts are functions of the web's seed and a number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lycosa.testweb.prose import TOPICS, paragraphs
 from lycosa.testweb.reply import ALLOW_ALL, ServedDocument
 
 HOST = "town-square.localhost"
-STATUSES = 12  # that each person has written
+STATUSES = 12  # posts per person
 
 _FIRST = "ada bela carla dora emil flora greta hugo ida jana karl lena mara nora otto paula rosa sara theo vera".split()
 
@@ -39,7 +39,7 @@ class Square:
         return f"{_FIRST[stir(self.seed, 'account', person) % len(_FIRST)]}{person + 1}"
 
     def document(self, path: str) -> ServedDocument | None:
-        """Answer for a path of the square's host; None if there is nothing."""
+        """Return the document for a path of the square's host, or None."""
         parts = urlsplit(path)
         asked, steps = dict(parse_qsl(parts.query)), parts.path.strip("/").split("/")
         if parts.path == "/robots.txt":
@@ -79,7 +79,7 @@ class Square:
         return [self._status(person, which) for which in reversed(range(STATUSES)) for person in range(self.people)]
 
     def _subject(self, person: int) -> int:
-        """One of a few topics of all, the same few for all people of a web."""
+        """Return one of the few topics that the people of a web write on."""
         return stir(self.seed, "subject", stir(self.seed, "writes on", person) % 12) % len(TOPICS)
 
     def _with(self, words: str) -> list[dict[str, Any]]:

@@ -1,8 +1,7 @@
-"""The nasty things a web can hold, each of which can be switched on or off.
+"""Crawler traps of the embedded web, each of which can be enabled.
 
-A trap adds links to clean pages (in an <aside>), and hosts, pages or behaviours of its own.  It never
-changes the topic, the text or the links that clean pages have anyway; so the same hunt can be run with it
-and without.
+A trap adds links to clean pages (in an <aside>), and hosts, pages or behaviour of its own. It never changes the topic,
+text or other links of clean pages, so the same crawl can be run with and without it.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ from lycosa.testweb.chance import roll, stir
 from lycosa.testweb.page_html import Aside
 from lycosa.testweb.prose import TOPICS, title, topic_slug
 
-PAGES_PER_TOPIC = 12  # on the host of a trap
+PAGES_PER_TOPIC = 12  # on a trap host
 
 
 class Trap(StrEnum):
-    """A nasty thing."""
+    """A kind of trap."""
 
     CALENDAR = "calendar"  # endless next-month links
     LOOPS = "loops"  # relative links that lead ever deeper: /reefs/more/reefs/more/
     FACETS = "facets"  # one list under every choice of order, view and page
     SESSION = "session"  # session ids in URLs, a new one on every page
-    SOFT404 = "soft404"  # a host that says 200 for pages it does not have
+    SOFT404 = "soft404"  # a host that answers 200 for missing pages
     DUPLICATES = "duplicates"  # copies, mirrors and print versions
     REDIRECTS = "redirects"  # chains, loops and redirects to other hosts
-    SLOW = "slow"  # a host that takes its time
-    FAILING = "failing"  # hosts that answer 503 at first, or 500 always, or hang up
-    ROBOTS = "robots"  # hosts with rules, and pages that ask not to be followed
+    SLOW = "slow"  # a slow host
+    FAILING = "failing"  # hosts that answer 503 at first, or always 500, or close the connection
+    ROBOTS = "robots"  # hosts with robots rules, and pages with nofollow
     CHARSETS = "charsets"  # pages in many encodings, some wrongly labelled
     ENCODINGS = "encodings"  # content codings other than gzip, some wrongly labelled
-    CHANGING = "changing"  # pages that are different each time
-    DEAD = "dead"  # links to pages that are not there
-    MEDIA = "media"  # plain text, PDF, pictures, pages without links
+    CHANGING = "changing"  # pages that differ at each fetch
+    DEAD = "dead"  # links to missing pages
+    MEDIA = "media"  # plain text, PDF, images, pages without links
 
 
 TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
@@ -63,19 +62,19 @@ TRAP_HOSTS: dict[Trap, tuple[str, ...]] = {
     Trap.MEDIA: ("depository.localhost",),
 }
 
-# Where on every clean host the endless ones live.
+# Paths of the endless traps on every clean host.
 ENDLESS: dict[Trap, str] = {Trap.CALENDAR: "/whats-on/", Trap.LOOPS: "/halls/", Trap.FACETS: "/bazaar/"}
 
-# The share of clean pages that carry a link into the trap.
+# Shares of clean pages that link into a trap.
 _RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06} | dict.fromkeys(
     ENDLESS, 0.15
 )
-ROOMS = ("more", "related", "archive")  # of the host of loops
-ORDERS = ("name", "date", "price", "rating", "size")  # of the host of facets
+ROOMS = ("more", "related", "archive")  # of the loop host
+ORDERS = ("name", "date", "price", "rating", "size")  # of the facet host
 
 
 def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
-    """Read a choice of traps: "all", one name, or any number of names.
+    """Parse a choice of traps: "all", one name, or several names.
 
     >>> sorted(choose(("slow", "calendar")))
     [<Trap.CALENDAR: 'calendar'>, <Trap.SLOW: 'slow'>]
@@ -90,7 +89,7 @@ def with_session(url: str, key: int) -> str:
 
 
 class TrapLinks:
-    """Decides which clean pages carry links into traps."""
+    """Chooses the clean pages that link into traps."""
 
     def __init__(self, book: AddressBook, traps: frozenset[Trap]) -> None:
         self.book = book
@@ -106,12 +105,12 @@ class TrapLinks:
         ]
 
     def into(self, trap: Trap, page: int) -> Aside:
-        """Make the link by which a page leads into a trap."""
+        """Return the link by which a page leads into a trap."""
         seed, code = self.graph.seed, stir(self.graph.seed, "into", trap.value, page)
         topic = self.graph.topic(page)
         topic = topic if topic >= 0 else code % len(TOPICS)
         text = title(topic, seed, "into", trap.value, page)
-        # They lead only where the page leads anyway, lest a trap open a way to an island.
+        # Only to pages that this page links to anyway, so that no trap opens a way to an island.
         targets = self.graph.links(page)
         target = targets[code // 64 % len(targets)] if targets else self.graph.front(0)
         host = self.graph.names[self.graph.section(target).host]
@@ -145,7 +144,7 @@ class TrapLinks:
         return Aside(f"{base}{number}.html", text, rel)
 
     def _duplicate(self, page: int, code: int) -> str:
-        """Name another URL of a page: its print version, a copy, or its place on a mirror."""
+        """Return another URL of a page: its print version, a copy, or its URL on a mirror."""
         host = self.graph.section(page).host
         name, path = self.graph.names[host], self.book.path(page)
         if host % 4 == 1 and code % 2:
