@@ -41,7 +41,7 @@ def write(path: Path, events: Iterable[Event], **options: object) -> Path:
 def page(node: str, relevance: float = 0.0, to: Iterable[str] = (), **more: object) -> Visit:
     """Return a page with links; the anchors are `to` and the target."""
     links = Links.to(*to, anchors=[f"to {url}" for url in to])
-    fields: dict[str, object] = {"title": f"Page {node}", "links": links, "score": 0.5, **more}
+    fields: dict[str, object] = {"title": f"Page {node}", "links": links, "priority": 0.5, **more}
     return Visit(node, "page", "ok", 0, relevance=relevance, **fields)  # type: ignore[arg-type]
 
 

@@ -41,7 +41,7 @@ class Weighed:
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
 
-    def score(self, rows: Rows, table: Table) -> Priorities:
+    def priority(self, rows: Rows, table: Table) -> Priorities:
         return np.array([sum(self.explain(int(row), table).values()) for row in rows])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -65,7 +65,7 @@ def hunt(path: Path, strategy: str | Estimator, pages: int) -> Path:
 
 
 def ask(path: Path, url: str, strategy: Estimator | None = None) -> Why:
-    return lycosa.why(path, url, topic=SpaceJudge(), space=graph(), strategy=strategy)
+    return lycosa.why(path, url, judge=SpaceJudge(), space=graph(), strategy=strategy)
 
 
 def digest(path: Path) -> str:
@@ -90,8 +90,8 @@ def test_score_terms_and_place(tmp_path: Path) -> None:
         why = ask(path, node, Weighed())
         (view,) = why.views
         assert ("waits", rank, 3) == (why.state, view.rank, view.waiting)
-        assert (terms, sum(terms.values())) == (view.terms, view.score)
-    with Reasons(path, topic=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
+        assert (terms, sum(terms.values())) == (view.terms, view.priority)
+    with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert ["e", "c"] == [why.node for why in reasons.best(2)]
         assert "the crawl's budget of 2 pages is spent" in reasons.best(1)[0].note
 
@@ -130,7 +130,7 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
 def test_own_objects_learn_once(tmp_path: Path) -> None:
     """The second question about a page finds no terms where an object of the user's own would have to learn twice."""
     path = hunt(tmp_path / "crawl", Weighed(), 3)
-    with Reasons(path, topic=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
+    with Reasons(path, judge=SpaceJudge(), space=graph(), strategy=Weighed()) as reasons:
         assert 0.5 == _expected(reasons, "b")[1]
         assert (0.75, {}) == (_expected(reasons, "e")[0], _expected(reasons, "e")[2])
 
@@ -148,7 +148,7 @@ def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, floa
 def test_places_are_those_of_the_next_picks(strategy: str, explains: bool, tmp_path: Path) -> None:
     """Reasons that take a second look at the log are not there where a topic of one's own has learned already."""
     path = hunt(tmp_path / "crawl", strategy, 2)
-    with Reasons(path, topic=SpaceJudge(), space=graph()) as reasons:
+    with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
         best = reasons.best()
         assert [(place, explains, explains) for place in (1, 2, 3)] == [
             (view.rank, view.explains, bool(view.terms)) for why in best if (view := why.view)
@@ -161,8 +161,8 @@ def test_every_arm_has_a_say(tmp_path: Path) -> None:
     """Of a bandit: score and place by each arm, the one with the best pages first."""
     path = hunt(tmp_path / "crawl", "mab_epsilon,arms=fl_deg+fl_n,epsilon=0", 2)
     views = {view.arm: view for view in ask(path, "c").views}
-    assert (np.log1p(2), 1) == (views["fl_deg"].score, views["fl_deg"].rank)  # two parents
-    assert (np.log1p(0.5 + 1.0), 1) == (views["fl_n"].score, views["fl_n"].rank)
+    assert (np.log1p(2), 1) == (views["fl_deg"].priority, views["fl_deg"].rank)  # two parents
+    assert (np.log1p(0.5 + 1.0), 1) == (views["fl_n"].priority, views["fl_n"].rank)
     assert 1.0 == views["fl_deg"].reward  # its one page was b
     assert ["fl_deg", "fl_n"] == list(views)
 
@@ -171,14 +171,14 @@ def test_what_is_found_in_a_batch_has_no_place_yet(tmp_path: Path) -> None:
     """A strategy that ranks now and then says of what it found since that it is not ranked."""
     why = ask(hunt(tmp_path / "crawl", "best-first,batch=3", 2), "e")
     assert "unranked" == why.state
-    assert math.isnan(why.views[0].score)
+    assert math.isnan(why.views[0].priority)
 
 
 def test_asking_changes_nothing(tmp_path: Path) -> None:
     """The directory is the same to the byte, and nobody is locked out or waited for."""
     path = hunt(tmp_path / "crawl", "best-first", 2)
     before = digest(path)
-    with Reasons(path, topic=SpaceJudge(), space=graph()) as reasons:
+    with Reasons(path, judge=SpaceJudge(), space=graph()) as reasons:
         reasons.best()
         for node in "abcde":
             reasons.why(node)
@@ -314,7 +314,7 @@ def test_a_seed_waits_before_all(tmp_path: Path) -> None:
     """A seed that was not fetched yet has no score, but the first place."""
     events = [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), Seed("http://b.test/")]
     why = lycosa.why(write(tmp_path / "crawl", events), "b.test")
-    assert (math.inf, 1, 2) == (why.views[0].score, why.views[0].rank, why.views[0].waiting)
+    assert (math.inf, 1, 2) == (why.views[0].priority, why.views[0].rank, why.views[0].waiting)
 
 
 def test_an_empty_log(tmp_path: Path) -> None:

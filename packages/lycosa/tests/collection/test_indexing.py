@@ -76,12 +76,12 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     begun: list[subprocess.Popen[bytes]] = []
     real = files.start_indexer
 
-    def begin(place: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
+    def start_indexer(place: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
         assert (directory, True) == (place, follow)
         begun.append(started) if (started := real(place, follow=follow)) is not None else None
         return started
 
-    monkeypatch.setattr(files, "begin", begin)
+    monkeypatch.setattr(files, "start_indexer", start_indexer)
     follower = files.BackgroundIndexer(directory, 0)
     page = Visit(A, "page", "ok", 1)
     for _ in range(2):

@@ -136,7 +136,7 @@ def test_a_hit_tells_what_is_known_of_the_page(small: Path) -> None:
     )
     assert "Parrotfish eat coral" in hit.snippet.text
     assert ["Parrotfish"] == [hit.snippet.text[start:end] for start, end in hit.snippet.spans]
-    assert 0 < hit.score <= 1
+    assert 0 < hit.relevance <= 1
     assert hit.relevance > 0
     assert datetime.fromtimestamp(EPOCH, UTC).date() == hit.fetched.date()
     assert json.loads(json.dumps(hit.as_dict()))["url"] == hit.url
@@ -152,8 +152,8 @@ def test_filters_narrow_the_search(small: Path) -> None:
         assert {"b.localhost", "www.b.localhost"} == {hit.host for hit in search.find(words, hosts=["b.localhost"])}
         assert 0 == search.find("coral", until="2020-01-01").pages
         assert len(everywhere) == search.find("coral", since="2023-11-14", until="2023-11-14").pages
-        best = max(hit.score for hit in search.find("coral"))
-        assert all(hit.score == best for hit in search.find("coral", score=best))
+        best = max(hit.relevance for hit in search.find("coral"))
+        assert all(hit.relevance == best for hit in search.find("coral", score=best))
 
 
 def test_what_can_not_be_asked_is_told_before_anything_is_built(small: Path, tmp_path: Path) -> None:
@@ -352,12 +352,12 @@ def test_an_index_of_the_dead_is_made_anew(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "crawl"
     crawl(path, star({}))
     find(path, "begins")
-    monkeypatch.setattr(searching.Index, "mostly_dead", lambda index: len(index.pages()) < index.size())
+    monkeypatch.setattr(searching.SearchIndex, "mostly_dead", lambda index: len(index.pages()) < index.size())
     visit_again(path, FRONT, html("Front", "Where it began again."))
     with pytest.MonkeyPatch.context() as patch:
         cleared: list[int] = []
-        original = searching.Index.clear
-        patch.setattr(searching.Index, "clear", lambda index: (cleared.append(1), original(index)))
+        original = searching.SearchIndex.clear
+        patch.setattr(searching.SearchIndex, "clear", lambda index: (cleared.append(1), original(index)))
         assert [FRONT] == find(path, "again")
     assert [1] == cleared
 
@@ -399,7 +399,7 @@ BUILDER = """
 import json, os, signal, sqlite3, sys
 from pathlib import Path
 from lycosa.collection import searching
-from lycosa.collection.crawl_directory import Collection
+from lycosa.collection.crawl_directory import CrawlDirectory
 
 searching.BATCH = 10
 
@@ -423,7 +423,7 @@ def build(path, start, left, behind):
 
     connect = sqlite3.connect
     sqlite3.connect = lambda database, **options: connect(database, factory=Watched, **options)
-    with Collection(path) as collection, searching.Search(collection) as search:
+    with CrawlDirectory(path) as collection, searching.Search(collection) as search:
         search.keep_up()
 
 for path, *death in json.loads(sys.argv[1]):

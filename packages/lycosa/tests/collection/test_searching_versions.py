@@ -44,7 +44,7 @@ def test_a_new_version_takes_the_place_of_the_old(tmp_path: Path) -> None:
     assert {A, B} == set(found(crawl.path, "corals"))
     with CrawlDirectory(crawl.path) as collection, Search(collection) as search:
         (hit,) = search.find("salamander", since="2026-01-03", score=0.6)
-        assert ("New title", 0.7, EPOCH + 2 * DAY) == (hit.title, hit.score, hit.fetched.timestamp())
+        assert ("New title", 0.7, EPOCH + 2 * DAY) == (hit.title, hit.relevance, hit.fetched.timestamp())
         assert 2 == search.find("corals").pages
 
 

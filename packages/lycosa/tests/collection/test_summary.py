@@ -72,7 +72,7 @@ def test_what_pages_are_worth_now(directory: Path) -> None:
 def test_best_pages_first(directory: Path) -> None:
     """The best pages come with title and score; pages with nothing of the topic are left out."""
     assert ["Three", "Two", "One"] == [page["title"] for page in summarise(directory).best]
-    assert [{"url": "http://b.test:81/3", "score": 0.9, "title": "Three"}] == summarise(directory, best=1).best
+    assert [{"url": "http://b.test:81/3", "relevance": 0.9, "title": "Three"}] == summarise(directory, best=1).best
 
 
 def test_outcomes_and_hosts(directory: Path) -> None:

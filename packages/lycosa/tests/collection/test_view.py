@@ -31,7 +31,7 @@ def small(path: Path) -> None:
         crawl.page(B, html("Trains", "rails and engines"), 0.1, links=[A, D + "-old"], relevance=0.05)
         crawl.log.append(Visit(D + "-old", "redirect", "redirect", 3, started=EPOCH, links=Links.to(D)))
         crawl.log.append(Visit(GONE, "page", "gone", 4, started=EPOCH, status=404))
-        crawl.page(D, html("Atolls", "coral coral coral atolls"), 0.2, relevance=0.9, score=0.75)
+        crawl.page(D, html("Atolls", "coral coral coral atolls"), 0.2, relevance=0.9, priority=0.75)
         crawl.page(C, html("Reefs", "coral reefs and corals"), 0.3, same_as=A)
 
 

@@ -206,7 +206,7 @@ class _Anew:
     def _learns(self) -> bool:
         """Return whether the crawl's judge learns; False if it is an object that the user passed in."""
         try:
-            return hasattr(TOPICS.maker(judge_of(self.options)), "update")
+            return hasattr(TOPICS.maker(judge_of(self.options)), "next_update")
         except InputError:
             return False
 

@@ -30,7 +30,7 @@ NAME = "view"
 WORTH_IT = 5_000  # events to fold in before the view is written again, about a second of work
 # Source files whose changes invalidate the cache.
 _CODE = """
-    collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/words.py
+    collection/view.py collection/link_graph.py collection/tally.py collection/page_rows.py collection/search_text.py
     collection/causes.py core/types.py core/budget.py revisit/change.py store/codec.py web/robots.py
 """.split()
 

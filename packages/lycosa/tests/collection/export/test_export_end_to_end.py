@@ -60,7 +60,7 @@ def test_tables_in_pandas(reefs: Path, tmp_path: Path, name: str, scope: dict[st
     pages = expected(reefs, **scope)
     assert len(pages) == done.pages == len(table)
     assert [page.node for page in pages] == table["url"].tolist()
-    assert [page.relevance_now for page in pages] == table["score"].tolist()
+    assert [page.relevance_now for page in pages] == table["relevance"].tolist()
     assert [page.digest.hex() for page in pages] == table["digest"].tolist()
     assert [f"{page.simhash:016x}" for page in pages] == table["simhash"].tolist()
     assert [len(page.links) for page in pages] == table["outlinks"].tolist()

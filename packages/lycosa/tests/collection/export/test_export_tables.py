@@ -79,7 +79,7 @@ def test_csv_is_rfc_4180(hostile: Path, tmp_path: Path) -> None:
     """Rows end with CR LF, and no bare CR is anywhere else."""
     export(hostile, tmp_path / "t.csv")
     raw = (tmp_path / "t.csv").read_bytes()
-    assert raw.startswith(b"url,title,text,score,")
+    assert raw.startswith(b"url,title,text,relevance,")
     assert raw.endswith(b"\r\n")
     assert raw.count(b"\r") == raw.count(b"\r\n") == len(HOSTILE) + 1
 
@@ -125,7 +125,7 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
         "url": "http://a.test/reefs",
         "title": "Reefs",
         "text": "Reefs\ncoral",
-        "score": 0.75,
+        "relevance": 0.75,
         "relevant": True,
         "language": "en",
         "fetched": "2023-11-14T22:13:20.250Z",

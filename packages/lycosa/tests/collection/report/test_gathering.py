@@ -70,7 +70,7 @@ def test_best_finds_and_why(tmp_path: Path) -> None:
         Seed("a"),
         page("a", 0.6, ["r", "c"]),
         redirect("r", "b"),
-        page("b", 0.8, title="B", score=0.25),
+        page("b", 0.8, title="B", priority=0.25),
         page("c", 0.8),
         page("d", 0.4),
     )
@@ -82,7 +82,7 @@ def test_best_finds_and_why(tmp_path: Path) -> None:
         best.redirected,
         best.depth,
         best.number,
-        best.score,
+        best.priority,
     )
     assert 3 == report.path_count
     assert ["a", "b", "c", "d"] == [card.node for card in report.cards]
