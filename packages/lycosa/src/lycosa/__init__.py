@@ -3,12 +3,12 @@
     import lycosa
 
     async for visit in lycosa.crawl("coral reef bleaching", ["https://example.org/"], budget=500, out="reefs"):
-        print(visit.url, visit.beta)
+        print(visit.url, visit.relevance)
 
     for page in lycosa.open("reefs").pages():
-        print(page.score, page.title, page.text[:80])
+        print(page.relevance, page.title, page.text[:80])
 
-A crawl is a plain iterator as well, for code without asyncio.
+A crawl is also a plain iterator, for code without asyncio.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _MODULES = {name: f"lycosa.{module}" for module, names in _PLACES.items() for na
 # Without `open`: `from lycosa import *` must not shadow the builtin.
 __all__ = [  # noqa: RUF022 - functions first, then classes
     "__version__", "change_of", "crawl", "judge", "refresh", "resume", "watch", "why",
-    "Change", "CollectedPage", "Collection", "Crawl", "Estimator", "InputError", "Judgement", "Link", "Links",
-    "LycosaError", "Page", "Space", "Task", "Topic", "Visit",
+    "Change", "CollectedPage", "Collection", "Crawl", "Estimator", "InputError", "Judge", "Judgement", "Link", "Links",
+    "LycosaError", "Page", "Space", "Task", "Visit",
 ]  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def compress(data: bytes, level: int = 1) -> bytes:
 def decompress(data: bytes, max_bytes: int) -> bytes:
     """Decompress one frame; raise ValueError if it is truncated or decompresses to more than `max_bytes`.
 
-    Memory grows with the actual content, whatever size the frame's header claims.
+    Memory grows with the actual content, not with the size claimed by the frame's header.
     """
     decompressor = ZstdDecompressor()
     content = decompressor.decompress(data, max_bytes + 1)

@@ -182,7 +182,7 @@ class Spilled(Sequence[Any]):
 
 
 class Scratch:
-    """An unnamed temporary file, addressed by byte offset and deleted with this object; unwritten gaps read as zeros."""
+    """An unnamed temporary file, addressed by byte offset and deleted with this object; gaps read as zeros."""
 
     def __init__(self) -> None:
         try:

@@ -126,12 +126,11 @@ class Engine:
             reader=reader, trap_filter=self.trap_filter, scheduler=self.scheduler, mark=self.mark,
         )  # fmt: skip
         self.model_updates = ModelUpdates(judge, judge_name, self.tally, log, clock, self._reconsider, self._keep)
-        cools = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
-        self.spilled = (
-            None if cools is None
-            else SpilledRows(memory_rows, self.table, self.frontier, cools, self.trap_filter, spill_file, readonly=readonly)
-        )  # fmt: skip
-        if self.spilled is not None:
+        spillable = spillable_estimator(strategy, self.frontier, self.trap_filter) if memory_rows else None
+        self.spilled: SpilledRows | None = None
+        if spillable is not None:
+            parts = (self.table, self.frontier, spillable, self.trap_filter)
+            self.spilled = SpilledRows(memory_rows, *parts, spill_file, readonly=readonly)
             self.spilled.listen(False)
         self.ending = ""  # why the last run ended; empty while it runs
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
@@ -401,8 +400,9 @@ class Engine:
     def _parts(self) -> dict[str, object]:
         """Return the parts that learn, besides the table."""
         parts = {
-            "spilled_rows": self.spilled, "reader": self.reader, "judge": self.judge, "space": self.space, "tally": self.tally,
-            "model_updates": self.model_updates, "trap_filter": self.trap_filter, "strategy": self.strategy, "frontier": self.frontier,
+            "spilled_rows": self.spilled, "reader": self.reader, "judge": self.judge, "space": self.space,
+            "tally": self.tally, "model_updates": self.model_updates, "trap_filter": self.trap_filter,
+            "strategy": self.strategy, "frontier": self.frontier,
             "scheduler": self.scheduler if self.scheduler.completes else None,
         }  # fmt: skip
         return {name: part for name, part in parts.items() if part is not None}

@@ -2,10 +2,11 @@
 
 Three kinds of heaps, all lazy:
 - each host queue has a heap of its best rows, by level and priority. An entry is never worse than its row: a row that
-  gets better is pushed again, one that gets worse is corrected when it surfaces. All other rows of the queue, none of them
-  better, are in an unsorted array from which the heap is refilled: 4 bytes per row instead of 130;
+  gets better is pushed again, one that gets worse is corrected when it surfaces. All other rows of the queue are worse
+  and kept in an unsorted array, from which the heap is refilled: 4 bytes per row instead of 130;
 - the ready queues, by their top row;
-- the waiting queues, by the time when they become ready; choosy crawls also order those with short waits by their top row.
+- the waiting queues, by the time when they become ready; choosy crawls also order those with short waits by their
+  top row.
 
 Rows may be held back as likely traps. They come after all free rows, also after those in flight or waiting for their
 host: the crawl rather pauses than fetches traps.
@@ -228,7 +229,7 @@ class Frontier:
             self.priority, self.level = fit(self.priority, n, -math.inf), fit(self.level, n, FREE)
 
     def state(self) -> State:
-        """Return priorities, levels and page counts. Heaps are rebuilt, and rows in flight are not part of the state."""
+        """Return priorities, levels and page counts; heaps and rows in flight are not part of the state."""
         if type(self) is not Frontier:
             raise StateMismatch("only heaps can be made again from scores")
         return {"score": self.priority, "level": self.level, "pages": np.array([queue.pages for queue in self.queues])}
@@ -273,7 +274,7 @@ class Frontier:
         self._stand_all(short, rows, places)
 
     def _stand_all(self, queues: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
-        """Fill queues with few rows (number, begin, end), many at once: most are short, and a call for each is slower."""
+        """Fill many short queues (number, begin, end) at once, which is faster than a call for each."""
         if not queues:
             return
         first, last = queues[0][1], queues[-1][2]

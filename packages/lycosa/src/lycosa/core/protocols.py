@@ -194,11 +194,12 @@ class Estimator(Protocol):
     """Predicts priorities of links from the shared table.
 
     Optional attributes:
-    - `proportional = True`: priorities are never negative and twice the priority promises twice as much. The crawl may then
-      wait for a better host instead of fetching a much worse page.
+    - `proportional = True`: priorities are never negative and twice the priority promises twice as much. The crawl may
+      then wait for a better host instead of fetching a much worse page.
     - `wants = ("context", "url")`: more relevances for each link, read with `step.facet(name)`.
-    - `sweeping = True`: many priorities change at each step. They are kept in one column that is scanned at each pick, not in
-      heaps; `learn` returns `table.rows()` when all change, and a linear estimator only the rows with changed features.
+    - `sweeping = True`: many priorities change at each step. They are kept in one column that is scanned at each pick,
+      not in heaps; `learn` returns `table.rows()` when all change, and a linear estimator only the rows with changed
+      features.
     - `batch = 8`: rank only after every 8 pages.
     - `choose(rows, number, table)`: draw a row instead of taking the best (composite.Drawn).
 

@@ -1,10 +1,7 @@
-"""A frontier for estimators whose scores change all over at once: columns that are looked through at each take.
+"""Frontier for estimators that change many priorities at each step: an array that is scanned at each pick.
 
-Heaps are for scores that change a few at a time. Where a step may change every score, each would be pushed again at
-each step; here the rows that could be taken stand side by side in an array, and a take looks through it.
-
-The scores of a *linear* estimator are weights times features: the features of few rows change at a step, the weights
-change at every one. The features stand in a matrix, and the scores are not kept at all but multiplied out.
+The priorities of a *linear* estimator are weights times features: few features change at a step, but all weights. The
+features are stored in a matrix, and the priorities are computed when needed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Put a crawl together and run it: `lycosa.crawl(...)`, `resume`, `refresh`, `watch`. The command line is a skin over
-this.
+"""Run crawls: `lycosa.crawl(...)`, `resume`, `refresh` and `watch`; the command line is a thin layer over these.
 
-request.py    what is asked for, checked
-seeds.py      what it starts from
-files.py      what it keeps: log, archive, mark
-crawl_log.py  a line for each request, in the form that others read
-runners.py    what runs it elsewhere, as a package brings it
-assembly.py   the parts put together, and brought to where the log ends
+request.py      validated options and objects of a crawl seeds.py        start pages assembly.py     builds the engine
+and replays the log crawl_files.py  log, archive, crash marker, snapshots, disk space crawl_log.py    crawl.log, one
+line per request page_assets.py  style sheets, scripts and pictures of relevant pages functions.py    plain functions as
+judge, estimator or space runners.py      crawls in other processes, run by plugins
 """
 
 from __future__ import annotations
@@ -59,12 +56,12 @@ def crawl(
     authority: SharedPoliteness | None = None,
     **options: Any,
 ) -> Crawl:
-    """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
+    """Return a new crawl; iterate over it to run it and get each `Visit`.
 
-    `topic`, `strategy` and `space` may be objects or plain functions of your own; the strategy is what suits the space
-    (scent on the web), unless you or the `config` file say otherwise. Without `out` nothing is written to disk. Crawls
-    in one process that share an `authority` are polite together. The other options are those of
-    `lycosa crawl --help`, with underscores.
+    `topic`, `strategy` and `space` may be your own objects or plain functions. The default strategy depends on the
+    space (scent on the web) and the `config` file. Without `out` nothing is written to disk. Crawls in one process that
+    share an `authority` share politeness delays. The other options are those of `lycosa crawl --help`, with
+    underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
     >>> from lycosa.judges.space_judge import SpaceJudge
@@ -104,9 +101,9 @@ def resume(
     authority: SharedPoliteness | None = None,
     **changes: Any,
 ) -> Crawl:
-    """Continue the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
+    """Continue the crawl in a directory; `changes` to its options, such as a larger budget, are saved.
 
-    A crawl made with objects of your own needs them again.
+    A crawl made with your own objects needs them again.
     """
     return _again(out, "resume()", changes, clock, topic=topic, strategy=strategy, space=space, authority=authority)
 
@@ -124,11 +121,11 @@ def refresh(
     authority: SharedPoliteness | None = None,
     **changes: Any,
 ) -> Crawl:
-    """Revisit the pages of a directory that are due, or `everything`; ends when nothing more is.
+    """Revisit the pages of a directory that are due, or `everything`, and end when nothing more is due.
 
-    Each turn gives a `Visit`; `lycosa.change_of(visit)` says what has become of its page. `now`:
-    patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.
-    `changes` to the crawl's options are kept.
+    Iterate over it to get each `Visit`; `lycosa.change_of(visit)` returns how its page has changed. `now` are patterns
+    of addresses to revisit first, due or not. `began` is the start time of an interrupted refresh to continue.
+    `changes` to the crawl's options are saved.
     """
     keeping = RevisitPlan(once=True, everything=everything, now=list(now), requests=requests, began=began)
     own = {"topic": topic, "space": space, "authority": authority}
@@ -145,7 +142,7 @@ def watch(
     clock: Clock | None = None,
     **changes: Any,
 ) -> Crawl:
-    """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
+    """Keep the pages of a directory fresh, with up to `per_hour` requests an hour, until stopped."""
     keeping = RevisitPlan(now=list(now), requests=requests)
     return _again(out, "watch()", changes, clock, keeping=keeping, topic=topic, space=space)
 
@@ -165,9 +162,9 @@ def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Cloc
 
 
 class Crawl:
-    """One crawl, new or resumed: an iterator over its visits, for `async for` as well as for plain `for`.
+    """A crawl, new or resumed: an iterator over its visits for `for` and `async for`.
 
-    While it runs, `engine` tells how it goes: `engine.tally`, `engine.frontier`, `engine.in_flight`.
+    While it runs, `engine` shows its progress: `engine.tally`, `engine.frontier`, `engine.in_flight`.
     """
 
     def __init__(self, request: CrawlRequest) -> None:
@@ -175,13 +172,14 @@ class Crawl:
         self.path = request.path
         self.engine: Engine | None = None
         self.notes: list[str] = request.notes
-        """What a person should know: what was moved aside, seeds that lie out of scope."""
+        """Messages for the user, such as files moved away and seeds out of scope."""
         self.batch_arrivals = False
-        """Whether pages that arrive together are recorded together, which takes less time. For who listens to the end:
-        what was recorded, and not given to who broke off, is given to nobody."""
+        """Record pages that arrive together in one batch, which is faster. Only for callers that iterate to the end:
+        visits recorded but not yielded are lost to callers that stop early.
+        """
         self.model_updates = 0  # labels that the judge has learned from
         self.lost = ""
-        """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
+        """Reason why the crawl was stopped: proxy gone or disk full; empty otherwise."""
         self._files = CrawlFiles(request)
         self._notifier: Notifier | None = None
         self._snapshots: SnapshotWriter | None = None
@@ -194,16 +192,15 @@ class Crawl:
 
     @property
     def options(self) -> Options:
-        """What it goes by."""
         return self.request.options
 
     @property
     def command(self) -> str:
-        """What goes on with it on the command line."""
+        """Subcommand that continues the crawl."""
         return self.request.command
 
     async def open(self) -> Engine:
-        """Get everything in place without fetching a page yet: what else happens at the first turn."""
+        """Prepare everything without fetching pages; otherwise done on the first iteration."""
         request, files = self.request, self._files
         try:
             self._work(True)
@@ -232,7 +229,7 @@ class Crawl:
         return assembly.engine
 
     def _open_crawl_log(self, engine: Engine) -> None:
-        """Have each request in a file that others read."""
+        """Open crawl.log, unless disabled."""
         request, log = self.request, self._files.log
         if request.path is None or not isinstance(log, SqliteLog) or request.options.log_file == NONE:
             return
@@ -241,7 +238,7 @@ class Crawl:
         self._crawl_log.open(request.progress)
 
     def _work(self, working: bool) -> None:
-        """Linear algebra is on one thread as long as the crawl works."""
+        """Limit linear algebra to one thread while the crawl works."""
         if working != self._working:
             self._working = working
             threads.limit_threads() if working else threads.restore_threads()
@@ -257,7 +254,7 @@ class Crawl:
         return Notifier(request.path, log, request.options, self.notes.append, excerpts)
 
     def __aiter__(self) -> AsyncGenerator[Visit, None]:
-        """Run it; each turn gives a recorded visit."""
+        """Run the crawl and yield recorded visits."""
         self._running = self._run()
         return self._running
 
@@ -286,14 +283,14 @@ class Crawl:
             await self.close()
 
     def __iter__(self) -> Iterator[Visit]:
-        """Run it without asyncio. Nothing is fetched while the loop's body works: let it be quick."""
+        """Run the crawl without asyncio. Nothing is fetched while the loop's body runs, so keep it short."""
         if asyncio._get_running_loop() is not None:
             raise InputError("an event loop is running here already (a notebook?): write 'async for' in place of 'for'")
         with asyncio.Runner() as runner:
             visits = aiter(self)
             turn = list[Visit]()
 
-            async def take() -> None:  # returns nothing: a runner writes the results of its tasks out, in vain
+            async def take() -> None:  # returns nothing, as asyncio would format the results of tasks for debugging
                 turn[:] = [await anext(visits)]
 
             try:
@@ -307,31 +304,30 @@ class Crawl:
                 runner.run(visits.aclose())
 
     async def __aenter__(self) -> Self:
-        """With `async with`, the crawl is closed also when the loop over it is left early."""
         return self
 
     async def __aexit__(self, *exception: object) -> None:
         if self._running is not None:
             await self._running.aclose()
             self._running = None
-        if self._is_open:  # the loop never began
+        if self._is_open:  # the loop never started
             await self.close()
 
     def stop(self) -> None:
-        """End after what is in flight has arrived."""
+        """Stop when the visits in flight have arrived."""
         self._stopping = True
         if self.engine is not None:
             self.engine.stop()
 
     def _lose(self, why: str) -> None:
-        """The proxy is gone, and going on would only count every page as unreachable; or there is no more room."""
+        """Stop the crawl for a reason outside of it: proxy gone or disk full."""
         if not self.lost:
             self.lost = why
             self.notes.append(f"{why}: the crawl was stopped")
         self.stop()
 
     async def close(self) -> None:
-        """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
+        """Send pending notifications and close connections and files, each even if the others fail."""
         space, notifier = self.request.space, self._notifier
         self._is_open, self._notifier, self._snapshots = False, None, None
         if self._follower is not None:

@@ -1,4 +1,4 @@
-"""From a request to an engine that stands where its log ends."""
+"""Build the engine of a crawl and bring it to the end of its log."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from lycosa.traps.trap_filter import SectionTrapFilter
 from lycosa.web.html import read_example_page
 from lycosa.web.urls import check_seed, is_http
 
-AT_ONCE = 10  # events folded before other tasks get a turn
+AT_ONCE = 10  # events folded before other tasks run
 
 
 async def assemble(request: CrawlRequest, files: CrawlFiles) -> Assembly:
-    """The parts put together. What has been crawled before is not known yet: that takes `Assembly.restore_snapshot`."""
+    """Build the parts of a crawl. `Assembly.restore_snapshot` then replays its log."""
     learned, news, searched = await _open(request, files, request.make_space())
     engine, probability = _engine(request, files, learned)
     return Assembly(request, files, engine, learned, news, probability, searched)
 
 
 def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -> tuple[Engine, bool]:
-    """A new engine, and whether its judge gives probabilities."""
+    """Return a new engine, and whether its judge gives probabilities."""
     space, options = request.make_space(), request.options
     judge = request.make_judge(learned)
     strategy = _strategy(request)
@@ -101,18 +101,18 @@ def _engine(request: CrawlRequest, files: CrawlFiles, learned: dict[str, Any]) -
 
 @dataclass
 class Assembly:
-    """A crawl put together."""
+    """The parts of a crawl."""
 
     request: CrawlRequest
     files: CrawlFiles
-    engine: Engine  # another one after `restore_snapshot`, if the snapshot did not fit
+    engine: Engine  # replaced by `restore_snapshot` if the snapshot did not fit
     learned: dict[str, Any]  # terms of a file or of example pages
-    news: list[Event]  # from learning terms, not yet recorded
+    news: list[Event]  # from learning terms, not recorded yet
     probability: bool  # the judge gives probabilities
-    searched: list[str]  # seeds that search engines named
+    searched: list[str]  # seeds from search engines
 
     async def restore_snapshot(self) -> None:
-        """Bring the engine to where the log ends, and record what is new."""
+        """Bring the engine to the end of the log and record new seeds and settings."""
         request, files = self.request, self.files
         if request.resuming:
             await self._replay()
@@ -126,7 +126,7 @@ class Assembly:
             nodes.setdefault(node, "page")
         nodes = {node: kind for node, kind in nodes.items() if engine.owns(node)}
         now = request.clock()
-        # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
+        # Seeds first: sitemaps in a robots.txt only count if the host has a seed.
         news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
         news += [*self.news, Setting("threshold", engine.judge.threshold, now)]
         if request.is_watch:
@@ -136,7 +136,7 @@ class Assembly:
         if self.probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", self.probability, now))
         news += self._suspects(now)
-        with files.log.batch():  # all or nothing: a resumed crawl that knows the seeds does not read the files again
+        with files.log.batch():  # all or nothing, as a resumed crawl with seeds does not read seed files again
             for event in news:
                 files.log.append(event)
                 engine.fold(event)
@@ -149,7 +149,7 @@ class Assembly:
         files.mark.clear()
 
     async def _replay(self) -> None:
-        """A few events at a time, as others in the same loop want turns. Each is folded before the next is read."""
+        """Fold the log, a few events at a time so that other tasks can run."""
         known = await self._restored()
         engine, files = self.engine, self.files
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
@@ -161,17 +161,17 @@ class Assembly:
                 folded += AT_ONCE
                 self.request.progress("reading the log", min(folded, later), later)
                 await asyncio.sleep(0)
-        if folded:  # numbers may be missing in a log that was mended
+        if folded:  # numbers may be missing in a repaired log
             self.request.progress("reading the log", later, later)
         scheduler = refresher_of(engine.scheduler)
         if scheduler is not None and "watched" not in engine.tally.settings:
             for pace in filter(None, (engine.picker.pace, scheduler.pace)):
-                pace.reset()  # a crawl's requests are not the watch's
+                pace.reset()  # the crawl's requests don't count for the watch
         if files.judged_by not in ("", engine.model_updates.judge_name):
             self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
 
     async def _restored(self) -> int:
-        """Go on from the snapshot; if it does not fit, with a new engine. The number of the last event it knows."""
+        """Restore the snapshot, or make a new engine if it does not fit; return the number of its last event."""
         request = self.request
         try:
             return restore_snapshot(request, self.files, self.engine)
@@ -184,13 +184,13 @@ class Assembly:
         return 0
 
     def _is_new(self, node: str) -> bool:
-        """Whether the log lacks this seed: at first it does all, later those that were added to crawl.toml."""
+        """Return whether a seed is not in the log: all in a first run, later those added to crawl.toml."""
         table = self.engine.table
         row = table.row_of.get(node)
         return row is None or (table.state[row] == OPEN and not bool(table.is_seed[row]))
 
     def _suspects(self, now: float) -> list[Event]:
-        """The pages that earlier runs died in, the last run among them: told to whoever reads and judges."""
+        """Update the crash marker from the log and the last run; return the event to record."""
         mark = self.files.mark
         deaths: dict[str, int] = dict(self.engine.tally.settings.get("deaths", {}))  # type: ignore[call-overload]
         mark.deaths = deaths
@@ -206,9 +206,8 @@ class Assembly:
 async def _open(
     request: CrawlRequest, files: CrawlFiles, space: Space
 ) -> tuple[dict[str, Any], list[Event], list[str]]:
-    """Open the files. The terms that the topic is made from, if it is; the events to record if they are new; and the
-    seeds that search engines name."""
-    if not request.resuming:  # before anything is written: an example may not be readable
+    """Open the files; return learned terms, events to record, and seeds from search engines."""
+    if not request.resuming:  # before anything is written, as an example may not be readable
         learned, news = await learn_terms(request, space)
         asked = await ask_engines(request.options, space, request.clock)
         files.open()
@@ -223,7 +222,7 @@ async def _open(
 
 
 async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """The terms that the log of an earlier run has."""
+    """Return the terms in the log of an earlier run."""
     if not request.lacks_terms or not isinstance(files.log, SqliteLog):
         return {}, []
     if known := files.log.setting("learned", {}):
@@ -234,7 +233,7 @@ async def _known_terms(request: CrawlRequest, files: CrawlFiles, space: Space) -
 
 
 def _scope(request: CrawlRequest, space: Space) -> Callable[[str, int], bool]:
-    """Which nodes belong to the crawl, and to this shard of it."""
+    """Return which nodes belong to the crawl, and to this shard."""
     scope: Callable[[str, int], bool] = lambda node, depth: True  # noqa: E731
     if hasattr(space, "scope"):
         scope = space.scope(request.options)
@@ -244,12 +243,12 @@ def _scope(request: CrawlRequest, space: Space) -> Callable[[str, int], bool]:
 
 def _strategy(request: CrawlRequest) -> Strategy:
     if request.keeping is not None and not request.options.explore:
-        return strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
+        return strategy_by_name("breadth-first")  # no new pages are picked, so ranking is wasted
     return request.make_strategy()
 
 
 def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> protocols.TrapFilter | None:
-    """Who holds likely traps back, where there may be any; a space may have a word on it."""
+    """Return the trap filter, if the space has traps; the space may replace it."""
     options, trap_filter = request.options, None
     if options.traps and getattr(space, "has_traps", False):
         trap_filter = SectionTrapFilter(threshold, options.trust)
@@ -259,7 +258,7 @@ def _trap_filter(request: CrawlRequest, space: Space, threshold: float) -> proto
 def _scheduler(
     request: CrawlRequest, files: CrawlFiles, space: Space, threshold: float
 ) -> protocols.VisitScheduler | None:
-    """Who says what is due beside the frontier, if it is asked for: what is to be looked at again, what pages lack."""
+    """Return the scheduler of revisits and page assets, if there are any."""
     scheduler = _refresher(request, files, space, threshold)
     if not request.options.page_assets or not isinstance(files.log, SqliteLog) or request.path is None:
         return scheduler
@@ -267,7 +266,7 @@ def _scheduler(
 
 
 def refresher_of(scheduler: protocols.VisitScheduler) -> RevisitScheduler | None:
-    """The one who looks again at what is known, if anyone does."""
+    """Return the scheduler of revisits, if any, without the page assets around it."""
     if isinstance(scheduler, PageAssets):
         scheduler = scheduler.inner
     return scheduler if isinstance(scheduler, RevisitScheduler) else None
@@ -286,9 +285,9 @@ def _refresher(request: CrawlRequest, files: CrawlFiles, space: Space, threshold
 
 
 async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """The terms of a file or of example pages; and the events to record: them, and what it took to read them.
+    """Return the terms of a file or of example pages, and the events to record.
 
-    They are kept in the log: a resumed crawl needs neither the file nor the pages again.
+    They are kept in the log, so that a resumed crawl needs neither the file nor the pages.
     """
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
@@ -308,7 +307,7 @@ async def learn_terms(request: CrawlRequest, space: Space) -> tuple[dict[str, An
 
 
 async def _example(request: CrawlRequest, space: Space, name: str) -> tuple[Page, list[Event]]:
-    """An example page, of a file or of the web, and the visits that it took."""
+    """Return an example page from a file or the web, and the visits it took."""
     if not is_http(name):
         return read_example_page(name, whole_text=request.options.whole_text), []
     node = check_seed(name)

@@ -1,4 +1,4 @@
-"""What a crawl keeps: its log, its archive, the mark of the page it works on, snapshots; and how much room is left."""
+"""Files of a crawl: log, archive, crash marker and snapshots; disk space checks; the background indexer."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from lycosa.store.warc import WarcArchive
 from lycosa.text.embeddings import digest
 from lycosa.version import SOFTWARE
 
-SPILLED = "spilled"  # rows that are not in memory: a cache, rebuilt from the log
+SPILLED = "spilled"  # spilled rows: a cache, rebuilt from the log
 
 
 class CrawlFiles:
-    """Those of the directory that was asked for; without one nothing is kept."""
+    """Files in the directory of a crawl; without a directory nothing is stored."""
 
     readonly = False
 
@@ -50,15 +50,15 @@ class CrawlFiles:
         self.archive: WarcArchive | None = None
         self.mark = CrashMarker()
         self.snapshots: Snapshots | None = None
-        self.until = math.inf  # last event that a snapshot may know
-        self.without: tuple[str, ...] = ()  # parts of the engine left out by readers, where nothing is left to fold
+        self.until = math.inf  # last event that a snapshot may include
+        self.without: tuple[str, ...] = ()  # parts of the engine skipped by readers if no events follow the snapshot
         self.judged_by = ""  # judge of the last page of an earlier run
-        self.spill_file: Path | None = None  # rows that are not in memory; None: a temporary file
+        self.spill_file: Path | None = None  # None: a temporary file
         self._directory: Directory | None = None
         self._kept: Options | None = None
 
     def open(self) -> None:
-        """Make the directory, or take it over."""
+        """Create the directory, or open and lock an existing one."""
         request, options = self.request, self.request.options
         if request.path is None:
             return
@@ -77,8 +77,8 @@ class CrawlFiles:
         if request.keeping is None:
             self.spill_file = request.path / SPILLED
         if not request.resuming:
-            options = request.options = options.with_files(directory.options.files())  # copies of its own
-        self._kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
+            options = request.options = options.with_files(directory.options.files())  # with its own copies
+        self._kept = replace(options, max_time=directory.options.max_time)  # a time limit applies to one run
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
@@ -87,14 +87,14 @@ class CrawlFiles:
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 
     def save_options(self) -> None:
-        """Write changed options to crawl.toml, once nothing can refuse them any more."""
+        """Write changed options to crawl.toml, once everything has been validated."""
         directory, kept = self._directory, self._kept
         if directory is not None and kept is not None and vars(directory.options) != vars(kept):
             directory.options = kept
             directory.save()
 
     def events(self, after: int = 0) -> Generator[Event, None, None]:
-        """The log's events, or the later ones; in passing it is noted who judged, and which payloads are archived."""
+        """Yield the log's events after a number, noting their judge and the archived payloads."""
         for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
             if isinstance(event, Visit | ModelUpdate):
                 self.judged_by = event.judge or self.judged_by
@@ -111,7 +111,7 @@ class CrawlFiles:
             self.archive.restore(state["archive"])
 
     def versions(self) -> Versions:
-        """The pages as they were, for those who look again."""
+        """Return the archived versions of pages, for revisits."""
         assert isinstance(self.log, SqliteLog)
         assert self.request.path is not None
         return Versions(self.log, self.request.path / "archive")
@@ -124,16 +124,12 @@ class CrawlFiles:
         self.log = NullLog()
 
 
-# -- room on the disk --------------------------------------------------------------------------------------
-
-# How much of the disk a crawl takes, and whether there is enough left: it ends in order before there is not.
-
-SPARE = 100_000_000  # bytes left on the disk, for what is in flight and for closing the log
-EVERY, EVERY_BYTES = 100, 20_000_000  # visits, or bytes received, between two looks
+SPARE = 100_000_000  # minimum free bytes on the disk, for pages in flight and closing the log
+EVERY, EVERY_BYTES = 100, 20_000_000  # visits or bytes received between two checks
 
 
 class DiskGuard:
-    """Looks at the disk now and then. `most`: bytes that the directory may take; 0: as many as there are."""
+    """Stops the crawl before the disk is full, or its directory exceeds `most` bytes (0: no limit)."""
 
     def __init__(
         self, directory: Path, most: int = 0, free: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
@@ -142,7 +138,7 @@ class DiskGuard:
         self._visits = self._bytes = 0
 
     def visited(self, visit: Visit) -> str:
-        """One more visit is recorded; why the crawl has to end, if it has to."""
+        """Count a visit and check now and then; return why the crawl must end, or an empty string."""
         self._visits += 1
         self._bytes += visit.size
         if self._visits < EVERY and self._bytes < EVERY_BYTES and self._visits != 1:
@@ -151,11 +147,11 @@ class DiskGuard:
         return self.lacking()
 
     def lacking(self) -> str:
-        """What there is too little of, in words; empty if there is enough."""
+        """Return which limit is exceeded, as a message; empty if none."""
         try:
             free, taken = self._free(self.directory), size_of(self.directory) if self.most else 0
         except OSError:
-            return ""  # whoever writes there says what is wrong
+            return ""  # writing there reports the error
         if free < SPARE:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
             return f"{left}: free some space, then continue"
@@ -168,32 +164,28 @@ class DiskGuard:
 
 
 def size_of(directory: Path) -> int:
-    """Bytes that a directory takes on the disk, with all that is in it."""
+    """Return the bytes that a directory takes on disk."""
     taken = 0
     for folder, _, files in os.walk(directory):
         for name in files:
             try:
                 taken += os.lstat(os.path.join(folder, name)).st_blocks * 512
-            except OSError:  # gone meanwhile
+            except OSError:  # deleted meanwhile
                 continue
     return taken
 
 
-# -- snapshots ---------------------------------------------------------------------------------------------
-
-# Resuming from a snapshot: what a crawl has learned, as of some event of its log; only the later ones are folded.
+# A snapshot holds the learned state up to some event of the log, so that resuming folds only later events. It is bound
+# to the log up to that event, to the options that affect learning, and to the code; if any of these differs, the log is
+# folded from its beginning.
 #
-# A snapshot is bound to the log up to that event, to the options that the fold goes by, and to the code that folds: one
-# that does not fit is not used, and the log is folded from its beginning. The log stays the truth.
-#
-# While a crawl runs, a snapshot is written whenever that costs no more than two hundredths of the CPU time that was
-# used so far, all snapshots of the process together. In the end one is written, too, if whoever looks at the crawl, or
-# resumes it, would take longer to fold what the last one lacks.
+# While a crawl runs, snapshots take at most 2 % of the process's CPU time. At the end one is written if folding the
+# events since the last one would take longer than writing it.
 
-SHARE = 0.02  # of the CPU time, for snapshots
-FEWEST = 250  # visits between two snapshots
-FOLDING, CHEAP = 0.002, 0.2  # CPU seconds to fold a visit, about; and to write a snapshot, at least
-# Options that make no difference to what is learned from a log.
+SHARE = 0.02  # maximum share of CPU time for snapshots
+FEWEST = 250  # minimum visits between two snapshots
+FOLDING, CHEAP = 0.002, 0.2  # approximate CPU seconds to fold a visit; minimum CPU seconds to write a snapshot
+# Options that don't affect the state learned from a log
 ASIDE = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once
@@ -208,7 +200,7 @@ ASIDE = frozenset(
 
 
 def bound_to(request: CrawlRequest, engine: Engine) -> About:
-    """What a snapshot has to be of, beside the log."""
+    """Return the fingerprints that a snapshot must match, besides the log."""
     options = {name: value for name, value in vars(request.options).items() if name not in ASIDE}
     guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
     judge: Any = getattr(engine.judge, "inner", engine.judge)
@@ -227,13 +219,13 @@ def bound_to(request: CrawlRequest, engine: Engine) -> About:
 
 
 def _renderer(engine: Engine) -> str:
-    """Return the class name of the renderer, whose state depends on it; empty without one, as for readers."""
+    """Return the class name of the renderer, which affects the state; empty without one, as for readers."""
     renderer = getattr(getattr(engine, "space", None), "renderer", None)
     return "" if renderer is None else type(renderer).__name__
 
 
 def _source(part: object) -> str:
-    """The code of somebody's own class; another one each time where that can't be read."""
+    """Return a hash of the source of a user's own class; a random one if it can't be read."""
     module = type(part).__module__
     if module.partition(".")[0] in (__name__.partition(".")[0], "builtins"):
         return ""
@@ -244,9 +236,9 @@ def _source(part: object) -> str:
 
 
 def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -> int:
-    """Restore a new engine from the snapshot, if one fits, and return the number of the last event it knows.
+    """Restore a new engine from the snapshot, if one fits, and return the number of its last event.
 
-    Raise Untold if the snapshot turns out not to fit on the way: the engine is then of no use.
+    Raise StateMismatch if it turns out not to fit; the engine is then unusable.
     """
     log = files.log
     if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
@@ -264,7 +256,7 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
         without[:] = files.without if about["seq"] == log.end() else ()
         return bool(same)
 
-    def wanted(names: tuple[str, ...]) -> bool:  # whoever only looks has no archive
+    def wanted(names: tuple[str, ...]) -> bool:  # readers have no archive
         return names[0] == "engine" and names[1] not in without and " ".join(names[1:3]) not in without
 
     with _no_garbage():
@@ -279,13 +271,13 @@ def restore_snapshot(request: CrawlRequest, files: CrawlFiles, engine: Engine) -
 
 
 def snapshot_seq(directory: Path) -> int:
-    """The last event that the snapshot in a directory knows of; 0 if there is none, or of other code."""
+    """Return the last event of a directory's snapshot; 0 if there is none or the code has changed."""
     about = Snapshots(directory).about()
     return int(about["seq"]) if about is not None and about.get("code") == code_digest() else 0
 
 
 class SnapshotWriter:
-    """Writes snapshots of a crawl that runs."""
+    """Writes snapshots of a running crawl."""
 
     spent = 0.0  # CPU seconds of all snapshots of the process
 
@@ -304,18 +296,18 @@ class SnapshotWriter:
         self._cost = 0.0
 
     def visited(self, visit: Visit) -> None:
-        """One more visit is recorded: time for a snapshot, perhaps."""
+        """Count a recorded visit, and perhaps write a snapshot."""
         self.files.judged_by = visit.judge or self.files.judged_by
         self._visits += 1
         if self._visits >= FEWEST and self._visits % 50 == 0:
             self.write()
 
     def finish(self) -> None:
-        """The crawl is over."""
+        """Write a final snapshot if folding would take longer."""
         self.write(sure=self._visits * FOLDING > max(self._cost, CHEAP))
 
     def write(self, sure: bool = False) -> bool:
-        """Write one if it does not cost too much, or anyway."""
+        """Write a snapshot, within the CPU limit unless `sure`; return whether it was written."""
         snapshots, log = self.files.snapshots, self.files.log
         before = self._cpu()
         if snapshots is None or not isinstance(log, SqliteLog):
@@ -337,13 +329,13 @@ class SnapshotWriter:
                 },
                 state,
             )
-        except (StateMismatch, MemoryError, OverflowError):  # it is folded instead
+        except (StateMismatch, MemoryError, OverflowError):  # the log is folded instead
             self.files.snapshots = None
             return False
         except OSError:
             self.files.snapshots = None
             with suppress(OSError):
-                snapshots.remove()  # what is there of it must not take the crawl's room
+                snapshots.remove()  # free the space for the crawl
             return False
         self._cost = self._cpu() - before
         SnapshotWriter.spent += self._cost
@@ -353,7 +345,7 @@ class SnapshotWriter:
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Millions of objects are made, none of which is garbage: nobody has to look for it."""
+    """Disable garbage collection while millions of live objects are created."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -363,19 +355,15 @@ def _no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-# -- the process beside a large crawl ----------------------------------------------------------------------
-
-# A process beside a large crawl that keeps up to date what shows and searches it.
-#
-# It has the lowest priority, and only reads: a crawl goes on as it would without. It ends when the crawl has, and all
-# of it is indexed; if it dies, it is started again a while later.
-
-LARGE_CRAWL = 20_000  # pages from which on a crawl is followed: to read and index fewer takes less than a minute
-LOOK_EVERY = 5_000  # pages after which it is looked after
+LARGE_CRAWL = 20_000  # pages from which on the indexer runs; fewer are indexed in less than a minute
+LOOK_EVERY = 5_000  # pages between two checks that it still runs
 
 
 class BackgroundIndexer:
-    """Started when a crawl gets large."""
+    """Low-priority process that keeps index and caches of a large, running crawl up to date.
+
+    It only reads the crawl's files, ends when everything is indexed after the crawl, and is restarted if it dies.
+    """
 
     def __init__(self, directory: Path, pages: int) -> None:
         self.directory = directory
@@ -383,7 +371,7 @@ class BackgroundIndexer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def visited(self, visit: Visit) -> None:
-        """One more visit is recorded."""
+        """Count a recorded visit; start or restart the process if needed."""
         self._pages += visit.is_page
         if self._pages < self._next:
             return
@@ -392,21 +380,22 @@ class BackgroundIndexer:
             self._process = start_indexer(self.directory, follow=True)
 
     def close(self) -> None:
-        """The crawl is over: whoever follows it notices by itself, and has something to do until then."""
+        """Leave the process running; it ends by itself when all is indexed."""
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(0)
-            self._process.returncode = self._process.returncode or 0  # nobody waits for it: no warning of that
+            # avoids the ResourceWarning for a process not waited for
+            self._process.returncode = self._process.returncode or 0
 
 
 def start_indexer(directory: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
-    """Start one that goes on when this process has ended; None where that is not possible."""
+    """Start an indexer that outlives this process; return None if that fails."""
     module = "lycosa.collection.searching"
     command = [sys.executable, "-m", module, str(directory.absolute()), *(["--follow"] if follow else [])]
     with suppress(OSError):
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
         with suppress(OSError):  # it may have ended
-            os.setpriority(os.PRIO_PROCESS, process.pid, 19)  # lets everybody else go first
+            os.setpriority(os.PRIO_PROCESS, process.pid, 19)  # lowest priority
         return process
     return None

@@ -1,22 +1,23 @@
-"""`crawl.log`: a line for each request, in the columns of Heritrix, which archivists' tools read.
+"""`crawl.log`: one line per request in the columns of Heritrix, which archiving tools read.
 
-1.  when it was over             2026-11-17T15:13:36.005Z
-2.  status                       200; below 0 where there was none (see `STATUS`)
+1.  end of the request           2026-11-17T15:13:36.005Z
+2.  status                       200; negative without a response (see `STATUS`)
 3.  bytes of the body            12345
-4.  address                      http://example.org/reefs/
-5.  path of discovery            LLR: links and redirects from a seed; M sitemap, P robots.txt, X trial, E what a page
-                                 needs to be shown: those that a browser asked for stand before its page
-6.  what led there               http://example.org/
-7.  type                         text/html
-8.  thread                       #001, as there is one
-9.  when it began, milliseconds  20261117151335812+193
+4.  URL                          http://example.org/reefs/
+5.  discovery path               LLR: links and redirects from a seed; M sitemap, P robots.txt, X probe, E page
+                                 asset (those fetched by a browser come before their page)
+6.  referring URL                http://example.org/
+7.  content type                 text/html
+8.  thread                       #001, always
+9.  start and duration in ms     20261117151335812+193
 10. digest of the body           sha256:...
 11. seed                         http://example.org/
-12. annotations                  event:123,page,ok; 2t for the second attempt; what else there is to know
+12. annotations                  event:123,page,ok; 2t for the second attempt; flags
 
-All of it comes from the crawl's own log (log.sqlite), and each line says which event it is. So no line is ever lost:
-what a run that was killed did not write is written when the crawl is resumed, and a torn line is cut off. A file that
-belongs to something else is renamed to crawl.log.00001 (00002, ...) first.
+It is derived from the crawl's own log (log.sqlite), and each line names its event. A resumed crawl writes the lines
+that a killed run has not written, and cuts off a torn one. A file with other content is first renamed to
+crawl.log.00001 (00002,
+...).
 """
 
 from __future__ import annotations
@@ -40,30 +41,30 @@ from lycosa.store.log import VISITS, SqliteLog
 from lycosa.web.browser_protocols import LoggedRequest
 
 NAME, NONE = "crawl.log", "none"
-# Heritrix's numbers for requests without an answer, or not sent.
+# Heritrix's codes for requests without a response, or not sent
 STATUS = {
     "unknown-host": -1, "unreachable": -2, "timeout": -4, "slow": -4, "crashed": -5, "invalid": -7, "refused": -5001,
     "denied": -9998,
 }  # fmt: skip
-LONGEST_PATH = 50  # letters of a path of discovery; of a longer one the last, behind the number of those left out
-BACK = 65_536  # bytes at the end of a file searched for a line that the crawl's log knows
+LONGEST_PATH = 50  # maximum letters of a discovery path; of longer ones the last, after the number of those omitted
+BACK = 65_536  # bytes at the end of the file searched for a known line
 _HOPS = {"robots": "P", "probe": "X", "asset": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
 
 class CrawlLog:
-    """Writes it while a crawl runs."""
+    """Writes crawl.log while a crawl runs."""
 
     def __init__(self, options: Options, directory: Path, log: SqliteLog, table: Table) -> None:
         self.path = directory / (options.log_file or NAME)
         self.log, self.table = log, table
-        self.note: Callable[[str], None] = lambda text: None  # called if the log cannot be written any more
+        self.note: Callable[[str], None] = lambda text: None  # called if the file can't be written any more
         self._file = -1
         self._size = 0
-        self._sources: dict[str, str] = {}  # what redirects led to, and from where
+        self._sources: dict[str, str] = {}  # source of each redirect target
 
     def open(self, progress: ProgressCallback = no_progress) -> None:
-        """Bring it to where the crawl's log ends."""
+        """Bring the file to the end of the crawl's log."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
@@ -77,15 +78,13 @@ class CrawlLog:
                 progress("writing crawl.log", seq - known, end - known)
 
     def visited(self, visit: Visit, number: int) -> None:
-        """A visit was recorded, under this number in the crawl's log."""
+        """Write a recorded visit with its event number."""
         self._write(number, visit)
 
     def close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-
-    # -- the file ----------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -97,7 +96,7 @@ class CrawlLog:
         self._size = os.fstat(self._file).st_size
 
     def _reconcile(self) -> int:
-        """Cut off what the crawl's log does not know; the number of the event up to which all is written."""
+        """Cut off lines unknown to the crawl's log; return the last event written."""
         with open(self.path, "rb") as file:
             file.seek(max(0, self._size - BACK))
             tail = file.read(BACK)
@@ -105,15 +104,15 @@ class CrawlLog:
         if known:
             os.ftruncate(self._file, self._size - len(tail) + behind)
             self._size += behind - len(tail)
-        elif b"\n" not in tail and self._size == len(tail):  # not one whole line
+        elif b"\n" not in tail and self._size == len(tail):  # no complete line
             os.ftruncate(self._file, 0)
             self._size = 0
-        else:  # of another crawl, or of something else
+        else:  # of another crawl or program
             self._set_aside()
         return known
 
     def _known(self, tail: bytes) -> tuple[int, int]:
-        """The last event among some lines that the crawl's log knows by this address, and where its line ends."""
+        """Return the last event in some lines that the crawl's log has with this URL, and the end of its line."""
         end = tail.rfind(b"\n") + 1
         while end > 0:
             begin = tail.rfind(b"\n", 0, end - 1) + 1
@@ -135,12 +134,12 @@ class CrawlLog:
             self._sources[visit.links.urls[0]] = visit.node
         if self._file < 0:
             return
-        # The visit's own line is the last of its event: by that one the event is known to be written.
+        # The visit's own line comes last, as it marks the event as written.
         every = [*asked_for(visit), visit]
         line = b"".join(as_text(seq, one, *self._discovery(one)) for one in every)
         try:
             written = os.write(self._file, line)
-            if written < len(line):  # a full disk takes what it can
+            if written < len(line):  # disk full
                 os.ftruncate(self._file, self._size)
                 raise OSError(28, os.strerror(28))
         except OSError as error:
@@ -149,10 +148,8 @@ class CrawlLog:
         else:
             self._size += written
 
-    # -- how a page was found ----------------------------------------------------------------------------------
-
     def _discovery(self, visit: Visit) -> tuple[str, str, str]:
-        """The path from a seed, what led there, and the seed."""
+        """Return discovery path, referring URL and seed."""
         table, last = self.table, _HOPS.get(visit.kind, "")
         node = visit.origin if last else visit.node
         row = table.row_of.get(node, -1)
@@ -175,7 +172,7 @@ class CrawlLog:
 
 
 def asked_for(visit: Visit) -> list[Visit]:
-    """What a browser asked for to show a page, each as if it had been visited: robots.txt files first."""
+    """Return the requests of a browser for a page as visits, robots.txt first."""
     rules = [as_visit(rule) for rule in visit.data.get("robots", ())]
     told: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
     for given in visit.data.get("render", {}).get("resources", ()):
@@ -190,7 +187,7 @@ def asked_for(visit: Visit) -> list[Visit]:
 
 
 def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
-    """A line in Heritrix's columns."""
+    """Format a line in Heritrix's columns."""
     began = f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "-"
     digest = format_digest(visit.digest) if visit.digest else "-"
     url, via, seed = (_plain(text) or "-" for text in (visit.node, via, seed))
@@ -201,7 +198,7 @@ def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
 
 
 def event_of(line: bytes) -> tuple[int, str]:
-    """The event that a line tells of, and its address; 0 for a line that is none of ours."""
+    """Return event number and URL of a line; 0 if the line is not ours."""
     try:
         columns = line.split()
         match = _EVENT.search(columns[11])
@@ -229,7 +226,7 @@ def _annotations(seq: int, visit: Visit) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Without blanks and line breaks, which would break the columns."""
+    """Quote spaces and line breaks, which would break the columns."""
     return (
         text if text.isprintable() and " " not in text else quote(text, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
     )

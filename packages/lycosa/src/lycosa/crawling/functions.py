@@ -1,8 +1,8 @@
-"""Plain functions as parts of a crawl: a topic, an estimator or a space that needs no class.
+"""Plain functions as parts of a crawl: a judge, an estimator or a space without a class.
 
-topic      page -> how relevant it is             (a number, True or False, or a Judgement)
-estimator  link -> how promising it is            (a number; of several links to a page the best one counts)
-space      node -> what is there                  (a Page, the nodes it leads to, or None; may be `async`)
+judge      page -> relevance       (a number, True or False, or a Judgement) estimator  link -> priority        (a
+number; of several links to a page the best one counts) space      node -> page or links   (a Page, the nodes it links
+to, or None; may be `async`)
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as an estimator of one function sees it."""
+    """A link as passed to an estimator function."""
 
     url: str
     anchor: str
-    """The words of the link."""
+    """Link text."""
     context: str
-    """The words around it."""
+    """Text around the link."""
     alpha: float
-    """How promising it looks to the topic."""
+    """Relevance of the link according to the judge."""
     depth: int
-    """Links from a seed."""
+    """Distance from a seed, in links."""
     source: Visit
-    """The page that it stands on."""
+    """Visit of the page with the link."""
 
 
 JudgeFunction: TypeAlias = Callable[[Page], "float | Judgement"]
@@ -49,8 +49,10 @@ SpaceFunction: TypeAlias = Callable[[str], Answer | Awaitable[Answer]]
 
 
 class FunctionJudge:
-    """A topic by what a function says of a page. Of a link it is asked as of a page: its words are the title, and those
-    around it the text. Links of a site repeat, so the last answers are remembered.
+    """Judge by a function of a page.
+
+    For links it is called with the link text as title and the surrounding text as text. Answers are cached, as links of
+    a site repeat.
 
     >>> judge = FunctionJudge(lambda page: "reef" in page.title + page.text)
     >>> page = Page("ok", marked="Of reefs", links=Links.to("a", "b", anchors=["More on reefs", "Home"]))
@@ -61,12 +63,11 @@ class FunctionJudge:
     exact = True
 
     def __init__(self, function: JudgeFunction, threshold: float = 0.0) -> None:
-        self.function, self.threshold = function, threshold or 0.5  # it says True and False, or gives probabilities
+        self.function, self.threshold = function, threshold or 0.5  # for booleans and probabilities
         self.fingerprint = code_of(function)
         self._of_link = lru_cache(20_000)(self._ask_of_link)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Ask the function."""
         said = self.function(page)
         if isinstance(said, Judgement):
             return said
@@ -78,19 +79,20 @@ class FunctionJudge:
         return number(said.relevance if isinstance(said, Judgement) else said, self.function)
 
     def learn(self, visit: Visit) -> None:
-        """Nothing to learn."""
+        pass
 
     def state(self) -> State:
         return {}
 
     def restore(self, state: State) -> None:
-        """Nothing to remember."""
+        pass
 
 
 class FunctionEstimator(PriorityFromParents):
-    """Links by what a function says of each."""
+    """Estimator by a function of a link."""
 
-    proportional: ClassVar[bool] = False  # it may say anything of a link: the crawl never waits for a better one
+    # the function may return any scale, so the crawl never waits for a better link
+    proportional: ClassVar[bool] = False
 
     def __init__(self, function: EstimatorFunction) -> None:
         self.function = function
@@ -106,7 +108,7 @@ class FunctionEstimator(PriorityFromParents):
         put_back(self.priority_, state)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Ask the function for each link that leads somewhere new."""
+        """Call the function for each link to a known row."""
         if not len(step.children) or step.visit.outcome == "redirect":
             return self.priority_.update(step, table, 0.0)
         links, said = step.visit.links, np.full(len(step.of_link), -np.inf)
@@ -125,13 +127,13 @@ class FunctionEstimator(PriorityFromParents):
 
 
 class FunctionSpace(Space):
-    """What a function finds at each node."""
+    """Space by a function of a node."""
 
     def __init__(self, function: SpaceFunction, clock: Clock = lambda: 0.0) -> None:
         self.function, self.clock = function, clock
 
     async def visit(self, task: Task) -> Page:
-        """Ask the function, and say when that was, if it does not."""
+        """Call the function, and set the times unless it did."""
         began = self.clock()
         page = await self._found(task)
         if not page.started:
@@ -139,7 +141,7 @@ class FunctionSpace(Space):
         return page
 
     async def _found(self, task: Task) -> Page:
-        """What the function gives; None, or what Python raises of something that is not there, is nothing."""
+        """Convert the function's result; None, LookupError and FileNotFoundError mean that the node does not exist."""
         try:
             found = self.function(task.node)
             if isinstance(found, Awaitable):
@@ -156,7 +158,7 @@ class FunctionSpace(Space):
 
 
 def number(said: Any, function: Callable[..., Any]) -> float:
-    """What a function says, as a number."""
+    """Convert a function's result to a finite number, or raise InputError."""
     try:
         value = float(said)
     except (TypeError, ValueError):
@@ -167,38 +169,37 @@ def number(said: Any, function: Callable[..., Any]) -> float:
 
 
 def as_judge(judge: Judge | JudgeFunction | None, threshold: float = 0.0) -> Judge | None:
-    """A topic, made if it is a function."""
+    """Return a judge, wrapping a plain function."""
     if judge is None or hasattr(judge, "judge"):
         return judge  # type: ignore[return-value]  # whether it is one is checked with the other parts
     return FunctionJudge(judge, threshold) if _is_function(judge) else judge  # type: ignore[return-value]
 
 
 def as_strategy(strategy: Estimator | Strategy | EstimatorFunction | None) -> Estimator | Strategy | None:
-    """A strategy, made if it is a function."""
+    """Return a strategy or estimator, wrapping a plain function."""
     if strategy is not None and not hasattr(strategy, "learn") and _is_function(strategy):
         return FunctionEstimator(strategy)
     return strategy  # type: ignore[return-value]
 
 
 def as_space(space: Space | SpaceFunction | None, clock: Clock) -> Space | None:
-    """A space, made if it is a function."""
+    """Return a space, wrapping a plain function."""
     if space is not None and not hasattr(space, "visit") and _is_function(space):
         return FunctionSpace(space, clock)
     return space  # type: ignore[return-value]
 
 
 def _is_function(part: object) -> bool:
-    """Whether it can be called as it is; a class has to be made first."""
     return callable(part) and not inspect.isclass(part)
 
 
 def code_name(function: Callable[..., Any]) -> str:
-    """How a function is called."""
+    """Return the qualified name of a function."""
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def code_of(function: Callable[..., Any]) -> str:
-    """A function in a few letters that change when it does, but not with where it stands in its file."""
+    """Return a fingerprint of a function's code, independent of its position in the file."""
     code = getattr(function, "__code__", None)
     return repr((code_name(function), _parts(code) if isinstance(code, types.CodeType) else ""))
 

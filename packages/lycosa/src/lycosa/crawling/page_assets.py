@@ -1,10 +1,10 @@
-"""What relevant pages need to be shown as they were (`--page-assets`): style sheets, scripts, pictures and fonts.
+"""Page assets (`--page-assets`): style sheets, scripts, pictures and fonts that relevant pages need to be displayed.
 
-They are visits of a kind of their own, beside the frontier: robots.txt, pauses, the address guard and the archive are
-those of pages, but nobody judges them, and no page budget counts them. A page is complete before the next page of its
-host is asked for. What a page takes is in the visit of it, what a style sheet takes in the visit of that, so that a
-resumed crawl knows what is missing. Pages that turn out to be relevant later, or were fetched before anybody wanted
-this, are read again from the archive. What a browser fetched for a page is not fetched twice.
+They are visits of their own kind outside the frontier, subject to robots.txt, delays, address guard and archive like
+pages, but not judged and not counted by the page budget. Assets of a page come before the next page of its host. The
+needs of a page or style sheet are recorded in its visit, so that a resumed crawl knows the missing ones. Pages that
+become relevant later, or were fetched without this option, are read again from the archive. Resources that a browser
+fetched for a page are not fetched again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CSS = "text/css"
 
 
 class WantedAsset(NamedTuple):
-    """Something that a page needs."""
+    """An asset to fetch, and the page that needs it."""
 
     page: str
     hops: int = 0
@@ -48,7 +48,7 @@ class WantedAsset(NamedTuple):
 
 
 class PageAssets(protocols.VisitScheduler):
-    """Says which of them comes next; stands before another keeper, if a collection is kept fresh as well."""
+    """Scheduler of page assets, wrapped around the scheduler of revisits."""
 
     completes = True
 
@@ -72,25 +72,22 @@ class PageAssets(protocols.VisitScheduler):
         self.most, self.most_bytes = options.max_page_assets, options.max_asset_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compile_patterns(options.exclude)
-        self.kept = options.render_resources != "none"  # the archive has what browsers fetch
-        self.bytes = 0  # of all so far
-        self._known: set[int] = set()  # addresses, whether fetched or waiting
-        self._pages = Counter[int]()  # how many each page has
-        self._waiting: dict[str, dict[str, WantedAsset]] = {}  # by host, the oldest first
-        self._unread: deque[str] = deque()  # pages that have to be read again
-        self._sheets: dict[str, list[str]] = {}  # what those need that a browser fetched
+        self.kept = options.render_resources != "none"  # the archive has the resources fetched by browsers
+        self.bytes = 0  # bytes of all assets so far
+        self._known: set[int] = set()  # hashes of URLs fetched or waiting
+        self._pages = Counter[int]()  # number of assets per page
+        self._waiting: dict[str, dict[str, WantedAsset]] = {}  # by host, oldest first
+        self._unread: deque[str] = deque()  # pages to read again from the archive
+        self._sheets: dict[str, list[str]] = {}  # needs of style sheets that a browser fetched
         self._in_flight: set[str] = set()
         self._rest: dict[str, float] = {}
 
-    # -- what is next ------------------------------------------------------------------------------------------
-
     @property
     def explores(self) -> bool:
-        """As the other keeper says."""
         return self.inner.explores
 
     def wants_turn(self) -> bool:
-        """A page is completed before the next is fetched."""
+        """Return true while assets are missing, so that a page is completed before the next one."""
         return self._is_wanting or self.inner.wants_turn()
 
     @property
@@ -98,7 +95,7 @@ class PageAssets(protocols.VisitScheduler):
         return bool(self._waiting or self._unread) and not 0 < self.most_bytes <= self.bytes
 
     def pick(self, number: int, now: float) -> Task | None:
-        """The oldest of a host that is ready."""
+        """Return the oldest asset of a ready host."""
         if self._is_wanting:
             self._read_again()
             for host_key, queue in self._waiting.items():
@@ -112,7 +109,7 @@ class PageAssets(protocols.VisitScheduler):
         return self.inner.pick(number, now)
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """It is not in flight any more; if it has to wait, so has its host."""
+        """Return an asset that was fetched, cancelled, or has to wait with its host."""
         if task.kind != KIND:
             self.inner.give_back(task, until)
             return
@@ -121,7 +118,7 @@ class PageAssets(protocols.VisitScheduler):
             self._rest[self.host_key(task.node)] = until
 
     def next_due(self, now: float) -> float:
-        """When the first host is ready; one that wants to be left alone for long is for another run."""
+        """Return when the first host is ready; hosts with longer waits than our patience are left to another run."""
         soonest = self.inner.next_due(now)
         if not self._is_wanting:
             return soonest
@@ -131,7 +128,7 @@ class PageAssets(protocols.VisitScheduler):
             if all(url in self._in_flight for url in queue):
                 continue
             until = self._host_ready(host_key)
-            if until == NEVER:  # an answer will come, and wake the loop; look again in any case
+            if until == NEVER:  # a response will wake the loop; check again in any case
                 soonest = min(soonest, now + 1.0)
             elif until <= now + self.patience:
                 soonest = min(soonest, max(now, until))
@@ -140,14 +137,11 @@ class PageAssets(protocols.VisitScheduler):
     def _host_ready(self, host_key: str) -> float:
         return max(self.ready(host_key)[0], self._rest.get(host_key, 0.0))
 
-    # -- what came ---------------------------------------------------------------------------------------------
-
     def is_same(self, visit: Visit, page: Page) -> bool:
-        """As the other keeper says."""
         return self.inner.is_same(visit, page)
 
     def compare(self, visit: Visit, page: Page) -> None:
-        """Say in the visit what the page needs, or the style sheet."""
+        """Add the needs of a page or style sheet to its visit."""
         self.inner.compare(visit, page)
         if sheets := _sheets(page.exchange, self.most):
             visit.data = {**visit.data, "sheets": sheets}
@@ -160,7 +154,7 @@ class PageAssets(protocols.VisitScheduler):
         return visit.is_version and visit.relevance >= self.threshold and not visit.same_as
 
     def _needs(self, visit: Visit, exchange: Exchange) -> list[str] | None:
-        """What is needed beside this; None for what is neither a page nor a style sheet."""
+        """Return the URLs that a page or style sheet needs; None for other content."""
         kind = visit.data.get("type")
         if visit.outcome != "ok":
             return None
@@ -169,7 +163,7 @@ class PageAssets(protocols.VisitScheduler):
         return of_page(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind in HTML else None
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """See a recorded visit, live or replayed."""
+        """Learn from a recorded visit, live or replayed."""
         self.inner.learn(visit, table)
         if visit.kind == KIND:
             self._learn(visit)
@@ -180,7 +174,7 @@ class PageAssets(protocols.VisitScheduler):
             self._want(visit.node, visit.data.get("assets"))
 
     def _learn_rendered(self, visit: Visit) -> None:
-        """What the browser fetched is archived with the page. Of a style sheet it is to be known what that needs."""
+        """Note the resources that a browser fetched; a style sheet only if its own needs are known."""
         sheets: dict[str, list[str]] = visit.data.get("sheets", {})
         self._sheets |= sheets
         for given in visit.data.get("render", {}).get("resources", ()):
@@ -191,7 +185,7 @@ class PageAssets(protocols.VisitScheduler):
     def _learn(self, visit: Visit) -> None:
         host_key = self.host_key(visit.node)
         queue = self._waiting.get(host_key, {})
-        if queue.pop(visit.node, None) is None and visit.attempt == 1:  # of a page that was read again in another run
+        if queue.pop(visit.node, None) is None and visit.attempt == 1:  # of a page read again in another run
             self._pages[_key(visit.origin)] += 1
         self._known.add(_key(visit.node))
         self.bytes += visit.size
@@ -206,14 +200,14 @@ class PageAssets(protocols.VisitScheduler):
             self._put(url, WantedAsset(visit.origin))
 
     def reconsider(self, rows: Rows, relevances_now: NDArray[np.floating[Any]], table: Table) -> None:
-        """Pages that were not thought to be relevant may turn out to be."""
+        """Fetch the assets of pages that have become relevant."""
         self.inner.reconsider(rows, relevances_now, table)
         for row in rows[np.asarray(relevances_now) >= self.threshold].tolist():
             if row >= 0:
                 self._want(table.nodes[row], None)
 
     def _want(self, node: str, needs: list[str] | None) -> None:
-        """A page is relevant, and needs this; None: that is to be read."""
+        """Queue the assets of a relevant page; with `needs` None the page has to be read again first."""
         key = _key(node)
         if needs is not None:
             self._pages[key] += 0
@@ -224,7 +218,7 @@ class PageAssets(protocols.VisitScheduler):
             self._unread.append(node)
 
     def _put(self, url: str, wanted: WantedAsset) -> None:
-        """Something that a page needs; of a style sheet that a browser has fetched, what that needs."""
+        """Queue an asset, or instead of a style sheet that a browser fetched its needs."""
         page, urls = _key(wanted.page), deque([url])
         while urls and self._pages[page] < self.most:
             url = urls.popleft()
@@ -240,19 +234,19 @@ class PageAssets(protocols.VisitScheduler):
         return self.owns(url)
 
     def _read_again(self) -> None:
-        """What pages need that nobody has looked at for it."""
+        """Read up to five pages from the archive for their needs."""
         for _ in range(min(5, len(self._unread))):
             node = self._unread.popleft()
             try:
                 visit = self.versions.last(node)
                 exchange = None if visit is None else self.versions.exchange(visit)
-            except StoreError:  # which `lycosa check` tells
+            except StoreError:  # reported by `lycosa check`
                 continue
             if visit is not None and exchange is not None:
                 self._want(node, self._needs(visit, exchange) or [])
 
     def state(self) -> State:
-        """What was learned; pages that are to be read again are so still, and what they need is no part of the log."""
+        """Return assets known and waiting, and pages still to be read again."""
         waiting = [[url, *wanted] for queue in self._waiting.values() for url, wanted in queue.items()]
         return {
             "known": np.array(sorted(self._known), np.uint64),
@@ -274,7 +268,7 @@ class PageAssets(protocols.VisitScheduler):
 
 
 def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:
-    """What the style sheets need that a browser fetched for a page."""
+    """Return the needs of each style sheet that a browser fetched for a page."""
     found = {}
     for one in exchange.resources if exchange is not None else ():
         if one.exchange.header("content-type").partition(";")[0].strip().lower() == CSS:
@@ -286,23 +280,19 @@ def _key(node: str) -> int:
     return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass"))
 
 
-# -- what a page takes -------------------------------------------------------------------------------------
-
-# What a page takes to be shown as it was: the addresses of its style sheets, scripts, pictures and fonts.
-#
-# They are asked for as they stand, with all of their parameters: whoever replays the page asks for the same. Linear in
-# the size of the source, whatever the markup.
+# URLs are kept as written, with all parameters, as replay tools request the same. All parsing is linear in the size of
+# the source.
 
 MOST_SOURCE = 500_000  # characters read of a page or style sheet
 _LINKED = frozenset({"stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest", "mask-icon"})
-_LOADED = frozenset({"style", "script", "image", "font", ""})  # kinds of preloads that are shown
-# Attributes that name something shown.
+_LOADED = frozenset({"style", "script", "image", "font", ""})  # preload types that affect the display
+# Attributes with URLs of displayed resources
 _SOURCES = {
     "img": ("src", "srcset"), "script": ("src",), "source": ("srcset",), "input": ("src",), "video": ("poster",),
     "image": ("href", "xlink:href"), "body": ("background",), "table": ("background",), "td": ("background",),
     "embed": ("src",),
 }  # fmt: skip
-# None of these goes back over what it has read.
+# Possessive quantifiers prevent backtracking.
 _URL = re.compile(r"""url\(\s*+(?:"([^"\n]*+)"|'([^'\n]*+)'|([^\s"'()]++))\s*+\)""", re.IGNORECASE)
 _IMPORT = re.compile(r"""@import\s++(?:"([^"\n]*+)"|'([^'\n]*+)')""", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -310,7 +300,7 @@ _CANDIDATE = re.compile(r"[\s,]*+(\S*[^\s,])(?:,|\s[^,]*+)?")
 
 
 def of_page(source: str, url: str, most: int) -> list[str]:
-    """Those of a page, each once, in its order: no more than so many.
+    """Return the assets of an HTML page in document order, without duplicates, at most `most`.
 
     >>> of_page('<link rel=stylesheet href="/a.css?v=1"><img srcset="b.png, c.png 2x">', "http://x.test/", 9)
     ['http://x.test/a.css?v=1', 'http://x.test/b.png', 'http://x.test/c.png']
@@ -332,7 +322,7 @@ def of_page(source: str, url: str, most: int) -> list[str]:
 
 
 def of_style(source: str, url: str, most: int) -> list[str]:
-    """Those of a style sheet: other sheets, pictures and fonts.
+    """Return the assets of a style sheet: other sheets, pictures and fonts.
 
     >>> of_style('@import "b.css"; /* url(no.png) */ a { background: url( "c.png" ) }', "http://x.test/a.css", 9)
     ['http://x.test/b.css', 'http://x.test/c.png']
@@ -341,7 +331,7 @@ def of_style(source: str, url: str, most: int) -> list[str]:
 
 
 def _named(name: str, attributes: dict[str, str]) -> Iterator[str]:
-    """What a tag names."""
+    """Yield the URLs in a tag."""
     if name == "link" and attributes.get("href"):
         relations = frozenset(attributes.get("rel", "").lower().split())
         if relations & _LINKED and "alternate" not in relations and attributes.get("as", "").lower() in _LOADED:
@@ -363,7 +353,7 @@ def _in_style(source: str) -> list[str]:
 
 
 def _addresses(hrefs: Iterable[str], base: str, own: str, most: int) -> list[str]:
-    """Addresses of the web, without fragments; not the page's own."""
+    """Resolve URLs and drop fragments, other schemes, credentials and the page itself."""
     found: dict[str, None] = {}
     for href in hrefs:
         if len(found) >= most:
@@ -371,7 +361,7 @@ def _addresses(hrefs: Iterable[str], base: str, own: str, most: int) -> list[str
         if not href.strip() or len(href) > MAX_LENGTH:
             continue
         url = (parse(href.strip(), base) or "").partition("#")[0]
-        named = "@" in url[: url.find("/", 8)]  # with somebody's name and password
+        named = "@" in url[: url.find("/", 8)]  # user name and password
         if is_http(url) and len(url) <= MAX_LENGTH and not named and url != own.partition("#")[0]:
             found[url] = None
     return list(found)

@@ -1,4 +1,4 @@
-"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent."""
+"""The request for a crawl, validated when it is made: before anything is written or sent."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ from lycosa.web.urls import Scope
 
 @dataclass
 class CrawlRequest:
-    """Options, a directory, and objects of the user's own in place of what the options would name."""
+    """Options, a directory, and the user's own objects in place of those named by the options."""
 
     options: Options
     path: Path | None = None
     own_judge: Judge | None = None
     strategy: Estimator | Strategy | None = None
-    space: Space | None = None  # the user's own; or what the options name, once made
+    space: Space | None = None  # the user's own, or the one named by the options, once made
     clock: Clock = field(default_factory=wall_clock)
     resuming: bool = False
-    owns: Callable[[str], bool] | None = None  # of a shard: which nodes it fetches; None: all
+    owns: Callable[[str], bool] | None = None  # nodes that this shard fetches; None: all
     first: bool = True  # of several shards, the one that reads seed files
-    learned: dict[str, Any] = field(default_factory=dict)  # of a shard: terms of example pages, if read before
-    keeping: RevisitPlan | None = None  # how known pages are revisited
+    learned: dict[str, Any] = field(default_factory=dict)  # terms of example pages that another shard has read
+    keeping: RevisitPlan | None = None  # revisits of known pages
     authority: SharedPoliteness | None = None
     notes: list[str] = field(default_factory=list)  # shown to the user
     lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
     progress: ProgressCallback = no_progress  # progress of reading the log
-    steps: Steps = NO_TRACER  # traces of the six steps
+    steps: Steps = NO_TRACER  # tracing of the six steps
     suited: str = field(default="", init=False)  # strategy named by the space
 
     def __post_init__(self) -> None:
         options = self.options
-        # Objects of the user's own, which cannot be made again.
+        # The user's own objects can't be made again.
         self.has_own_parts = any(part is not None for part in (self.own_judge, self.strategy, self.space))
-        self.in_directory = self.resuming  # files that options name lie in the directory
-        self._judge = self.own_judge  # as far as it can be made without looking at example pages, or into the log
+        self.in_directory = self.resuming  # relative paths in the options refer to the directory
+        self._judge = self.own_judge  # None while it needs example pages or terms from the log
         options.check()
         if self.keeping is not None:
-            from lycosa.revisit.notify import channels_of, wanted_by  # what a crawl can do without
+            from lycosa.revisit.notify import channels_of, wanted_by  # plain crawls don't need it
 
             self.keeping.check(options)
             channels_of(options.notify)
@@ -85,8 +85,6 @@ class CrawlRequest:
         self._check_ontology()
         self.make_strategy()
 
-    # -- checks ------------------------------------------------------------------------------------------------
-
     def _first_seeds(self) -> Seeds:
         options = self.options
         seeds = read_seeds(options, self.space, self.notes)
@@ -101,36 +99,36 @@ class CrawlRequest:
         return seeds
 
     def _check_own(self) -> None:
-        """Whether the user's own objects are what they have to be."""
+        """Check that the user's own objects have the required method."""
         decides = "pick" if hasattr(self.strategy, "pick") else "priority"  # a strategy, or an estimator
         for part, needs in ((self.own_judge, "judge"), (self.strategy, decides), (self.space, "visit")):
             if part is not None and not hasattr(part, needs):
                 raise InputError(f"{part!r} has no {needs}(): see lycosa.core.protocols for what it takes")
 
     def _check_judge(self) -> None:
-        """Whether the options name a topic; who judges is written down in them."""
+        """Make the judge, or check that it can be made, and note its name in the options."""
         options = self.options
         asked = any(getattr(options, name) for name in SOURCES)
         entry = SPACES.get(parse(options.space)[0])
         if not options.judge and not asked and entry is not None:
-            options.judge = entry.judge  # a space that knows what its nodes are worth
+            options.judge = entry.judge  # the space knows the relevance of its nodes
         if not options.judge and (asked or judge_of(options) == BROWSING):
             options.judge = judge_of(options)
         check_request(self.with_resolved_files)
         if not options.examples and not (self.resuming and options.terms):
             self._judge = make_judge(self.with_resolved_files)
-            # As the model spells them, and those it did not have to be told.
+            # as spelled in the model, and its defaults
             options.targets = list(getattr(self._judge, "targets", options.targets))
 
     def _suit(self) -> None:
-        """Where nobody names a strategy, the space does; which one is written down in the options."""
+        """Set the default strategy, of the space or in general."""
         if self.options.strategy:
             return
         self.suited = getattr(self.space, "strategy", "") if self.strategy is None and not self.resuming else ""
         self.options.strategy = self.suited or STRATEGY
 
     def _check_ontology(self) -> None:
-        """Whether anyone goes by the ontology that was given."""
+        """Raise InputError if neither judge nor strategy uses the ontology given."""
         options = self.options
         if not options.ontology or self.own_judge is not None or self.strategy is not None:
             return
@@ -143,21 +141,19 @@ class CrawlRequest:
                 "choose one that does, for example --judge ehrig or --strategy ehrig, or leave it out"
             )
 
-    # -- what it asks for --------------------------------------------------------------------------------------
-
     @property
     def command(self) -> str:
-        """What goes on with it on the command line."""
+        """Subcommand that continues the crawl."""
         return "resume" if self.keeping is None else "refresh" if self.keeping.once else "watch"
 
     @property
     def is_watch(self) -> bool:
-        """Whether it goes on until it is stopped, at so many requests an hour."""
+        """True if it runs until stopped, at a limited rate."""
         return self.keeping is not None and not self.keeping.once
 
     @property
     def with_resolved_files(self) -> Options:
-        """The options with whole paths: what a crawl goes by lies in its directory, and is named as seen from there."""
+        """Options with absolute paths; files of a crawl are named relative to its directory."""
         return (
             with_resolved_files(self.options, self.path)
             if self.path is not None and self.in_directory
@@ -166,7 +162,7 @@ class CrawlRequest:
 
     @property
     def budget(self) -> Budget:
-        """A crawl's is one of pages and what they may take; a refresh has requests, as it fetches few new ones."""
+        """Budget of the run: of pages for a crawl, of requests for a refresh."""
         options = self.options
         if self.keeping is not None:
             return Budget(seconds=options.max_time, requests=self.keeping.requests)
@@ -175,33 +171,33 @@ class CrawlRequest:
         return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def make_space(self) -> Space:
-        """The space, made if it is not there yet."""
+        """Return the space, made on the first call."""
         if self.space is None:
             lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
             self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
             if isinstance(self.space, WebSpace):
-                shared = self.authority is not None  # with other crawls, which have browsers, too
+                shared = self.authority is not None  # memory is shared with other crawls' browsers
                 self.space.renderer = renderer_of(self.options, megabytes=400 if shared else None)
         return self.space
 
     async def discard_parts(self) -> None:
-        """Let the space and the topic be made again from the options."""
+        """Close the space; it and the judge are made again when needed."""
         if self.space is not None:
             await self.space.close()
         self.space = self._judge = None
 
     @property
     def lacks_terms(self) -> bool:
-        """Whether the topic can't be made without the terms of a file or of example pages."""
+        """True if the judge needs the terms of a file or of example pages."""
         return self._judge is None
 
     def make_judge(self, learned: dict[str, Any]) -> Judge:
-        """The topic, with the terms that were learned for it."""
+        """Return the judge, made with these terms on the first call."""
         self._judge = self._judge or make_judge(self.with_resolved_files, learned)
         return self._judge
 
     def make_strategy(self) -> Strategy:
-        """What the options name, or the user's own; one that asks for them gets some facts of the crawl."""
+        """Return the user's own strategy or make the one named by the options."""
         options, judge = self.with_resolved_files, self._judge
         if self.strategy is not None:
             own = self.strategy
@@ -233,10 +229,10 @@ class CrawlRequest:
         )
 
     def _words(self) -> str | Mapping[str, float]:
-        """The topic in words, for strategies that go by their meaning; empty if it is none of words."""
-        if self.options.examples:  # their words are stems, of which nobody knows the meaning
+        """Return the topic's words, for strategies that use their meaning; empty if there are none."""
+        if self.options.examples:  # their words are stems, without a known meaning
             return self.options.topic
         if self._judge is None and self.options.terms:
-            return "words"  # of a file that is not read yet: this is only a check of the request
-        words = getattr(self._judge, "words", "")  # a topic of your own may call anything so
+            return "words"  # the file is not read yet; only the request is checked
+        words = getattr(self._judge, "words", "")  # the user's own judge may have any attribute of this name
         return (words if isinstance(words, str | Mapping) else "") or self.options.topic

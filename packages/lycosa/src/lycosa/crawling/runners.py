@@ -1,4 +1,4 @@
-"""Runners: they run a crawl elsewhere than in this process, for `--cluster`. Installed packages bring them."""
+"""Runners execute a crawl outside of this process, for `--cluster`; they are provided by plugins."""
 
 from __future__ import annotations
 
@@ -16,80 +16,84 @@ from lycosa.store.directory import SHARDS, shard_directories
 
 T = TypeVar("T")
 
-RAY = "ray"  # runs crawls where WHERE names no other runner
+RAY = "ray"  # the default runner
 
 
 class RemoteCrawl(Protocol):
-    """A crawl that a runner runs; iterate over it until it has ended."""
+    """A crawl executed by a runner; iterate over it until it ends."""
 
     path: Path
     notes: list[str]
     progress: dict[str, Any]
-    """So far: pages, relevant, requests."""
+    """Number of pages, relevant pages and requests so far."""
     budget: Budget
     """May grow while the crawl runs."""
     told: dict[str, Any]
-    """How the run ended, as in the log."""
+    """Summary of the run's end, as in the log."""
     shards: int
-    """Parts that run at the same time; 0 until they are started."""
+    """Number of parts running in parallel; 0 until they have started."""
     ending: str
     complaint: str
-    """Why requests failed, if they did."""
+    """Most recent reason for failed requests."""
 
     def stop(self) -> None:
-        """End after what is in flight has arrived."""
+        """Stop when the visits in flight have arrived."""
 
     def __aiter__(self) -> AsyncGenerator[Any, None]: ...
 
     async def add_labels(self, labels: Sequence[Label]) -> bool:
-        """Pass labels on to all parts; False if some of them could not take them."""
+        """Pass labels to all parts; return false if a part could not take them."""
 
     async def tell(self, look: Callable[[Any], T]) -> list[T]:
-        """Call a function with the engine of each part, and return the results."""
+        """Call a function with the engine of each part and return the results."""
 
     async def close(self) -> None:
-        """Let go of where it ran."""
+        """Release its resources."""
 
 
 class RemoteHosts(Protocol):
-    """Processes that run parts of many crawls, as a server needs."""
+    """Processes that execute parts of many crawls, for a server."""
 
     count: int
-    """Of processes; 0 until they are open."""
+    """Number of processes; 0 until open."""
 
     async def open(self) -> None:
-        """Start them, unless they run; an error says why that can't be done."""
+        """Start the processes unless running; raise InputError if that fails."""
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
-        """Return a crawl, new or resumed, that runs there."""
+        """Return a crawl, new or resumed, on these processes."""
 
     async def close(self) -> None:
-        """End them."""
+        pass
 
 
 class Runner(Protocol):
-    """A class with these methods, made with WHERE of `--cluster`; one that is misspelt is an InputError."""
+    """Interface of runners, made with the value of `--cluster`; raise InputError if it is invalid."""
 
     def __init__(self, where: str) -> None: ...
 
     def check(self) -> None:
-        """Refuse now what could not be used later."""
+        """Raise InputError if the runner can't be used."""
 
     def hosts(self, most: int, note: Callable[[str], None]) -> RemoteHosts:
-        """Return hosts for many crawls, each with so many requests in flight; an operator should see the notes."""
+        """Return processes for many crawls with up to `most` requests in flight each; `note` gets messages for the
+        operator.
+        """
 
     def crawl(self, request: CrawlRequest) -> RemoteCrawl:
-        """Return a crawl, new or resumed, on hosts of its own. What can't run there is an InputError."""
+        """Return a crawl, new or resumed, on its own processes; raise InputError if it can't run there."""
 
     def bring_together(self, directory: Path) -> None:
-        """Bring the directory's own log up to where its shards are."""
+        """Update the directory's own log from its shards."""
 
     def join(self, directory: Path) -> None:
-        """The same, and then make it a plain crawl, without shards."""
+        """Merge the shards into a plain crawl."""
 
 
 def runner(where: str, what: str = "--cluster") -> Runner:
-    """Return the runner that WHERE begins with, or else Ray's; `what` needs it, for the message if it is missing."""
+    """Return the runner for a `--cluster` value, by default Ray's; `what` is the subject of the message if it is
+    missing.
+    """
     added, first = named("runners"), re.split(r"\W", where)[0]
     name = first if first in added else RAY
     if name not in added:
@@ -104,13 +108,13 @@ def runner_of(directory: Path) -> Runner:
 
 
 def join_shards(directory: Path) -> None:
-    """Make a plain crawl of one that ran on a cluster, perhaps broken off while it was shared out."""
+    """Convert a crawl that ran on a cluster into a plain one, even if splitting it was interrupted."""
     if _has_shards(directory):
         runner_of(directory).join(directory)
 
 
 def bring_shards_together(directory: Path) -> None:
-    """Bring the log of a crawl that does not run up to where its shards are, if it has any."""
+    """Update the log of a stopped crawl from its shards, if it has any."""
     if _has_shards(directory):
         runner_of(directory).bring_together(directory)
 

@@ -1,4 +1,4 @@
-"""What a crawl starts from, as its options name it."""
+"""Seeds of a crawl: from options, files and search engines."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from lycosa.web.urls import Scope, check_seed, is_http
 
 @dataclass
 class Seeds:
-    """Nodes to start from, each once, in order, and whether each is a page or a source of addresses."""
+    """Unique seeds in order, each a page or a source of addresses."""
 
     nodes: dict[str, Kind] = field(default_factory=dict)
-    # Sitemaps and feeds in files: what they name waits in the frontier instead.
+    # Local sitemaps and feeds, with links that join the frontier.
     sources: list[tuple[str, Source]] = field(default_factory=list)
-    outside: int = 0  # left out, as out of scope
+    outside: int = 0  # number of seeds out of scope
 
 
 def node_of(space: Space | None, text: str) -> str | None:
-    """The node that a person means who types this; None if it can't be one. No space: the web, not made yet."""
+    """Return the node that a user means by a seed, None if invalid; without a space, a web address."""
     if space is None:
         return check_seed(text)
     if not hasattr(space, "node"):
@@ -43,19 +43,19 @@ def node_of(space: Space | None, text: str) -> str | None:
         return space.node(text)
     except InputError:
         raise
-    except Exception as error:  # of the user's own code
+    except Exception as error:  # from the user's own code
         raise InputError(f"{type(space).__name__}.node({text!r}) failed: {type(error).__name__}: {error}") from error
 
 
 def read_seeds(options: Options, space: Space | None, notes: list[str], *, files: bool = True) -> Seeds:
-    """The seeds in canonical form, those in `files` among them. No space: the web, not made yet."""
+    """Return canonical seeds, including those in `files`; without a space, web addresses."""
     if space is None or getattr(space, "has_addresses", False):
         return _addresses(options, notes, files)
     return _nodes(options, space, notes, files)
 
 
 def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> Seeds:
-    """Of a space that is not the web; a file has one a line."""
+    """Return the seeds of a space other than the web; seed files have one per line."""
     seeds, check = Seeds(), partial(node_of, space)
     read = [line for name in options.seed_files if files for line in read_lines(Path(name), check, notes)]
     for text in (*options.seeds, *read):
@@ -69,7 +69,7 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
 
 
 def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
-    """Of the web; those out of scope are left out."""
+    """Return the web addresses in scope."""
     seeds, scope = Seeds(), Scope.of(options)
     named: list[tuple[str, Kind]] = [(text, "page") for text in options.seeds]
     for name in options.seed_files if files else ():
@@ -87,7 +87,7 @@ def _addresses(options: Options, notes: list[str], files: bool) -> Seeds:
 
 
 def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Kind]]:
-    """What a file names to start from; a saved sitemap or feed becomes one of the sources."""
+    """Return the seeds in a file; a saved sitemap or feed is added to `seeds.sources`."""
     source = read_seed_file(path)
     named: list[tuple[str, Kind]] = [(line, "page") for line in source.lines]
     named += [(url, "sitemap") for url in source.nested]
@@ -101,18 +101,11 @@ def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Ki
     return named
 
 
-# -- seeds from a search engine ----------------------------------------------------------------------------
-
-# Seeds from a search engine: it is asked for the topic's words, and its first results are where a crawl begins.
-#
-# The requests are the crawl's own: robots.txt, pauses, the address guard and the user agent are those of every page.
-# What was asked and what came of it is recorded, so that a resumed crawl does not ask again.
-
-SETTING = "searched"  # what each engine answered
+SETTING = "searched"  # setting: results of each search engine
 
 
 def check_search(options: Options, space: Space | None) -> None:
-    """Whether the engines that are named can be asked. No space: the web, not made yet."""
+    """Raise InputError if a search engine can't be queried."""
     if options.search and space is not None and not getattr(space, "has_addresses", False):
         raise InputError("--search finds pages of the web: leave it out, or --space")
     for engine in options.search:
@@ -133,7 +126,7 @@ def _address(engine: str, text: str) -> str:
 
 @dataclass
 class SeedSearch:
-    """What came of asking."""
+    """Results of search engines and the events to record."""
 
     seeds: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -143,8 +136,11 @@ class SeedSearch:
 async def ask_engines(
     options: Options, space: Space, clock: Clock, known: Mapping[str, list[str]] | None = None
 ) -> SeedSearch:
-    """Ask every engine that was not asked before. `known` is what those have named that were: it is recorded again, as
-    the last value of a setting is the one that counts."""
+    """Query every search engine not in `known` for the topic's words; its first results are seeds.
+
+    Requests follow robots.txt, delays and the address guard like any other. Results are recorded in a setting,
+    including the `known` ones, so that a resumed crawl does not query again.
+    """
     asked, scope = SeedSearch(), Scope.of(options)
     answers_of = dict(known or {})
     for engine in options.search:
@@ -168,7 +164,7 @@ async def ask_engines(
 
 @dataclass
 class _Conversation:
-    """With one engine."""
+    """Requests to one search engine."""
 
     options: Options
     space: Space
@@ -177,13 +173,13 @@ class _Conversation:
     visits: list[Visit] = field(default_factory=list)
 
     async def results(self) -> list[str]:
-        """Addresses of results; an InputError says why there are none to be had."""
-        if "{}" not in self.engine:  # an answer itself: someone has asked, and names the address
+        """Return the result URLs, or raise InputError."""
+        if "{}" not in self.engine:  # a saved query URL
             url, body, kind = await self._get(_address(self.engine, self.engine))
             return list(answers.results(body, url, kind)) or self._none()
         url, body, kind = await self._get(self._asking(self.options.topic))
         furniture: set[str] = set()
-        if answers.is_page(body, kind):  # what it has for nonsense, too, is no result
+        if answers.is_page(body, kind):  # links also present for a nonsense query are not results
             nonsense = "zq" + hashlib.sha256(self.engine.encode()).hexdigest()[:10]
             other, empty, form = await self._get(self._asking(nonsense), may_fail=True)
             furniture = answers.furniture_of(empty, other, form)
@@ -196,14 +192,14 @@ class _Conversation:
         raise InputError(f"--search {self.engine} gave no results: try other words, or name a page with --seed")
 
     async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
-        """Where an answer is in the end, what it says, and its content type."""
+        """Return final URL, body and content type."""
         what = f"the search {url}"
         try:
             node, page, visits = await fetch_page(
                 self.space, url, "search", what, clock=self.clock, patience=self.options.patience
             )
         except InputError:
-            if may_fail:  # some say 404 when they have found nothing
+            if may_fail:  # some engines return 404 without results
                 return url, b"", ""
             raise
         self.visits += visits

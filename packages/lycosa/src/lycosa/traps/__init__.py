@@ -1,1 +1,1 @@
-"""What the web holds that costs pages and gives none: recognised, held back, never forbidden."""
+"""Trap detection: pages that cost requests and give nothing are recognised and held back, never forbidden."""

@@ -1,8 +1,8 @@
-"""Pages that are no news: those that say what another page said, word for word or nearly, and soft 404s.
+"""Duplicate pages, exact and near, and soft 404s.
 
-Candidates are found by simhash (at most 4 of 64 bits apart; Manku et al. 2007). Frequent words rule a simhash, so two
-lists made by one template can have the same: a candidate must share its rare words, too, by a sketch of the set of
-all its words (the smallest hashes; Broder 1997).
+Near-duplicate candidates have a simhash within 4 of 64 bits (Manku et al. 2007). Frequent words dominate a simhash, so
+two lists made from one template can have the same: candidates must also share their rare words, estimated by a sketch
+of the smallest hashes of all words (Broder 1997).
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from lycosa.text.fingerprint import NEAR
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import PageWords
 
-FEWEST_WORDS = 30  # fewer words are too few for near-duplicates by fingerprint
-DIGEST = 32  # bytes: SHA-256
-SKETCH = 32  # hashes
-ALIKE = 0.75  # share of its words that a near-duplicate shares with its original, by their sketches
-MOST_KNOWN = 256  # pages per value of a band: the average among two million
+FEWEST_WORDS = 30  # minimum words of a page for near-duplicate detection
+DIGEST = 32
+SKETCH = 32
+ALIKE = 0.75  # minimum estimated share of common words of near-duplicates
+MOST_KNOWN = 256  # maximum pages per value of a band: the average among two million
 BANDS = NEAR + 1  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
 
 class DuplicateIndex:
-    """Which page said it first; a fold over the log.
+    """The first page with each content, folded from the log.
 
-    No page is a copy of its own former version, nor of what it was where it has moved from. Of a page that is visited
-    again, its first version and its last are remembered.
+    A page is never a copy of its own former version or of its former address. Of a revisited page the first and the
+    latest version are remembered.
 
     >>> from lycosa.core.types import Terms
     >>> import numpy as np
@@ -52,16 +52,16 @@ class DuplicateIndex:
         self._first: dict[bytes, str] = {}
         # revisited pages: latest digest (empty if another page had it before) and row
         self._latest: dict[str, tuple[bytes, int]] = {}
-        self._once: dict[str, str] = {}  # address that a page had before it moved
-        self._nodes: list[str] = []  # pages of enough words that said something first, a row for each
+        self._once: dict[str, str] = {}  # first known address of pages that moved
+        self._nodes: list[str] = []  # pages with enough words and new content, one row each
         self._simhash = np.zeros(0, np.uint64)
         self._words = np.zeros(0, np.int32)
-        # smallest hashes of its words, in order; the last repeats where there are fewer words
+        # smallest hashes of the words, ascending, padded with the last
         self._sketch = np.zeros((0, SKETCH), np.uint32)
         self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]  # rows of each value of a band
 
     def original(self, visit: Visit) -> str:
-        """The page that this one repeats, or empty."""
+        """Return the page that this one duplicates, or an empty string."""
         same = self._first.get(visit.digest, "") if visit.digest and visit.size else ""
         own = self._at_first(visit.node)
         if same:
@@ -78,7 +78,7 @@ class DuplicateIndex:
         return next((self._nodes[row] for row in alike), "")
 
     def learn(self, visit: Visit) -> None:
-        """Remember a page that said something first; and where one has moved."""
+        """Remember a page with new content, or the new address of one that moved."""
         if visit.outcome == "redirect" and visit.links.urls and (visit.follows or visit.node in self._once):
             self._once.setdefault(visit.links.urls[0], self._at_first(visit.node))
         if not visit.is_version or visit.same_as:
@@ -96,7 +96,7 @@ class DuplicateIndex:
             self._file(row, visit.simhash)
 
     def state(self) -> State:
-        """Who has said what. What pages have said before they were looked at again can't be told."""
+        """Return digests, simhashes and sketches; raise StateMismatch if revisited pages have changed."""
         if self._latest:
             raise StateMismatch("some pages say something else by now")
         count = len(self._nodes)
@@ -114,7 +114,7 @@ class DuplicateIndex:
         digests = state["digests"].tobytes()
         places = range(0, len(digests), DIGEST)
         self._nodes = list(state["nodes"])
-        same = {node: node for node in self._nodes}  # one text for each page
+        same = {node: node for node in self._nodes}  # shares one str object per page
         firsts = [same.get(node, node) for node in state["firsts"]]
         self._first = dict(zip((digests[at : at + DIGEST] for at in places), firsts, strict=True))
         self._once = dict(state["once"])
@@ -123,7 +123,7 @@ class DuplicateIndex:
             self._file(row, simhash)
 
     def _near(self, simhash: int, words: int) -> list[int]:
-        """Pages whose fingerprints are near, and whose lengths are; the nearest first, each once."""
+        """Return the pages with a similar simhash and word count, nearest first."""
         buckets = [band.get(value) for band, value in zip(self._bands, _values(simhash), strict=True)]
         met = [np.frombuffer(bucket, np.intc) for bucket in buckets if bucket]
         if not met:
@@ -149,7 +149,7 @@ class DuplicateIndex:
         return row
 
     def _file(self, row: int, simhash: int) -> None:
-        """Have a row found by its fingerprint."""
+        """Add a row to its buckets."""
         for band, value in zip(self._bands, _values(simhash), strict=True):
             bucket = band.get(value)
             if bucket is None:
@@ -160,7 +160,7 @@ class DuplicateIndex:
             bucket.append(row)
 
     def _forget(self, node: str) -> None:
-        """What a page said when it was last visited again, it says no more: it must not drive out what others say."""
+        """Remove the previous latest version of a revisited page, which must not displace other pages."""
         if node not in self._latest:
             return
         digest, row = self._latest.pop(node)
@@ -185,7 +185,7 @@ def _values(simhash: int) -> list[int]:
 
 
 def _sketch(visit: Visit) -> NDArray[np.uint32]:
-    hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
+    hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier, so that neighbouring ids end up far apart
     hashes ^= hashes >> np.uint32(15)
     return np.sort(hashes)[:SKETCH]
 
@@ -201,21 +201,12 @@ def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
 
 
 def _shared(one: set[int], other: set[int]) -> float:
-    """Words in common, as a share of all words of both: estimated from the smallest hashes of the union."""
+    """Estimate the Jaccard similarity of two word sets from the smallest hashes of their union."""
     union = sorted(one | other)[:SKETCH]
     return len(one.intersection(other, union)) / len(union) if union else 0.0
 
 
-# -- soft 404s ---------------------------------------------------------------------------------------------
-
-# Soft 404s: a host that says 200 to everything. It was asked for a page that can't exist; whatever looks like the
-# answer to that is no page either (Bar-Yossef et al. 2004).
-#
-# A title that says so in plain words is believed without asking. Otherwise pages are compared by the words outside
-# their links, and without the words of their own addresses: error pages quote what was asked for, and offer links that
-# differ each time.
-
-MOST_WORDS = 5_000  # different words; a page with more is no error page
+MOST_WORDS = 5_000  # maximum distinct words of an error page
 
 _SORRY = re.compile(
     r"""^\W*(?:error\W*)?404\W*$ | \b404\W+(?:error|not\ found|page)\b | ^\W*error\ 404\W*$ | ^\W*not\ found\W*$
@@ -232,7 +223,11 @@ Bag = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 class Soft404Detector:
-    """What each host says when it has nothing to say; a fold over the log.
+    """Recognises error pages that a host sends with status 200 (Bar-Yossef et al. 2004); folded from the log.
+
+    Pages whose title says so are trusted. Otherwise a page is compared to the host's response to a probe, a URL that
+    can't exist. Words in links and in the page's own address don't count: error pages quote the address and offer
+    random links.
 
     >>> [bool(_SORRY.search(title)) for title in ("404 Not Found", "Page not found - Reefs", "Lost and found: a novel")]
     [True, True, False]
@@ -242,7 +237,7 @@ class Soft404Detector:
         self._faces: dict[str, Bag] = {}
 
     def recognise(self, visit: Visit, reading: PageWords) -> None:
-        """Keep the face of a probe's answer; see whether a page has the face that its host gave then."""
+        """Store the words of a probe's response, or flag a page that is similar to it."""
         if visit.kind == "probe":
             ids, counts = _bag(visit.node, reading)
             if 0 < len(ids) <= MOST_WORDS:
@@ -257,7 +252,7 @@ class Soft404Detector:
             visit.flags.append("soft-404")
 
     def learn(self, visit: Visit) -> None:
-        """Remember what a host said to a probe."""
+        """Remember the response to a probe."""
         if visit.kind == "probe" and visit.outcome == "ok" and "face" in visit.data:
             ids, counts = visit.data["face"]
             self._faces[_origin(visit.node)] = np.array(ids, np.int32), np.array(counts, np.float64)
@@ -274,11 +269,12 @@ class Soft404Detector:
     def restore(self, state: State) -> None:
         ends = np.cumsum(state["words"])[:-1]
         faces = zip(np.split(state["ids"], ends), np.split(state["counts"], ends), strict=True)
-        self._faces = dict(zip(state["hosts"], faces, strict=False))  # of no host there is one empty part
+        # np.split returns one part even if there is no host
+        self._faces = dict(zip(state["hosts"], faces, strict=False))
 
 
 def _bag(node: str, reading: PageWords) -> Bag:
-    """The words that stand outside the links and are not in the address, and how often."""
+    """Return the words outside links and not in the address, with their counts."""
     quoted = [reading.vocabulary.id_of.get(stem, -1) for stem in stems(node, reading.language)]
     words = reading.unlinked()
     ids, counts = np.unique(words[~np.isin(words, quoted)], return_counts=True)

@@ -1,30 +1,28 @@
-"""The warden sees every visit and says which addresses to hold back: fetched last, not never.
+"""The trap filter sees every visit and decides which addresses to hold back: fetched last, not never.
 
-What it learns, it learns by *section*: all addresses of a host that look alike. A page counts against its section when
-it repeats another page, is a soft 404, or fails; for it when it is a find of its own. Held back are
+It learns by *section*: all similar addresses of one host. A page counts against its section if it is a copy, a soft 404
+or a failure, and for it if it is relevant. Held back are
 
-- repeated paths, as soon as one page has shown that most of its links lead on into the same maze; endless lists
-  (sorted, filtered, paged), if nearly all do;
-- calendars, and lists otherwise, when a page of the maze was worthless, too: archives by date lead to articles;
-- any section that gives little but copies, soft 404s and failures;
-- hosts whose pages have been copies (mirrors), or that have yielded nothing for long: their allowance grows with what
-  they give and with the crawl, so that it is never used up for good; the same for hosts of one registered domain;
-- hosts whose pages are stuffed with words, by the quality of their texts, and what only such pages link to;
-- addresses that repeat a segment three times, or are monstrous.
+- repeated paths, once a page has shown that most of its links lead further into the same section; endless lists (sorted,
+  filtered, paged) if nearly all links do;
+- calendars and other lists, if moreover a page of the section was worthless: archives by date lead to articles;
+- any section that yields mostly copies, soft 404s and failures;
+- mirrors, and hosts without relevant pages for long: their allowance grows with the relevant pages and the size of the
+  crawl, so it is never used up for good. The same holds for all hosts of one registered domain;
+- hosts with keyword-stuffed pages, by the quality of their texts, and pages linked only from those;
+- addresses that repeat a path segment three times, or are extremely long.
 
-A host that yields nothing is held only if the judge has shown that it can tell: it has found pages elsewhere, and found
-them far more often. A judge that finds nothing anywhere says nothing about hosts. The host of a start page is never
-held for what it did not yield.
+A host without relevant pages is held only if the judge has found enough relevant pages elsewhere, at a much higher
+rate. A judge that finds nothing anywhere says nothing about hosts. The host of a start page is never held for its low
+yield.
 
-A maze found on several hosts is recognised on the next one by its name. Sections that look endless and go on giving
-nothing after they were held back are shut. Seeds are never held, nor is what the user trusts.
+A section held on several hosts is recognised on further hosts by its name. Sections that look endless and keep yielding
+nothing after they were held back are shut. Seeds and trusted addresses are never held.
 
-A page that is visited again counts neither for its section nor against it: it has been judged. Its new links are
-addresses like any.
+Revisited pages don't count again, but their new links do.
 
-It is a fold over the log, like the rest of the crawl. The ingredients are known (soft-404 probes, Bar-Yossef et al.
-2004; near-duplicates by simhash, Manku et al. 2007; allowances of hosts, Lee et al. 2008, there by in-links, here by
-yield), the mixture is ours.
+All of it is folded from the log. The ingredients are known (soft-404 probes, Bar-Yossef et al. 2004; near-duplicates by
+simhash, Manku et al. 2007; host allowances, Lee et al. 2008, there by in-links, here by yield), the mixture is ours.
 """
 
 from __future__ import annotations
@@ -51,29 +49,29 @@ from lycosa.traps.copies import DuplicateIndex, Soft404Detector
 from lycosa.traps.url_patterns import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
 from lycosa.web.urls import site
 
-POOR = 3  # worthless pages that hold a section if it gives more of them than of others
-HOSTS = 2  # a maze on so many hosts is known by its name on the others
-PATIENCE = 30  # pages that a section which looks endless may waste before it is shut
-# pages without a relevant one per host, as many more for each relevant one and for each thousand pages crawled
+POOR = 3  # worthless pages after which a section is held if they are the majority
+HOSTS = 2  # hosts after which a section is known by its name on the others
+PATIENCE = 30  # pages that an endless-looking section may waste before it is shut
+# pages without a relevant one per host; the same again for each relevant page and each thousand pages crawled
 ALLOWANCE = 25
 PROOF = 10  # relevant pages needed elsewhere before a host without any counts as fruitless
-STUFFED_BELOW = 0.5  # quality of the text below which a page is stuffed with words
-STUFFED_PAGES = 2  # stuffed pages that hold a host, if most of its pages are stuffed
+STUFFED_BELOW = 0.5  # text quality below which a page counts as stuffed with keywords
+STUFFED_PAGES = 2  # stuffed pages after which a host is held if they are the majority
 _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
-_LEAVING = ("section", "own", "trusted", "suspect", "smells")  # columns of a row that is put aside
+_LEAVING = ("section", "own", "trusted", "suspect", "smells")  # columns of a spilled row
 _COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "relevant")
 _OF_SECTION = ("pages", "relevant", "waste", "lies", "mazes", "walls", "level")
 _OF_HOST = ("pages", "relevant", "copies", "stuffed", "started", "level")
-_OF_SITE = ("pages", "relevant", "copies", "level")  # in a state
+_OF_SITE = ("pages", "relevant", "copies", "level")  # fields stored in a state
 STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
 @dataclass(slots=True)
 class SectionRecord:
-    """Addresses of one host that look alike, and what came of those that were fetched."""
+    """Similar addresses of one host, and results of the fetched ones."""
 
     host: str
     kind: str
@@ -84,25 +82,25 @@ class SectionRecord:
     waste: int = 0
     lies: int = 0  # soft 404s
     mazes: int = 0
-    walls: int = 0  # pages nearly all of whose links led here
+    walls: int = 0  # pages with nearly all links leading into this section
     level: int = FREE
     reason: str = ""
 
     @property
     def name(self) -> str:
-        """What it would be called on another host; empty where that says nothing."""
+        """Name of the section across hosts; empty if too unspecific."""
         first = self.stem.split("/")[1] if "/" in self.stem else ""
         return f"{self.kind} {first}" if self.kind and first else ""
 
 
 @dataclass(slots=True)
 class SiteRecord:
-    """What all hosts of a registered domain have given: some sites make up new hosts without end."""
+    """Results of all hosts of a registered domain: some sites generate hosts endlessly."""
 
     hosts: list[str] = field(default_factory=list)
     pages: int = 0
     relevant: int = 0
-    copies: int = 0  # pages that repeat one of another host
+    copies: int = 0  # copies of another host's pages
     level: int = FREE
 
 
@@ -113,14 +111,14 @@ class HostRecord:
     pages: int = 0
     relevant: int = 0
     copies: int = 0
-    stuffed: int = 0  # stuffed pages; the first counts as two if there is no doubt
+    stuffed: int = 0  # stuffed pages; an extreme first page counts twice
     started: bool = False  # has a start page
     level: int = FREE
     reason: str = ""
 
 
 class SectionTrapFilter(protocols.TrapFilter):
-    """Says of each row whether it's free, held (fetched when nothing else is left) or shut (not fetched)."""
+    """Classifies rows as free, held (fetched last) or shut (not fetched)."""
 
     def __init__(self, threshold: float, trust: Iterable[str] = ()) -> None:
         self.threshold = threshold
@@ -136,22 +134,20 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
         self._trusted = np.zeros(1024, np.bool_)
-        self._suspect = np.zeros(1024, np.bool_)  # rows that only stuffed pages link to
+        self._suspect = np.zeros(1024, np.bool_)  # rows linked from stuffed pages only
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
-        self._joined: set[int] = set()  # rows beyond the known ones that were put aside and are back: not new
-        # of each page that first led to other hosts: pages fetched there, stuffed ones
+        self._joined: set[int] = set()  # reloaded rows beyond `_known`, which are not new
+        # for each page with links to other hosts: pages fetched there, and stuffed ones
         self._led: dict[int, list[int]] = {}
         self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
         self._named: defaultdict[str, list[int]] = defaultdict(list)
 
-    # -- before a visit is recorded ----------------------------------------------------------------------------
-
     def recognise(self, visit: Visit, reading: Any) -> None:
-        """Mark the visit as a copy, a soft 404 or part of a maze, if it is one; also a page that has become one.
+        """Mark a visit as a copy, a soft 404 or part of a maze; also a page that has become one.
 
-        The quality of its text is noted where it is poor, unless the judge has said something of it.
+        Poor text quality is noted, unless the judge has already set it.
         """
         if reading is not None:
             self.soft404.recognise(visit, reading)
@@ -168,16 +164,14 @@ class SectionTrapFilter(protocols.TrapFilter):
                 visit.flags.append("maze")
                 visit.relevance = 0.0
 
-    # -- after: learn ------------------------------------------------------------------------------------------
-
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """See a visit; returns the rows whose level may have changed, and their levels."""
+        """Learn from a visit; return the rows whose level may have changed, and the levels."""
         new = self._admit(table)
         changed: set[int] = set()
         heard: Rows = new[:0]
         self.copies.learn(visit)
         self.soft404.learn(visit)
-        asked = visit.outcome not in ("denied", "refused")  # else nothing was sent, and nothing wasted
+        asked = visit.outcome not in ("denied", "refused")  # nothing was sent otherwise
         if step is not None and visit.kind == "page" and asked and not visit.retry_at:
             number = int(self._section[step.row])
             self.hosts[self.sections[number].host].started |= bool(table.is_seed[step.row])
@@ -189,7 +183,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return rows, self.levels(rows)
 
     def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
-        """See rows that are new although nothing was visited here."""
+        """Classify new rows that were not discovered by a visit here."""
         new = self._admit(table)
         return new, self.levels(new)
 
@@ -200,7 +194,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return np.where(self._trusted[rows], np.uint8(FREE), held.astype(np.uint8))
 
     def held_back(self, table: Table) -> list[Held]:
-        """What waits or is shut, the largest groups first."""
+        """Return the groups of addresses held or shut, largest first."""
         groups: dict[tuple[str, str], Held] = {}
         rows = table.rows()
         rows = rows[(rows < self._known) & ~table.is_seed[rows]]
@@ -221,8 +215,6 @@ class SectionTrapFilter(protocols.TrapFilter):
             held.addresses += 1
         return sorted(groups.values(), key=lambda held: (-held.addresses, held.where))
 
-    # -- as a state --------------------------------------------------------------------------------------------
-
     def state(self) -> State:
         return {
             "copies": self.copies.state(),
@@ -240,7 +232,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         }
 
     def restore(self, state: State) -> None:
-        if "copies" in state:  # whoever only looks does without
+        if "copies" in state:  # left out when opened for reading
             self.copies.restore(state["copies"])
         self.soft404.restore(state["soft404"])
         put_back(self, state["columns"])
@@ -260,8 +252,6 @@ class SectionTrapFilter(protocols.TrapFilter):
         self._joined, self._fruitless = set(state["joined"]), set(state["fruitless"])
         for name, hosts in state["mazes"].items():
             self._mazes[name] = set(hosts)
-
-    # -- how ---------------------------------------------------------------------------------------------------
 
     def _admit(self, table: Table) -> Rows:
         first, last = self._known, len(table)
@@ -292,7 +282,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             self.hosts[address.host].started = True
 
     def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The sections of rows, and whether they are held for what they are themselves."""
+        """Return the section of each row, and its level apart from the section."""
         trusted = self._trusted[rows]
         own = np.maximum(self._own[rows], np.where(self._suspect[rows], HELD, FREE)).astype(np.uint8)
         return np.where(trusted, -1, self._section[rows]).astype(np.int32), np.where(trusted, FREE, own).astype(
@@ -300,11 +290,11 @@ class SectionTrapFilter(protocols.TrapFilter):
         )
 
     def tag_levels(self) -> NDArray[np.uint8]:
-        """The level of each section, its host's and its site's among them."""
+        """Return the level of each section, including its host's and its site's."""
         return np.fromiter(map(self._level, range(len(self.sections))), np.uint8, len(self.sections))
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """Rows are put aside: their sections do without them."""
+        """Remove spilled rows from their sections."""
         known: dict[str, NDArray[Any]] = {name: getattr(self, f"_{name}")[rows] for name in _LEAVING}
         self._suspect[rows] = False
         away = np.zeros(len(self._section), np.bool_)
@@ -316,7 +306,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Rows are back, in the sections where they were."""
+        """Put reloaded rows back into their sections."""
         self._fit(len(table))
         for name in _LEAVING:
             getattr(self, f"_{name}")[rows] = known[name]
@@ -326,7 +316,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 self._joined.add(row)
 
     def _section_of(self, address: Address) -> int:
-        """The number of an address's section: by what it looks suspicious of, or else by its folder."""
+        """Return the number of an address's section, by its suspicion or else by its folder."""
         smell = address.suspicion() or Suspicion("", address.section())
         number = self._number.get((address.host, smell))
         if number is None:
@@ -337,7 +327,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return number
 
     def _found(self, name: str, smell: Suspicion) -> SectionRecord:
-        """A section that is new, of a host that may be, too."""
+        """Add a section, and its host if new."""
         number = self._number[name, smell] = len(self.sections)
         part = SectionRecord(name, *smell)
         self.sections.append(part)
@@ -352,7 +342,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return part
 
     def _judge_page(self, visit: Visit, number: int, changed: set[int]) -> None:
-        """Count a page for or against its section and its host."""
+        """Count a page for or against its section and host."""
         part = self.sections[number]
         host = self.hosts[part.host]
         found = visit.was_relevant(self.threshold)
@@ -360,7 +350,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
         self.relevant += found
-        # one page is enough, if it is the host's first
+        # one page is enough if it is the host's first
         host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= 0.2 or host.pages else STUFFED_PAGES
         for each in (part, host, host.site):
             each.pages += 1
@@ -373,7 +363,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         changed.add(number)
 
     def _judge_links(self, step: Step, changed: set[int]) -> None:
-        """A page most of whose links lead on into one suspicious section of its host is part of a maze."""
+        """Count a page with most links into one suspicious section of its host as part of a maze."""
         if len(step.children) < FEWEST_LINKS or not self._smells[step.children].any():
             return
         host = self.sections[self._section[step.row]].host
@@ -388,9 +378,10 @@ class SectionTrapFilter(protocols.TrapFilter):
                 changed.add(number)
 
     def _suspects(self, step: Step, new: Rows, visit: Visit) -> Rows:
-        """What is new on a stuffed page is suspect until another page links to it; returned are the rows set free.
+        """Suspect new links of a stuffed page until another page links to them; return the rows cleared.
 
-        A page may be misjudged: where most pages of a host are not stuffed, or a start page lies, its links are free.
+        Single pages may be misjudged, so links are free if most pages of the host are not stuffed, or it has a start
+        page.
         """
         host = self._host(step.row)
         if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
@@ -401,9 +392,9 @@ class SectionTrapFilter(protocols.TrapFilter):
         return freed
 
     def _blame(self, row: int, visit: Visit, table: Table) -> Rows:
-        """A page that leads to stuffed pages mostly is one of a farm, however it reads.
+        """Suspect the links of a page that leads mostly to stuffed pages, as link farms do.
 
-        What it alone links to is suspect, and what pages link to that it alone led to. Returned are these rows.
+        Return the suspected rows: those linked only from this page, and those linked only from them.
         """
         parent = int(table.parent[row])
         nowhere = np.zeros(0, np.int32)
@@ -412,7 +403,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         led = self._led.setdefault(parent, [0, 0])
         led[0] += 1
         led[1] += is_stuffed(visit)
-        # stuffed pages of other hosts that it leads to
+        # three stuffed pages of other hosts, and more than half
         if not is_stuffed(visit) or led[1] < 3 or 2 * led[1] <= led[0] or self._host(parent).started:
             return nowhere
         children = table.edges.children(parent)
@@ -428,7 +419,7 @@ class SectionTrapFilter(protocols.TrapFilter):
         return self.hosts[self.sections[self._section[row]].host]
 
     def _sentence(self, changed: set[int]) -> set[int]:
-        """Decide anew on sections, and on their hosts; returns the sections whose rows have another level now."""
+        """Update the levels of changed sections and their hosts; return the sections with another level."""
         touched: set[int] = set()
         for number in sorted(changed):
             part = self.sections[number]
@@ -439,7 +430,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 if part.level and part.name:
                     touched |= self._warn(part)
         names = {self.sections[number].host for number in changed}
-        if names and self.pages % 100 == 0:  # time to look again at hosts held for yielding nothing
+        if names and self.pages % 100 == 0:  # time to check hosts held for low yield again
             names |= self._fruitless
         for name in sorted(names):
             host = self.hosts[name]
@@ -454,7 +445,7 @@ class SectionTrapFilter(protocols.TrapFilter):
                 self._fruitless.discard(name)
             if home.level != was:
                 touched.update(number for other in home.hosts for number in self.hosts[other].sections)
-            elif host.level != before or (home.level and host.relevant == 1):  # its first find sets a host free
+            elif host.level != before or (home.level and host.relevant == 1):  # the first relevant page frees a host
                 touched.update(host.sections)
         return touched
 
@@ -472,7 +463,7 @@ class SectionTrapFilter(protocols.TrapFilter):
             part.level, part.reason = SHUT if spent else HELD, part.kind or POOR_SECTION
 
     def _warn(self, part: SectionRecord) -> set[int]:
-        """Remember a maze by its name; once it is known, sections of that name on all hosts are held."""
+        """Count a held section by its name; once known, return all sections of that name."""
         hosts = self._mazes[part.name]
         hosts.add(part.host)
         if len(hosts) != HOSTS:
@@ -492,11 +483,11 @@ class SectionTrapFilter(protocols.TrapFilter):
             host.level, host.reason = FREE, ""
 
     def _yields_nothing(self, one: HostRecord | SiteRecord) -> bool:
-        """Whether it has given too little for too long, by a judge that has found enough elsewhere."""
+        """Return whether a host or site yields too little, given enough relevant pages elsewhere."""
         relevant, pages = self.relevant - one.relevant, self.pages - one.pages
         if relevant < PROOF or one.pages - one.relevant <= ALLOWANCE * (1 + one.relevant + self.pages / 1000):
             return False
-        # fruitless: even one more would be less than a quarter of others' rate
+        # with one more it would still be below a quarter of the others' rate
         return one.relevant + 1 <= 0.25 * one.pages * relevant / pages
 
     def _level(self, number: int) -> int:
@@ -523,14 +514,14 @@ def _fill(some: Collection[Any], names: Sequence[str], state: State) -> None:
     each = list(some)
     for name in names:
         column = state[name]
-        for at in column.nonzero()[0].tolist():  # of most nothing was fetched
+        for at in column.nonzero()[0].tolist():  # most have no fetched pages
             setattr(each[at], name, type(getattr(each[at], name))(column[at]))
     for at, reason in state["reasons"].items():
         each[at].reason = reason
 
 
 def is_stuffed(visit: Visit) -> bool:
-    """Whether a page is stuffed with words, by the quality of its text; where nothing is said, it reads well."""
+    """Return whether a page is stuffed with keywords; pages without a quality are not."""
     return visit.is_page and _quality(visit) < STUFFED_BELOW
 
 
@@ -539,5 +530,5 @@ def _quality(visit: Visit) -> float:
 
 
 def _repeats(one: HostRecord | SiteRecord) -> bool:
-    """Whether it gives mostly what others have given before."""
+    """Return whether most pages of a host or site are copies."""
     return one.copies >= POOR and 2 * one.copies > one.pages

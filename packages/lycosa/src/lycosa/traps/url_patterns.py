@@ -1,8 +1,8 @@
-"""What an address alone gives away: how it would look on a thousand other pages, and whether it smells of a trap.
+"""Trap detection by URL alone: sections of similar addresses, and suspicious patterns.
 
-Suspicious is not guilty. An address that only looks like a calendar or a sorted list is fetched like any other until
-its section has shown what it is; two kinds are held back at sight, because no reader's page has them: a path that
-repeats a segment three times, and one that is longer or deeper than anyone would write.
+Suspicious addresses, such as calendars and sorted lists, are fetched like any other until their section has shown to be
+a trap. Two kinds are held at once, as readers never need them: paths that repeat a segment three times, and extremely
+long or deep ones.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _DIGITS = re.compile(r"\d+")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
 _MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
 _DATES = frozenset("date day month year week cal calendar mon yr start_date end_date tribe-bar-date".split())
-# a random segment: most likely a session's
+# random segments: session ids, mostly
 _DRAWN = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-f]{8,}|(?=[^/]*\d)(?=[^/]*[A-Z])(?=[^/]*[a-z])[\w=-]{16,}")
-# parameters that arrange a list, and never name a page
+# parameters that arrange a list, and never identify a page
 _ORDERS = frozenset(
     "sort order orderby order_by sortby sort_by dir direction sortdir filter filters facet facets".split()
 )
-# parameters that arrange a page, and seldom change its content
+# parameters that arrange a page, and rarely change its content
 _CHOICES = _ORDERS | frozenset(
     """
     asc desc view layout display mode style page pg paged start offset limit per_page perpage pagesize rows show
@@ -39,14 +39,14 @@ LONG = "long address"
 
 
 class Suspicion(NamedTuple):
-    """Why an address looks like one of endlessly many, and the part of its path that they share."""
+    """Kind of an endless pattern, and the path that its addresses share."""
 
     kind: str
     stem: str
 
 
 class Address:
-    """A canonical URL, taken apart once.
+    """A parsed canonical URL.
 
     >>> Address("http://a.test:81/reefs/17.html?id=4").host
     'a.test:81'
@@ -63,7 +63,7 @@ class Address:
         self.segments = self.path.split("/")[1:]
 
     def suspicion(self) -> Suspicion | None:
-        """What the address looks like, if it looks like anything.
+        """Return the endless pattern that the address matches, if any.
 
         >>> Address("http://a.test/events/2019/04/").suspicion()
         Suspicion(kind='calendar', stem='/events')
@@ -74,15 +74,15 @@ class Address:
         Suspicion(kind='endless list', stem='/shop')
         """
         segments = self.segments
-        if len(segments) > DEEPEST:  # held for that already; and a hostile path has a thousand
+        if len(segments) > DEEPEST:  # held by `monstrous` already; also bounds the work for hostile paths
             return None
         for number, segment in enumerate(segments):
             if segment[:1].isdigit() and _DATE.fullmatch(segment):
-                # What has a name or a number of its own after the date is an article.
+                # With a name or a number after the date it is an article.
                 return Suspicion(CALENDAR, _join(segments[:number])) if _is_bare(segments[number:]) else None
         if len(set(segments)) < len(segments):
             for number, segment in enumerate(segments):
-                # Side by side is a name: /scrapy/scrapy. With something in between it may be a round.
+                # Adjacent repetitions are names: /scrapy/scrapy. Others may be loops.
                 if segment and not segment.isdigit() and segment in segments[number + 2 :]:
                     return Suspicion(LOOP, _join(segments[:number]))
         if self.query:
@@ -94,7 +94,7 @@ class Address:
         return None
 
     def monstrous(self) -> str:
-        """Why no reader's page has such an address; empty for most.
+        """Return why no page for readers has such an address; empty for most.
 
         >>> Address("http://a.test/a/b/a/c/a/d/").monstrous(), Address("http://a.test/numpy/numpy/main/numpy/").monstrous()
         ('repeated path', '')
@@ -112,7 +112,7 @@ class Address:
         return ""
 
     def section(self) -> str:
-        """The folder, with numbers and the page's own name taken out: where pages of one make live.
+        """Return the folder with placeholders for numbers and the page name, which groups similar pages.
 
         >>> Address("http://a.test/reefs/why-corals-bleach.html").section()
         '/reefs/*.html'
@@ -120,7 +120,7 @@ class Address:
         '/reefs/#.html?id&x'
         """
         *folders, name = self.segments
-        if not name and folders:  # /why-corals-bleach/ is a page, whatever its address ends with
+        if not name and folders:  # /why-corals-bleach/ is a page despite the slash
             name = folders.pop() + "/"
         folders = ["#" if len(folder) > 7 and _DRAWN.fullmatch(folder) else folder for folder in folders]
         if len(set(folders)) < len(folders):
@@ -133,7 +133,7 @@ class Address:
 
 
 def _is_bare(segments: list[str]) -> bool:
-    """Whether a path that begins with a date says no more than that date."""
+    """Return whether a path that begins with a date has nothing but parts of the date."""
     date, *rest = segments
     rest = [part for part in rest if part]
     months_and_days = {4: 2, 7: 1}.get(len(date), 0)  # after a year, or a year and a month
@@ -144,17 +144,15 @@ def _join(segments: list[str]) -> str:
     return "".join([f"/{segment}" for segment in segments])
 
 
-# -- mazes -------------------------------------------------------------------------------------------------
-
-MAZE = 0.5  # share of a page's links into one suspicious section that makes it a maze
-WALLED = 0.8  # the same for a list in many orders, of which an ordinary site has some
-FEWEST_LINKS = 3  # a page with fewer links proves nothing
+MAZE = 0.5  # minimum share of a page's links into one suspicious section that makes it a maze
+WALLED = 0.8  # the same for sorted lists, which ordinary sites have as well
+FEWEST_LINKS = 3  # minimum links of a maze page
 
 
 def is_maze(visit: Visit) -> bool:
-    """Whether a page has little to say, and most of its links lead ever deeper, or to the same in another order.
+    """Return whether a page has little text, and most of its links lead deeper or to the same list in another order.
 
-    A page of a calendar or a list must look like one itself, and have hardly any other links, as an archive has.
+    Pages of a calendar or list must match the pattern themselves and have hardly any other links, unlike archives.
 
     >>> from lycosa.core.types import Links
     >>> def page(node, *links):
@@ -165,7 +163,7 @@ def is_maze(visit: Visit) -> bool:
     >>> is_maze(page(here, *(f"http://a.test/events/2019/{month:02d}/" for month in range(1, 13))))
     False
     """
-    if int(visit.terms.counts.sum(dtype=int)) > 250:  # words, without stop words: worth reading whatever it links to
+    if int(visit.terms.counts.sum(dtype=int)) > 250:  # words without stop words: enough content, wherever it links
         return False
     urls = dict.fromkeys(visit.links.urls)
     urls.pop(visit.node, None)
@@ -179,7 +177,7 @@ def is_maze(visit: Visit) -> bool:
     if kinds[LOOP] >= MAZE * len(urls):
         return True
     own_look = _looks(own)
-    # links to dates, as only an empty calendar has
+    # at least 20 links to dates, as only empty calendars have
     return bool(own_look) and kinds[own_look] >= max(WALLED * len(urls), 0 if own_look == LISTS else 20)
 
 
