@@ -1,6 +1,6 @@
-"""Why a crawl fetches what it fetches: `lycosa.why(directory, url)`, `lycosa why`.
+"""Explain the frontier of a crawl: `lycosa.why(directory, url)` and `lycosa why`.
 
-The log is folded as for `resume`, so what is told is what the crawl itself goes by; nothing is written or sent.
+The log is replayed as for `resume`, so explanations use the crawl's own state; nothing is written or sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
 
-__all__ = ["Fetched", "Parent", "Reasons", "PathPage", "View", "Why", "why"]
+__all__ = ["Fetched", "Parent", "PathPage", "Reasons", "View", "Why", "why"]
 
 
 def why(
@@ -23,10 +23,11 @@ def why(
     strategy: Estimator | Strategy | None = None,
     space: Space | None = None,
 ) -> Why:
-    """Why a link of the crawl in a directory waits where it does, or was fetched, and what the score is made of.
+    """Explain why a link was fetched or is still waiting, and how its priority is composed.
 
-    The crawl may be running, interrupted or over; it stays as it is. One made with objects of your own needs them
-    again. For several links, or those that come next, `lycosa.explaining.Reasons` reads the log only once.
+    The crawl may be running, interrupted or finished, and is not changed. Pass the objects that the crawl was created
+    with, if any. For several links, or the next ones to be fetched, use `lycosa.explaining.Reasons`, which reads the
+    log once.
     """
     with Reasons(directory, judge=judge, strategy=strategy, space=space) as reasons:
         return reasons.why(url)

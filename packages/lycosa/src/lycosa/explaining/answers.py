@@ -1,4 +1,4 @@
-"""What there is to say of one link."""
+"""Explanations of a link, as data."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from lycosa.explaining.standing import View
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """Where a link was found."""
+    """A page that links to the link; `kind` is `page`, `redirect`, or `sitemap` for any list of URLs."""
 
     node: str
     title: str
     relevance: float
-    """How relevant that page is."""
     anchor: str
     alpha: float
-    """How promising the link looked to the topic."""
     kind: str = "page"
-    """`page`, `redirect`, or `sitemap` for any source of addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathPage:
-    """A page on the way from a seed."""
+    """A page on the path from a seed, and the anchor of the link that led to it."""
 
     node: str
     title: str
     relevance: float
     anchor: str
-    """Of the link that led to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The visit that settled a link: what was expected, what came of it."""
+    """The final visit of a link: the expected and the actual relevance.
+
+    `priority` is the one logged at the pick, infinite for a seed. `terms` are its parts, the largest first, and add up
+    to `recomputed_priority`, which is found by replaying the log and may differ from it. `first_relevance` is the
+    relevance at the time of the visit, `relevance` the current one, with its parts in `judged`. `unfolded` is the
+    number of events that would have to be replayed for the terms if that was skipped, else 0.
+    """
 
     at: float
     title: str
@@ -47,21 +49,14 @@ class Fetched:
     pick: int
     arm: str
     expected: float
-    """The score it was picked by; infinite for a seed."""
     relevance: float
     found: bool
-    """Whether it counts as relevant."""
     same_as: str = ""
     terms: dict[str, float] = field(default_factory=dict)
-    """What that score was made of, the largest first, if the strategy gives reasons."""
     reckoned: float = math.nan
-    """The score that these add up to. The log is folded again to know it: it may differ from the score at the pick."""
     logged: float = 0.0
-    """What was said of the page when it was fetched; `relevance` is what it is worth now."""
     unfolded: int = 0
-    """Events that would have to be folded to know what the score was made of, where that was left out; else 0."""
     judged: dict[str, float] = field(default_factory=dict)
-    """Why it is worth that: words, fields, neighbours, labels, each with what it adds, if the judge gives reasons."""
 
     @property
     def is_page(self) -> bool:
@@ -70,29 +65,29 @@ class Fetched:
 
 @dataclass(slots=True)
 class Why:
-    """One link: how it stands, and why."""
+    """The state of a link, and the reasons for it.
+
+    `views` are the estimates of the strategy (a bandit's arms, the best arm first); empty unless the link is waiting.
+    `parents` are the most relevant pages that link to it, of `parent_count` in total; `path` leads to it from a seed.
+    """
 
     node: str
     state: str
     """`waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `prerequisite`, `out of scope`."""
     note: str = ""
-    """What that means, in words."""
+    """explanation of the state"""
     views: list[View] = field(default_factory=list)
-    """What the strategy thinks of it; a bandit's arms each, the best arm first. Empty for what does not wait."""
     parents: list[Parent] = field(default_factory=list)
-    """Where it was found: the most relevant first."""
     parent_count: int = 0
     way: list[PathPage] = field(default_factory=list)
-    """The pages from a seed to it."""
     fetched: Fetched | None = None
 
     @property
     def view(self) -> View | None:
-        """What the strategy thinks of it; of a bandit, the best arm."""
         return self.views[0] if self.views else None
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, which has no word for infinity: None."""
+        """Return a dictionary for JSON, with None for infinity and NaN."""
         told: dict[str, Any] = _finite(asdict(self))
         return told
 

@@ -1,7 +1,6 @@
-"""Why a crawl fetches what it fetches: any link it knows, and those that come next.
+"""Explain any link of a crawl, and list the next links to be fetched.
 
-The crawl is put together as for `resume`, but only to be looked at: nothing is written, nothing is sent, and nobody is
-locked out. It works beside a running crawl.
+The crawl is assembled as for `resume`, but read-only and without taking its lock, so it may be running.
 """
 
 from __future__ import annotations
@@ -45,25 +44,25 @@ from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
-Watch = Callable[[Engine, int, Event], None]  # called with each event and its number before the engine folds it
+Watch = Callable[[Engine, int, Event], None]  # called with each event and its number before the engine replays it
 
 
 class ReadLog(SqliteLog):
-    """A log that takes no more events: what is appended is forgotten."""
+    """A read-only log: appended events are discarded."""
 
     def append(self, event: Event) -> int:
         return 0
 
     def store_relevances(self, relevances_now: NDArray[Any]) -> None:
-        """Forget them."""
+        pass
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         yield
 
 
 class ReadFiles(CrawlFiles):
-    """A crawl's files as they are: only the log is looked at. `watch` hears of its events."""
+    """The files of a crawl, opened read-only; `watch` is called for each event."""
 
     readonly = True
 
@@ -87,8 +86,8 @@ class ReadFiles(CrawlFiles):
 
 
 def recalled(path: Path, **own: Any) -> CrawlRequest:
-    """The request of the crawl in a directory; one with a topic, strategy or space of your own needs it again."""
-    # A proxy is knocked at before a crawl begins; here it is not needed, and may be gone.
+    """Return the request of the crawl in a directory; `own` replaces the objects it was created with, if any."""
+    # Proxy and browser are checked when a crawl is assembled; both may be gone, and neither is needed.
     return CrawlRequest(
         replace(Directory.read_options(path), proxy="", proxy_ca="", render="never"), path, resuming=True, **own
     )
@@ -101,14 +100,14 @@ def recall(
     until: float = math.inf,
     without: tuple[str, ...] = (),
 ) -> Engine:
-    """Fold the log; the engine is not to be run. A request is good for one time.
+    """Replay the log and return the engine, which must not be run. A request can be used once.
 
-    A `witness` hears what the strategy learns. Where there is a snapshot, only what came after it is folded; `until` is
-    the last event that need not be watched. `without` are parts that are left out if there is nothing to fold.
+    `witness` is notified of the strategy's updates. If there is a snapshot, only events after it are replayed; `until`
+    is the last event that need not be watched. `without` names parts that are skipped if there is nothing to replay.
     """
     if asyncio._get_running_loop() is None:
         return asyncio.run(_recall(request, watch, witness, until, without))
-    with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
+    with ThreadPoolExecutor(1) as pool:  # called inside a running event loop, as in a notebook
         return pool.submit(asyncio.run, _recall(request, watch, witness, until, without)).result()
 
 
@@ -116,15 +115,15 @@ async def _recall(
     request: CrawlRequest, watch: Watch, witness: Witness | None, until: float, without: tuple[str, ...]
 ) -> Engine:
     files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
-    threads.limit_threads()  # as in the crawl, so that sums are the same to the last bit
+    threads.limit_threads()  # as in the crawl, so that sums are bit-identical
     try:
         assembly = await assemble(request, files)
         for ranking in rankings(assembly.engine) if witness is not None else ():
             if witness is not None and witness.attend(ranking.estimator):
-                files.until = 0  # all of it has to be heard
+                files.until = 0  # the witness needs all events
         await assembly.restore_snapshot()
         if assembly.engine.spilled is not None:
-            assembly.engine.spilled.listen(True)  # whoever asks of a cold row is told
+            assembly.engine.spilled.listen(True)  # load spilled rows on access
     finally:
         if request.space is not None:
             await request.space.close()
@@ -138,16 +137,16 @@ LEFT_OUT = (
     "model_updates",
     "reader",
     "trap_filter copies",
-)  # state without effect on the priorities of waiting links
-MOST_FOLDED = 100_000  # events folded to explain one priority by default: a few minutes
-IN_FLIGHT = 64  # events before a visit's own in which its pick lies: pages in flight, and some
+)  # state that does not affect the priorities of waiting links
+MOST_FOLDED = 100_000  # max events replayed by default to explain one priority: a few minutes
+IN_FLIGHT = 64  # events before a visit's own among which its pick lies: pages in flight, and a margin
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
 
 class Reasons:
-    """What a crawl knows of its links. The log is folded, as for `resume`; the directory stays as it is.
+    """Explanations of a crawl's links, by replaying its log as for `resume`. The directory is not changed.
 
-    A crawl made with objects of your own needs them again.
+    Pass the objects that the crawl was created with, if any.
     """
 
     def __init__(
@@ -160,8 +159,8 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = CrawlDirectory(self.path)
-        self.fold = True  # fold the log, however long, to explain the priority of a fetched page
-        self.progress: ProgressCallback = no_progress  # progress of folding
+        self.fold = True  # replay the log, however long, to explain the priority of a fetched page
+        self.progress: ProgressCallback = no_progress  # progress of the replay
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"own_judge": judge, "strategy": strategy, "space": space}
         try:
@@ -192,19 +191,19 @@ class Reasons:
 
     @cached_property
     def engine(self) -> Engine:
-        """The crawl where its log ends, as far as what waits goes. It is not to be run."""
+        """The crawl at the end of its log, as far as the frontier is concerned. It must not be run."""
         return recall(self._request, witness=self._witness, without=() if self._has_own else LEFT_OUT)
 
     @cached_property
     def rankings(self) -> list[FrontierRanking]:
-        """How what waits is ordered; for a bandit by each arm, the best first."""
+        """Rankings of the frontier: one, or one per arm of a bandit, the best arm first."""
         return rankings(self.engine, self._witness)
 
     def best(self, most: int = 10, *, witnessed: bool = True) -> list[Why]:
-        """The links that come first; for a bandit, those that its best arm ranks first.
+        """Return the links to be fetched next, for a bandit those of its best arm.
 
-        Where the strategy gives no reasons, the log is folded a second time to listen for them; unless that is not
-        wanted.
+        If the strategy has no `explain`, the log is replayed a second time to collect terms, unless `witnessed` is
+        false.
         """
         first = self.rankings[0]
         if witnessed and not hasattr(first.estimator, "explain"):
@@ -212,7 +211,7 @@ class Reasons:
         return [self._waiting(int(row)) for row in self.rankings[0].waiting[:most]]
 
     def why(self, url: str) -> Why:
-        """One link, however it is spelled."""
+        """Explain a link; its URL may be written in any equivalent way."""
         typed = url.encode("utf-8", "replace").decode()
         spelled = self._spellings(typed)
         for node in spelled:
@@ -227,20 +226,18 @@ class Reasons:
         return self._elsewhere(typed, spelled)
 
     def _attend(self, nodes: Iterable[str]) -> bool:
-        """Have the log folded while somebody listens to what is said of some nodes; whether that is possible."""
+        """Attach a witness for some nodes, replaying again if needed; return False if that is impossible."""
         chosen = frozenset(nodes)
         if self._witness is not None and chosen <= self._witness.nodes:
             return True
         if "engine" in self.__dict__:
             if self._has_own:
-                return False  # which have learned what there is to learn: they can't do so twice
+                return False  # objects passed by the caller are trained already and can't be replayed twice
             self._request = self._recalled()
         self._witness = Witness(chosen)
         self.__dict__.pop("rankings", None)
         self.__dict__.pop("engine", None)
         return True
-
-    # -- finding it --------------------------------------------------------------------------------------------
 
     def _spellings(self, typed: str) -> list[str]:
         return list(
@@ -248,12 +245,12 @@ class Reasons:
         )
 
     def _settled(self, node: str) -> tuple[int, Visit] | None:
-        """The last visit of a node, and its number, if there is none to come."""
+        """Return the last visit of a node and its number, unless it will be retried."""
         last = next(self.collection.log.numbered(f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), None)
         return (last[0], last[1]) if last is not None and isinstance(last[1], Visit) and not last[1].retry_at else None
 
     def _elsewhere(self, typed: str, spelled: list[str]) -> Why:
-        """A link that was never in the frontier; or nothing that is known."""
+        """Explain a link that was never in the frontier; raise InputError if it is unknown."""
         for node in spelled:
             prerequisite = next(
                 self.collection.log.rows("kind", f"node = ? AND (kind = 'seed' OR {VISITS})", "seq LIMIT 1", (node,)),
@@ -274,20 +271,18 @@ class Reasons:
         raise InputError(f"{told}. The nearest it knows: {', '.join(near)}" if near else f"{told}: no page links to it")
 
     def _nearest(self, spelled: list[str]) -> list[str]:
-        """Known nodes that look alike; of the same host, if it has one."""
+        """Return known nodes with similar names, on the same host if there is one."""
         nodes = self.engine.table.nodes
         node = next((node for node in spelled if canonical(node) == node), spelled[0] if spelled else "")
         base = origin(node) if canonical(node) == node else ""
         alike = [known for known in nodes if known.startswith(base)] if base else nodes
         return difflib.get_close_matches(node, alike[:MOST_COMPARED], NEAREST, 0.5) or list(alike[:NEAREST])
 
-    # -- what waits --------------------------------------------------------------------------------------------
-
     def _waiting(self, row: int) -> Why:
         table, first = self.engine.table, self.rankings[0]
         views = [ranking.view(row) for ranking in self.rankings]
         state, note = self._state(row, first)
-        if table.state[row] != OPEN:  # folded as closed, though its visit was lost: a changed scope, an edited log
+        if table.state[row] != OPEN:  # its visit is missing from the log: the scope has changed, or the log was edited
             views = []
         parents, count = self._parents(row)
         return Why(table.nodes[row], state, note, views, parents, count, self._way(row))
@@ -318,20 +313,21 @@ class Reasons:
         return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)
 
     def _trap(self, row: int) -> str:
-        alone = SimpleNamespace(  # a table that has but this row
+        alone = SimpleNamespace(  # a table with this row only
             rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
         )
         held = self.engine.trap_filter.held_back(cast(Table, alone))
         return f"{held[0].reason}, {held[0].where}" if held else "for reasons that are gone"
 
     def _parents(self, row: int) -> tuple[list[Parent], int]:
-        """The most relevant pages with a link to it, and how many there are."""
+        """Return the most relevant pages with a link to a row, and the number of all."""
         table, node = self.engine.table, self.engine.table.nodes[row]
-        # For one row that is quicker, and takes less memory, than to have all edges know those before them.
+        # Faster, and with less memory, than building the reverse index of all edges.
         leading = (table.edges.child == row).nonzero()[0]
         rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
-        relevances = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}  # of those, pages read
-        chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:5]  # pages with the link that are shown
+        # max parents whose relevance is read
+        relevances = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}
+        chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:5]  # max parents shown
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
         if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
             source = self.collection.view().origin(self.collection.log, node)
@@ -345,7 +341,7 @@ class Reasons:
         return float(last[0])
 
     def _visit(self, node: str, target: str = "") -> Visit | None:
-        """The newest version of a page; of those that link to a target, where that is named and there are any."""
+        """Return the latest version of a page, if possible one that links to `target`."""
         visits = [
             visit
             for visit in self.collection.log.events(f"node = ? AND {VISITS}", given=(node,))
@@ -363,7 +359,7 @@ class Reasons:
         return Parent(parent, clean(visit.title), visit.relevance_now, anchor, alpha, kind)
 
     def _way(self, row: int) -> list[PathPage]:
-        """The pages from a seed to a row, each the one that the next was first seen on."""
+        """Return the pages from a seed to a row, each being where the next was first seen."""
         table, rows = self.engine.table, [row]
         while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
             rows.append(int(table.parent[rows[-1]]))
@@ -376,8 +372,6 @@ class Reasons:
             )
             before = node
         return stops
-
-    # -- what was fetched --------------------------------------------------------------------------------------
 
     def _fetched(self, node: str, seq: int, visit: Visit) -> Why:
         unfolded = self._unfolded(seq)
@@ -408,7 +402,7 @@ class Reasons:
         return Why(node, "fetched", "", [], parents, count, way, told)
 
     def _unfolded(self, seq: int) -> int:
-        """How many events would have to be folded for what the score of a visit was made of, if these are too many."""
+        """Return the number of events to replay for the terms of a visit if that exceeds the limit, else 0."""
         if self.fold or "engine" in self.__dict__:
             return 0
         end, known = self.collection.log.end(), snapshot_seq(self.path)
@@ -416,13 +410,13 @@ class Reasons:
         return events if events > MOST_FOLDED else 0
 
     def _traced(self, node: str, told: Fetched) -> Why:
-        """A page that was fetched, by what the view of the crawl knows: the first link to it, and the way there."""
+        """Explain a fetched page from the crawl's index alone: the first link to it, and the path."""
         view, log = self.collection.view(), self.collection.log
         first = view.origin(log, node)
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
         stops, before = [], ""
-        for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # pages of a way
+        for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
             stops.append(
@@ -432,7 +426,7 @@ class Reasons:
         return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)
 
     def _judged(self, visit: Visit) -> dict[str, float]:
-        """Why the page is worth what it is, if the judge gives reasons."""
+        """Return the judge's explanation of a page's relevance."""
         if "engine" not in self.__dict__ or self.engine.lacks:
             self._request = self._recalled()
             self.__dict__.pop("rankings", None)
@@ -444,11 +438,10 @@ class Reasons:
         return {str(what): float(much) for what, much in reasons.items()}
 
     def _foresight(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
-        """What the score at the pick was made of, and what that adds up to.
+        """Return the terms of the priority at the pick, and their sum.
 
-        A page is picked some events before its visit is recorded: how many, the log does not tell. But the score at
-        the pick is known. So at each of the events that may have been the last before it, the score is reckoned again,
-        and the one that comes nearest is it.
+        A page is picked some events before its visit is recorded, and the log does not contain the exact event. The
+        priority is therefore recomputed at each candidate event, and the one closest to the logged priority is used.
         """
         found: list[tuple[float, dict[str, float]]] = []
 
@@ -460,7 +453,7 @@ class Reasons:
 
         if not math.isfinite(visit.priority):
             return {}, math.nan
-        if "engine" in self.__dict__:  # folded already, without a look at this visit
+        if "engine" in self.__dict__:  # replayed already, without watching this visit
             self._witness = None
         if not self._attend([node]):
             return {}, math.nan
@@ -481,24 +474,19 @@ def _times(number: int) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{number} times"
 
 
-# -- for the report ----------------------------------------------------------------------------------------
-
 LINKS = 8  # links shown, and terms of each
 TERMS = 5
 
 
 def outlook(directory: Path) -> Outlook | None:
-    """The links that come first and why; None for a large crawl, or one that can't be put together again here.
-
-    A crawl with parts of the user's own, or with files that are gone, still has its report.
-    """
+    """Return the next links and their reasons for the report; None if the crawl is large or can't be assembled here."""
     try:
         with Reasons(directory) as reasons:
             log = reasons.collection.log
-            if log.end() > 100_000:  # it takes reading all model updates
+            if log.end() > 100_000:  # reads all model updates
                 return None
             pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (snapshot_seq(directory),)))[0]
-            if pages > 20_000:  # folded again since the last snapshot; `lycosa why` has no such limit
+            if pages > 20_000:  # to replay since the last snapshot; `lycosa why` has no such limit
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
@@ -514,7 +502,7 @@ def _upcoming(why: Why, largest: float) -> Upcoming:
     assert why.view is not None
     parent = why.parents[0] if why.parents else None
     terms = [(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
-    if math.isinf(why.view.priority):  # a seed: no term has a say
+    if math.isinf(why.view.priority):  # a seed, ranked first regardless of terms
         terms = []
     return Upcoming(
         why.node,

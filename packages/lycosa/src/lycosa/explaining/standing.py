@@ -1,4 +1,4 @@
-"""How the links that wait stand: which may be fetched, in which order, and what the estimator says of each."""
+"""Ranking of the frontier: which links may be fetched, in which order, and how their priorities are composed."""
 
 from __future__ import annotations
 
@@ -24,27 +24,25 @@ from lycosa.core.types import Priorities, Rows, Step
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one estimator thinks of a link."""
+    """The estimate of one estimator (arm) for a link.
+
+    `priority` is infinite for a seed and NaN while there is none; `rank` is the 1-based position among the `waiting`
+    links, 0 if it is not waiting. `terms` are the parts of the priority, the largest first, if the estimator `explains`
+    them. `reward` is the mean reward of a bandit's arm.
+    """
 
     arm: str
-    """Its name."""
     priority: float
-    """What it is ranked by: infinite for a seed, not a number where it has none (yet)."""
     rank: int = 0
-    """Its place among the links that wait; 0 if it does not wait."""
     waiting: int = 0
-    """How many those are."""
     terms: dict[str, float] = field(default_factory=dict)
-    """What contributes how much, the largest first; empty if the estimator gives no reasons."""
     explains: bool = False
-    """Whether it gives reasons."""
     reward: float = math.nan
-    """For an arm of a bandit: what its pages were worth on the average."""
 
 
 @dataclass(eq=False)
 class FrontierRanking:
-    """The order of what waits, by one estimator. A bandit has several."""
+    """The order of the frontier according to one estimator. A bandit has several."""
 
     name: str
     estimator: object
@@ -55,10 +53,11 @@ class FrontierRanking:
 
     @cached_property
     def priority(self) -> Priorities:
-        """The score that each row is ranked by; minus infinity for one that has none."""
+        """Priority of each row; -inf without one."""
         n = len(self.table)
         priority = fit(self.frontier.priority, n, -math.inf)[:n].copy()
-        if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:  # it multiplies them out when it takes one
+        # it computes priorities when it picks a row
+        if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:
             rows = np.flatnonzero((priority > PRUNED) & (priority < math.inf))
             priority[rows] = getattr(self.estimator, "priority")(rows, self.table)  # noqa: B009 - anything may be a guide
         return priority
@@ -69,14 +68,14 @@ class FrontierRanking:
 
     @cached_property
     def spent(self) -> NDArray[np.bool_]:
-        """Of each row, whether its host has given as many pages as it may."""
+        """Whether the host of each row has used up its budget."""
         budget, table = self.frontier.host_budget, self.table
         pages = np.array([self.frontier.queue(number).pages for number in range(len(table.hosts) if budget else 0)])
         return pages[table.host[: len(table)]] >= budget if len(pages) else np.zeros(len(table), np.bool_)
 
     @cached_property
     def waiting(self) -> Rows:
-        """The rows that may be fetched, the next one first. When their hosts are ready is not asked."""
+        """Rows that may be fetched, the next one first, ignoring when hosts are ready."""
         state = self.table.state[: len(self.table)]
         rows = np.flatnonzero((state == OPEN) & (self.level != SHUT) & (self.priority > PRUNED) & ~self.spent)
         places = rows if self.frontier.order is None else self.frontier.order(rows)
@@ -99,9 +98,9 @@ class FrontierRanking:
 def explained(
     estimator: object, row: int, table: Table, witness: Witness | None = None
 ) -> tuple[dict[str, float], bool]:
-    """The terms of a row's score, without those that say nothing; and whether there are any.
+    """Return the non-zero terms of a row's priority, and whether the estimator has any.
 
-    The estimator gives them, or who has heard it learn.
+    They come from `witness` or from the estimator's `explain`.
     """
     explain = getattr(estimator, "explain", None)
     heard = witness.terms(estimator, table.nodes[row]) if witness is not None else None
@@ -111,14 +110,14 @@ def explained(
         return {}, False
     try:
         terms = {str(name): float(value) for name, value in explain(row, table).items()}
-    except Exception as error:  # of the user's own code
+    except Exception as error:  # may be the user's own code
         told = f"{type(estimator).__name__}.explain(row, table) failed: {type(error).__name__}: {error}"
         raise InputError(f"{told}; it has to return a dictionary of names and numbers") from error
     return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
 
 
 def rankings(engine: Engine, witness: Witness | None = None) -> list[FrontierRanking]:
-    """How an engine's frontier is ordered: one ranking, or one for each arm of a bandit, the best arm first."""
+    """Return the rankings of an engine's frontier: one, or one per arm of a bandit, the best arm first."""
     strategy, frontier, table = engine.strategy, engine.frontier, engine.table
     arms = getattr(strategy, "greedy_", ())
     if isinstance(frontier, Frontiers) and len(arms) == len(frontier.arms):
@@ -137,9 +136,9 @@ def rankings(engine: Engine, witness: Witness | None = None) -> list[FrontierRan
 def foresight(
     engine: Engine, arm: str, node: str, witness: Witness | None = None
 ) -> tuple[float, dict[str, float]] | None:
-    """What an engine thinks of a node at this moment: its score and terms; None if there is nothing to say yet.
+    """Return the current priority and terms of a node, or None if it is unknown or unexplained.
 
-    `arm` says who picked it; where there is only one, it is that one.
+    `arm` selects the ranking; with a single one it is ignored.
     """
     row, ranked = engine.table.row_of.get(node, -1), rankings(engine)
     chosen = next((ranking for ranking in ranked if ranking.name == arm), ranked[0])
@@ -150,20 +149,18 @@ def foresight(
     return (float(priority(np.array([row], np.int32), engine.table)[0]), terms) if explains else None
 
 
-# -- what each page added ----------------------------------------------------------------------------------
-
 ELSEWHERE = "by other pages, since"  # changes of a priority by pages without a link to it
 
 
 class Witness:
-    """Hears what estimators learn while a log is folded, and keeps of some nodes what their scores are made of.
+    """Records how the priorities of some nodes are composed while a log is replayed.
 
-    A page that links to the node and settles its score alone is told by the parts of what it said, if the estimator has
-    words for them: `explain_links(step)` gives each part for the links of a page, in the order of `step.children`, as one number
-    or one for each. What does not add up so (a sum over pages, cash, a rank) is told page by page: how much the score
-    was higher, or lower, after each. In any case the terms add up to the score.
+    If the last page that links to the node determines its priority, the terms are the parts returned by the estimator's
+    `explain_links(step)`: for each part one number for all links of the page, or one for each in the order of
+    `step.children`. Otherwise (a sum over pages, cash, a rank) the terms are the changes of the priority by page.
+    Either way they add up to the priority.
 
-    An estimator that has `explain` is left alone.
+    Estimators with `explain` are ignored.
     """
 
     def __init__(self, nodes: Iterable[str]) -> None:
@@ -171,7 +168,7 @@ class Witness:
         self._terms: dict[tuple[int, str], dict[str, float]] = {}
 
     def attend(self, estimator: Any) -> bool:
-        """Hear from now on what it learns; whether there is anything to hear."""
+        """Wrap the estimator's `learn` to record terms; return False if it needs no witness."""
         if not hasattr(estimator, "learn") or hasattr(estimator, "explain"):
             return False
         learn: Callable[[Step, Table], Rows] = estimator.learn
@@ -187,7 +184,7 @@ class Witness:
         return True
 
     def terms(self, estimator: object, node: str) -> dict[str, float] | None:
-        """What the score of a node is made of, the largest first; None if nobody listened."""
+        """Return the terms of a node, the largest first; None if it was not recorded."""
         if node not in self.nodes or hasattr(estimator, "explain"):
             return None
         terms = self._terms.get((id(estimator), node), {})
@@ -201,7 +198,7 @@ class Witness:
         if abs(change) <= 1e-12 * abs(priority):
             return
         at = np.flatnonzero(step.children == row)
-        speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "said")
+        speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "explain_links")
         parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if speaks else {}
         if parts and math.isclose(math.fsum(parts.values()), priority, rel_tol=1e-6):
             terms.clear()

@@ -6,9 +6,9 @@ for bandits, these six:
 
     batch=N        rank the frontier again only after every N pages (default 1)
     dry=random     when a batch runs out of ranked links, pick at random among the links found since, as in the paper
-    q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (defaults 1 and 0)
+    q=Q, zeta=Z    with probability 1 - Q take any row whose priority is at least Z times the best (defaults 1 and 0)
     ties=random    break ties at random instead of by order of discovery
-    spread=S       prefer new sites: divide scores by (1 + pages fetched from the link's host) to the power of S
+    spread=S       prefer new sites: divide priorities by (1 + pages fetched from the link's host) to the power of S
     (default 0)
 """
 
@@ -68,7 +68,7 @@ ENTRIES = {
         f"{BATSAKIS}, eq. 3, 8", WORDS,
     ),
     "ssrm": RegistryEntry(
-        "anchors", "SsrmStrategy", "like ehrig, as a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
+        "anchors", "SsrmStrategy", "like ehrig, a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
     "synset-expansion": RegistryEntry(
         "anchors", "SynsetExpansionStrategy",
@@ -336,7 +336,7 @@ def strategy(text: str, **known: Any) -> Strategy:
     name, settings = parse(text)
     steering = {key: settings.pop(key) for key in STEERING if key in settings}
     guide = _make(name, settings, known)
-    if hasattr(guide, "pick"):  # a bandit
+    if hasattr(guide, "pick"):
         if steering:
             raise InputError(
                 "unknown-option",

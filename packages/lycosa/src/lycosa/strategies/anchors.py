@@ -55,7 +55,6 @@ class OntologyStrategy(PriorityFromParents):
         self.priority_ = MergedPriorities(self.merge)
 
     def learn_words(self, step: Step, table: Table) -> None:
-        """Count the page's words for learned idf."""
         self.vocabulary_.follow(table.stems)  # includes words of probes, which strategies are not shown
         self.vocabulary_.learn(step.visit)
 

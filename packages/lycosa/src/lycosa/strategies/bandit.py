@@ -88,7 +88,6 @@ class DiscountedRewards:
         self.rewards_ = [0.0] * self.arms
 
     def reward(self, arm: int, reward: float) -> None:
-        """Record the reward of a pull."""
         self.pulls_ = [self.discount * pulls for pulls in self.pulls_]
         self.rewards_ = [self.discount * rewards for rewards in self.rewards_]
         self.pulls_[arm] += 1
@@ -192,7 +191,7 @@ class Bandit:
 
     def __post_init__(self) -> None:
         self._check()
-        self.proportional = False  # scores of different arms can't be compared
+        self.proportional = False  # priorities of different arms can't be compared
         facts = ("seed", "budget", "threshold", "targets", "words", "stems", "ontology")
         arms = settings(self.policy)["arms"] if self.arms is None else self.arms
         self.greedy_ = _arms(arms, **{name: getattr(self, name) for name in facts})
@@ -226,7 +225,6 @@ class Bandit:
             arm.admit(row, table, ranking)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """Return the top row of the arm the policy chooses."""
         assert isinstance(frontier, Frontiers)
         arm, row = frontier.first(self.order(number), now)
         return Pick(row, self.greedy_[arm].name, float(frontier.priority[row]) if row >= 0 else 0.0)
@@ -258,7 +256,6 @@ class Bandit:
         return self.step_ < self._exploration()
 
     def mean(self, arm: int) -> Fraction:
-        """Return the current mean reward of an arm."""
         return self.means_[arm]
 
     def best(self) -> int:

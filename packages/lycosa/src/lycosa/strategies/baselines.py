@@ -18,7 +18,7 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents, lin
 
 
 class TableEstimator:
-    """Base of estimators that score rows by the table alone and keep no state of their own."""
+    """Base of estimators that rank rows by the table alone and keep no state of their own."""
 
     def learn(self, step: Step, table: Table) -> Rows:
         return step.children
@@ -36,7 +36,7 @@ class SpillableEstimator(TableEstimator):
 
 @dataclass
 class BreadthFirst(SpillableEstimator):
-    """score = -depth, ties in order of discovery: first in, first out.
+    """priority = -depth, ties in order of discovery: first in, first out.
 
     The depth is the number of links from the nearest seed, as known when the parent was fetched; a shorter path found
     later does not update links already queued. A breadth-first crawl with one request at a time reaches every page by
@@ -62,7 +62,7 @@ class BreadthFirst(SpillableEstimator):
 
 @dataclass
 class Random(TableEstimator):
-    """A random score per row, hashed from (seed, row), so that the same seed reproduces a crawl even after a resume.
+    """A random priority per row, hashed from (seed, row), so that the same seed reproduces a crawl even after a resume.
 
     >>> Random(seed=1).priority(np.array([0, 1]), Table()).round(3).tolist()
     [0.823, 0.687]
@@ -81,8 +81,9 @@ class Random(TableEstimator):
 
 @dataclass
 class Backlink(SpillableEstimator):
-    """score = number of crawled pages that link to the node, a topic-independent measure of importance. Ranks like
-    fl_deg.
+    """priority = number of crawled pages that link to the node, a topic-independent measure of importance.
+
+    Ranks like fl_deg.
 
     Paper: Cho, Garcia-Molina, Page 1998; Batsakis 2007, section 2.2.
 
@@ -101,7 +102,7 @@ class Backlink(SpillableEstimator):
 
 @dataclass
 class OutLinks(PriorityFromParents):
-    """score = number of links on the page where the node was found, the largest if it was found on several.
+    """priority = number of links on the page where the node was found, the largest if it was found on several.
 
     The thesis names "the number of outgoing links of that page" as a measure of importance. A page's own links are
     unknown before it is fetched, so "that page" is read as the one that links to it. Links are counted once per node
@@ -130,10 +131,10 @@ _UNKNOWN = -1
 
 @dataclass
 class UrlDepth:
-    """score = -(number of slashes in the path of the URL): `http://a/` before `http://a/b/c`.
+    """priority = -(number of slashes in the path of the URL): `http://a/` before `http://a/b/c`.
 
-    Query and fragment are ignored; a node that is no URL is all path. The target of a redirect inherits the count of
-    its source, or keeps its own if that is smaller.
+    Query and fragment are ignored; a node that is not a URL counts as a path. The target of a redirect inherits the
+    count of its source, or keeps its own if that is smaller.
 
     Paper: Batsakis 2007, section 2.2; Cho, Garcia-Molina, Page 1998 (location metric).
 
@@ -144,7 +145,6 @@ class UrlDepth:
     slashes_: NDArray[np.int32] = column(np.int32)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Count the slashes of new rows."""
         self.slashes_ = fit(self.slashes_, len(table), _UNKNOWN)
         slashes_before = self.slashes_[step.children]
         if step.visit.outcome == "redirect":

@@ -92,5 +92,4 @@ class NBestFirst(BestFirst):
 
     @property
     def batch(self) -> int:
-        """Number of pages between two rankings."""
         return self.n

@@ -21,13 +21,13 @@ class CashFlow:
     """Cash held by rows and a common pool; moved from page to page, and created or destroyed only by `revise`.
 
     Seeds. All cash comes from the seeds, in equal amounts. It is counted in seed shares: each seed starts with 1,
-    whether known at the start or added during the crawl, so adding a seed changes no existing score. `share` converts
-    to a fraction of all cash. Seeds that redirect to the same page count as one.
+    whether known at the start or added during the crawl, so adding a seed changes no existing priority. `share`
+    converts to a fraction of all cash. Seeds that redirect to the same page count as one.
 
     Dead ends. Pages without links to follow, permanently failed pages, and links to such pages pay into the pool. At
     every second giving the pool is divided equally among the seeds that were fetched and have links. This restarts like
     the random surfer of a PageRank personalised to the seeds, costs the same for any frontier size, and changes no
-    score of an open row.
+    priority of an open row.
 
     Second givings. A fetched page keeps the cash it receives later. Every `period` steps (0: never) the richest such
     page with links distributes all it has to them; so does a revisited page with new links, to the new and the old
@@ -56,7 +56,6 @@ class CashFlow:
         if self.period < 0:
             raise ValueError(f"period is {self.period}: it must be a number of steps, or 0 for none")
 
-    # -- hooks for subclasses ----------------------------------------------------------------------------------
     def note(self, step: Step, table: Table) -> None:
         """Observe a visit before any cash moves."""
 
@@ -71,8 +70,6 @@ class CashFlow:
         giving.
         """
         return None
-
-    # -- the flow ----------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Distribute the cash of the visited page and, every `period` steps, of the richest one."""
@@ -91,7 +88,7 @@ class CashFlow:
         self.steps_ += 1
         if self.period and self.steps_ % self.period == 0:
             changed.append(self._give_again(table))
-        if self.rescaled_ != rescaled:  # every score has changed
+        if self.rescaled_ != rescaled:  # every priority has changed
             changed.append(np.arange(size, dtype=np.int32))
         return np.unique(np.concatenate(changed)) if len(changed) > 1 else step.children
 

@@ -1,4 +1,4 @@
-"""Context graph: links of pages that look as if a relevant one was near come first, layer by layer."""
+"""Context graph: follow links by the estimated distance of their page from a relevant one."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ OTHER = -1
 
 @dataclass
 class ContextGraph(PriorityFromParents):
-    """score of a link = layers + 1 - layer of its page + how sure that is; of pages in no layer, less than 1.
+    """priority = layers + 1 - layer of the page + confidence; below 1 for links of pages in no layer.
 
-    Layer j are the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one, 0 being
-    the relevant ones. Naive Bayes learns the words of each. A page is of its likeliest layer, and all links of pages in
-    layer j come before those of layer j + 1. A page whose layer is not at least `least` likely is none's ("other"), and
-    so is one that is likelier to be beyond the last layer, or has no word that the training pages have; their links
-    come last, the most likely layer first.
+    Layer j holds the training pages (`file`, from `lycosa train browse`) that are j links from a relevant one; layer 0
+    holds the relevant ones. Naive Bayes learns the words of each layer. A page is assigned to its likeliest layer, and
+    all links of pages in layer j come before those of layer j + 1. A page is in no layer ("other") if the probability
+    of its likeliest layer is below `least`, if it is likelier to be beyond the last layer, or if it shares no word with
+    the training pages; its links come last, ordered by the probability of its likeliest layer.
 
-    `layers`: the last one; 0 for all that the file tells apart, its states but for 0 and the last, which is "as far,
-    or farther". Pages beyond the last layer are a class of their own. A layer with fewer than `fewest` pages can't be
-    learned: its pages join the next one out. Where that leaves one layer only, a note says so; the links of all pages
-    with a known word are then worth the same.
+    `layers` is the number of the last layer. With 0 it is the last one that the file distinguishes: its state of
+    largest distance means "that far or farther", so it is not a layer. Pages beyond the last layer are a class of their
+    own. A layer with fewer than `fewest` pages can't be learned, so its pages join the next one out. If only one layer
+    remains, a note reports it, and the links of all pages with a known word have the same priority.
 
-    A link found on several pages takes the `max` over them, or what the `last` one said.
+    A link found on several pages takes the `max` of their priorities, or the `last` one.
 
-    Paper: Diligenti et al. 2000; Batsakis 2007, section 2.5. Departures: the in-links come from someone's browsing and
+    Paper: Diligenti et al. 2000; Batsakis 2007, section 2.5. Departures: the in-links come from a browsing record and
     not from a search engine; one classifier with a class for each layer gives the layers' probabilities, where the
-    paper has one for each and picks the winner; pages beyond are learned as well, not only known by doubt.
+    paper has one for each and picks the winner; pages beyond the last layer are learned as well, instead of being
+    recognised by low confidence alone.
 
     >>> from lycosa.core.types import Links, Terms
     >>> pages = Bags.of([([0], [1]), ([1], [2]), ([2], [3])] * 6)
@@ -66,7 +67,7 @@ class ContextGraph(PriorityFromParents):
     merge: MaxOrLast = "max"
     notes: list[str] = learned(list)
     words_: ModelWords = learned()
-    layer_: list[int] = learned()  # of each class of the classifier; OTHER beyond the last layer
+    layer_: list[int] = learned()  # layer of each class of the classifier; OTHER beyond the last layer
     last_: int = learned()
     model_: NaiveBayes = learned()
     priority_: MergedPriorities = learned()
@@ -101,13 +102,12 @@ class ContextGraph(PriorityFromParents):
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Find the page's layer, and put its links there."""
         self.words_.follow(table.stems)
         worth = self._worth(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
         return self.priority_.update(step, table, worth)
 
     def layer(self, visit: Visit) -> tuple[int, float]:
-        """The layer of a page, and how sure that is; OTHER, and how likely the likeliest layer is."""
+        """Return the layer of a page and its probability; for OTHER, the probability of the likeliest layer."""
         columns, counts, _ = self.words_.of(visit.terms)
         if not len(columns):
             return OTHER, 0.0
@@ -121,5 +121,5 @@ class ContextGraph(PriorityFromParents):
 
     def _worth(self, visit: Visit) -> float:
         layer, sure = self.layer(visit)
-        # The likeliest of several is above 0, so that the surest of one layer stays below the next one.
+        # A confidence of at most 1 keeps every page of a layer at or below the next nearer layer.
         return min(sure, 1.0) if layer == OTHER else self.last_ + 1 - layer + min(sure, 1.0)

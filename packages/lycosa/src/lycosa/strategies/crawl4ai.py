@@ -1,4 +1,4 @@
-"""The best-first strategy of crawl4ai: how many of the keywords are in the address."""
+"""The best-first strategy of crawl4ai: share of the topic's words in the URL."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so it onl
 
 @dataclass
 class Crawl4Ai:
-    """score = share of the topic's words that are somewhere in the address; of equal ones, nearest to a seed first.
+    """priority = share of the topic's words that occur in the URL; ties go to the link nearest to a seed.
 
-    A word counts once, as it was typed and as part of any other: `art` is in `/Earth.htm`. The address is decoded
-    (%20), upper and lower case are the same. Neither the page nor the anchor is looked at. The ten best links are
-    fetched before what they brought is ranked (`batch`).
+    Each word counts once, as typed and as a substring: `art` is in `/Earth.htm`. URLs are percent-decoded and compared
+    without case. Page and anchor are ignored. The frontier is ranked again after every ten pages (`batch`).
 
     Parameters:
-        max_depth       links that are farther from every seed are not followed; left out: no limit
-        case_sensitive  yes: upper and lower case differ
+        max_depth       drop links that are farther than this from every seed; default: no limit
+        case_sensitive  yes: compare with case
 
     After unclecode/crawl4ai, `BestFirstCrawlingStrategy` with `KeywordRelevanceScorer` (its code of 2025; there is no
-    paper). The keywords are the words of the topic; without any, all scores are 0, as there. We depart: `max_depth` has
-    to be given there; equals at the same depth are fetched as they were found, there by address; links to other hosts
-    are followed as far as the crawl's scope goes, there only with `include_external`; of a topic with words to avoid
-    (-word) these are left out.
+    paper). The keywords are the words of the topic; without any, all priorities are 0, as there. Departures: there
+    `max_depth` is required; ties at the same depth are fetched in order of discovery, there by URL; links to other
+    hosts are followed within the crawl's scope, there only with `include_external`; words to avoid (-word) are no
+    keywords.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("http://x.test/")
@@ -59,7 +58,7 @@ class Crawl4Ai:
         self._keywords = [self._cased(word) for word in keywords(self.words)]
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Look at the addresses that are new; links that were known may be nearer to a seed than they were."""
+        """Count keywords in new URLs; return all links of the page, since known ones may now be nearer to a seed."""
         self.share_ = fit(self.share_, len(table))
         for row in range(self.known_, len(table)):
             self.share_[row] = self._share(table.nodes[row])
@@ -69,14 +68,13 @@ class Crawl4Ai:
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The two parts of the score."""
         return {
             "share of the words in its address": float(fit(self.share_, len(table))[row]),
             "links from a seed": -NEARER * float(table.depth[row]),
         }
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The share of keywords, a trifle less with every link from a seed; or PRUNED."""
+        """Return the keyword share minus a small cost per link from a seed, or PRUNED beyond `max_depth`."""
         depth = table.depth[rows]
         priority: Priorities = fit(self.share_, len(table))[rows] - NEARER * depth
         if self.max_depth is not None:
@@ -92,7 +90,7 @@ class Crawl4Ai:
 
 
 def keywords(words: str | Mapping[str, float]) -> list[str]:
-    """The words of a topic as they were typed, each once: without quotation marks, and without those to avoid.
+    """Return the distinct words of a topic as typed, without quotation marks and without words to avoid.
 
     >>> keywords('coral "great barrier" reefs -fish coral')
     ['coral', 'great', 'barrier', 'reefs']

@@ -1,6 +1,6 @@
-"""deep-deep: Q-learning over links, online, with a linear function of what a link says.
+"""deep-deep: online Q-learning with a linear function of link features.
 
-A rival of today: no paper, the program is what is described (docs/rivals.md).
+There is no paper; this follows the program (see docs/rivals.md).
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from lycosa.core.types import Priorities, Rows, Step
 SLOTS = 1 << 18  # hash buckets for n-grams of anchors, and as many for addresses
 SAME_HOST = 2 * SLOTS  # slot of the feature "stays on its host"
 ANCHOR_GRAMS, ADDRESS_GRAMS = (3, 4, 5), (4, 5)
-MEMORY = 100_000  # pages; then each new one replaces a random one
-LEARNING_RATE, PENALTY, INTERCEPT_DECAY = 0.1, 1e-4, 0.01  # constant; L1, cumulative; features are sparse
-INITIAL = 0.05  # score of every link before the first model is in use
+MEMORY = 100_000  # experiences; beyond that each new one replaces a random one
+# learning rate and L1 penalty (cumulative) are constant; the intercept decays slower since features are sparse
+LEARNING_RATE, PENALTY, INTERCEPT_DECAY = 0.1, 1e-4, 0.01
+INITIAL = 0.05  # priority of every link before the first model is in use
 
 
 def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The n-grams of letters of some texts, each once a text: the number of the text, and the slot."""
+    """Return the distinct character n-grams of each text as (text number, slot) arrays."""
     whole = "\0".join(text[:200].replace("\0", " ") for text in texts)
     letters = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     number = np.cumsum(letters == 0)
@@ -44,37 +45,37 @@ def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64],
 
 @dataclass
 class DeepDeep:
-    """score = Q(link), the return that is expected of following it: its reward, and gamma times the best that is next.
+    """priority = Q(link), the expected return of following it: its reward plus gamma times that of the best next link.
 
-    Q is linear in what the link says: the n-grams of letters of its anchor (3 to 5) and of its address (4 and 5), each
-    there or not, each of the two vectors of length 1, and whether the link stays on its host. Each page that was
-    fetched by a link a is an experience: a, the reward r, and the links A of the page. r is from 0 to 1: beta, if the
-    judge gives probabilities, else beta / threshold, at most 1. After each, `sample` experiences are drawn from all of
-    them, and the *online* Q takes a step of the stochastic gradient towards
+    Q is linear in binary features of the link: character n-grams of its anchor (3 to 5) and of its URL (4 and 5), each
+    of the two vectors scaled to length 1, and whether the link stays on its host. Each page fetched through a link a is
+    an experience: a, the reward r, and the links A of the page. r is from 0 to 1: beta if the judge gives
+    probabilities, else beta / threshold, at most 1. After each page, `sample` of all experiences are drawn, and the
+    *online* Q takes a stochastic gradient step for each of them towards
 
         y = r + gamma Q'(argmax over A of Q)                                                (gamma Q' = 0 without links)
 
-    for each of them, where Q' is the *target* Q: a copy of the online one, made anew after every `switch` experiences
-    (double learning). Scores are by the target Q: until the first copy they are all .05, so the crawl is breadth-first.
+    where Q' is the *target* Q: a copy of the online one, taken after every `switch` experiences (double learning).
+    Priorities use the target Q: until the first copy they are all .05, so the crawl is breadth-first.
 
-    Which link is fetched is drawn. Hosts are in a softmax of their best scores with a `temperature`; the best link of
-    the host is taken. Besides, for each such link one more is taken with probability `eps`, of any host any link; so
-    eps / (1 + eps) of all picks are random.
+    Picks are random. The host is drawn from a softmax over the best priority of each host, with `temperature`; its best
+    link is taken. After each such pick, with probability `eps`, a random link of a random host is taken as well, so eps
+    / (1 + eps) of all picks are random.
 
     Parameters:
-        gamma        the discount
-        eps          see above
+        gamma        discount of the next link's value
+        eps          probability of an additional random pick
         temperature  of the softmax over hosts
         switch       experiences between two copies of the online Q
-        sample       experiences that are replayed after each page
+        sample       experiences replayed after each page
 
-    Source: TeamHG-Memex/deep-deep, a Scrapy spider, 2016; the numbers are those of its spider for relevant pages. Where
-    it differs: a link's features are those of the page that was the first to link there; 2^18 slots in place of 2^20,
-    and hashes without a sign; no title attribute; a host in place of a registered domain; rewards are the judge's; the
-    examples of a replay are not shuffled, and the L1 penalty is taken at their end; the next link is one of a page's
-    first 256. Pages that fail teach nothing, those of an unwanted type a reward of 0.
+    Source: TeamHG-Memex/deep-deep, a Scrapy spider, 2016; defaults are those of its spider for relevant pages.
+    Departures: a link has the features of the first page that links to it; 2^18 slots instead of 2^20, and unsigned
+    hashes; no title attribute; hosts instead of registered domains; rewards come from the judge; the examples of a
+    replay are not shuffled, and the L1 penalty is applied at their end; only the first 256 links of a page are next
+    links. Failed pages are not learned from; pages of an unwanted type have a reward of 0.
 
-    Some 600 bytes a known link. The memory holds rows, as the table has their links.
+    Memory: about 600 bytes per known link. Experiences are stored as rows, since the table has their links.
 
     >>> q = DeepDeep(); table = Table()
     >>> q.choose(np.array([table.add("a", 0), table.add("b", 0)]), number=1, table=table)
@@ -92,18 +93,19 @@ class DeepDeep:
     online_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     target_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     due_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
-    intercept_: NDArray[np.float64] = learned(lambda: np.array([0.0, INITIAL]))  # of the online and of the target Q
+    # intercepts of the online and of the target Q
+    intercept_: NDArray[np.float64] = learned(lambda: np.array([0.0, INITIAL]))
     steps_: int = learned(int)
     rest_: int = learned(int)  # pages until all links may be ranked again
     memory_: NDArray[np.int32] = column(np.int32)  # rows of the experiences
     size_: int = learned(int)
-    place_: NDArray[np.int32] = column(np.int32)  # of each row in the memory, from 1; 0: none
+    place_: NDArray[np.int32] = column(np.int32)  # 1-based position of each row in the memory; 0: not there
     reward_: NDArray[np.float64] = column()
     priority_: NDArray[np.float64] = column()
     slots_: NDArray[np.uint32] = column(np.uint32)
     filled_: int = learned(int)
-    start_: NDArray[np.int64] = column(np.int64)  # where the slots of each row begin
-    # Slots of each row's anchor, address and host (0 or 1).
+    start_: NDArray[np.int64] = column(np.int64)  # index of each row's first slot
+    # Numbers of slots of each row's anchor, URL and host (0 or 1).
     count_: NDArray[np.uint16] = learned(lambda: np.zeros((0, 3), np.uint16))
 
     def __post_init__(self) -> None:
@@ -117,7 +119,7 @@ class DeepDeep:
             raise ValueError(f"switch={self.switch} and sample={self.sample} are counts: take 1 or more")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Read the links, remember what came of the one that led here, and replay."""
+        """Read new links, store the experience of the link that led here, and replay."""
         self._fit(len(table))
         self._read(step, table)
         visit, row = step.visit, step.row
@@ -137,15 +139,15 @@ class DeepDeep:
             return step.children
         rows = table.rows()
         self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
-        self.rest_ = int(len(rows) / 30_000 / (0.33 / 0.67) / 0.1)  # a third of the time at .1 s a page, as they reckon
+        # a third of the time at .1 s per page, as the original estimates
+        self.rest_ = int(len(rows) / 30_000 / (0.33 / 0.67) / 0.1)
         return np.union1d(rows, step.children).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """Q of each link, by the target as of when it was ranked."""
         return fit(self.priority_, len(table), INITIAL)[rows]
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """The best link of a host that is drawn, or any link of any host."""
+        """Return the best row of a randomly drawn host, or a random row of a random host."""
         chance, which, whose = np.random.default_rng((self.seed % 2**64, number)).random(3).tolist()
         host_key = table.host[rows]
         hosts = np.unique(host_key)
@@ -162,18 +164,17 @@ class DeepDeep:
         return int(rows[priority.argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """What the letters of anchor and address add, and the host."""
         (priority,) = self.priority(np.array([row]), table).tolist()
         if self.steps_ < self.switch:
             return {"nothing learned yet": priority}
         values = self.value(np.array([row]), self.target_, self.intercept_[1])[0].tolist()
-        terms = dict(zip(("anchor", "address", "same host", "what all links have"), values, strict=True))
+        terms = dict(zip(("anchor", "address", "same host", "constant"), values, strict=True))
         if abs(older := priority - sum(values)) > 1e-9:
-            terms["of an earlier ranking"] = older
+            terms["change since the last ranking"] = older
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def value(self, rows: Rows, weights: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
-        """Of each row what its anchor, its address, its host and the intercept add up to Q."""
+        """Return the contributions of anchor, URL, host and intercept to the Q of each row, as four columns."""
         count = self.count_[rows].astype(np.int64)
         slots = self.slots_[runs(self.start_[rows], count.sum(axis=1))].astype(np.intp)
         products = weights.take(slots)
@@ -190,7 +191,7 @@ class DeepDeep:
         self.count_ = fit(self.count_, rows)
 
     def _read(self, step: Step, table: Table) -> None:
-        """The features of links that are new, and what they are worth."""
+        """Compute features and priorities of new links."""
         row, links = step.row, step.visit.links
         if step.visit.outcome == "redirect":
             new = step.children[~self.count_[step.children].any(axis=1)]
@@ -200,7 +201,7 @@ class DeepDeep:
                 self.priority_[row],
             )
             return
-        # A link that has been read has slots, but for a short one to another host, which is read again to no effect.
+        # A link that was read has slots, except short ones to another host, which are read again with the same result.
         first: dict[int, int] = {}
         unread = (step.of_link >= 0) & (table.state[step.of_link] == OPEN) & ~self.count_[step.of_link].any(axis=1)
         for number in np.flatnonzero(unread).tolist():
@@ -229,7 +230,7 @@ class DeepDeep:
             self.priority_[rows] = self.value(rows, self.target_, self.intercept_[1]).sum(axis=1)
 
     def _remember(self, row: int, reward: float) -> None:
-        """One experience more, or another reward for one that is there."""
+        """Add an experience, or replace the reward of a known one."""
         self.reward_[row] = reward
         if self.place_[row]:
             return
@@ -243,7 +244,7 @@ class DeepDeep:
         self.memory_[place], self.place_[row] = row, place + 1
 
     def _replay(self, table: Table) -> None:
-        """Some experiences again, each a step of the gradient; then weights are drawn to 0 by what is due."""
+        """Take a gradient step for each of a sample of experiences, then apply the L1 penalty."""
         chance = np.random.default_rng((self.seed % 2**64, self.steps_))
         rows = self.memory_[chance.choice(self.size_, min(self.sample, self.size_), replace=False)]
         wanted = self.reward_[rows] + self.gamma * self._next(rows, table)
@@ -260,13 +261,13 @@ class DeepDeep:
             intercept += INTERCEPT_DECAY * update
             begin = end
         self.intercept_[:] = intercept, target
-        # The cumulative penalty of a weight is that of the last example that has it: of several, the last one stays.
+        # The cumulative penalty of a weight is set by the last example that has it; the assignment keeps the last one.
         self.due_[slots] = np.repeat(LEARNING_RATE * PENALTY * np.arange(1, len(rows) + 1), length)
         weight, due = online[slots], self.due_[slots]
         online[slots] = np.sign(weight) * np.maximum(0, np.abs(weight) - due)
 
     def _next(self, rows: Rows, table: Table) -> Priorities:
-        """What the links of each page promise: that which is best by the online Q, valued by the target Q."""
+        """Return the value of the best link of each page: best by the online Q, valued by the target Q."""
         links, whose = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
         values = self.value(each, self.online_, self.intercept_[0]).sum(axis=1)[place]
@@ -277,7 +278,7 @@ class DeepDeep:
 
 
 def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
-    """The first links of some pages, and of each link whose it is, by the page's place among these."""
+    """Return the first 256 links of each page, and for each link the index of its page in `rows`."""
     degree = table.edges.out_degree(rows).astype(np.int64)
     edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
     near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < 256
@@ -285,7 +286,7 @@ def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
 
 
 def best_of_each(values: Priorities, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of each owner the place of its largest value, the first of equal ones; and the owners that have any.
+    """Return the index of each owner's largest value (the first of ties), and the owners that have values.
 
     >>> [column.tolist() for column in best_of_each(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 2]))]
     [[1, 2], [0, 2]]

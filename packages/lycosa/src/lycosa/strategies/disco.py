@@ -1,4 +1,4 @@
-"""DISCO: a bandit chooses how to look for more pages like the best ones so far."""
+"""DISCO: a bandit chooses between two ways of finding pages similar to the best ones so far."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
-RATIO = 2  # counterexamples per example, at most
+RATIO = 2  # max counterexamples per example
 CONCENTRATION = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
-MOST = 2000  # words kept of a page
+MOST = 2000  # words kept per page
 
 
 class Ucb1:
@@ -36,7 +36,7 @@ class Ucb1:
         self.means = [0.0] * arms
 
     def values(self) -> list[float]:
-        """Of each arm; without end for one that was never pulled."""
+        """Return the upper confidence bound of each arm, infinite for one that was never pulled."""
         log = 2.0 * math.log(max(1, sum(self.pulls)))
         return [
             mean + math.sqrt(log / pulls) if pulls else math.inf
@@ -44,47 +44,47 @@ class Ucb1:
         ]
 
     def order(self) -> list[int]:
-        """The arms, the best first; of equal ones the first."""
+        """Return the arms by descending value, ties by number."""
         values = self.values()
         return sorted(range(len(values)), key=lambda arm: -values[arm])
 
     def reward(self, arm: int, reward: float, pulls: int) -> None:
-        """So many pulls had this mean reward."""
+        """Record `pulls` pulls with a mean reward of `reward`."""
         self.pulls[arm] += pulls
         self.means[arm] += (reward - self.means[arm]) * pulls / self.pulls[arm]
 
 
 @dataclass
 class Disco:
-    """Rounds: an operator looks for links around the best pages so far, all of them are fetched, all pages ranked.
+    """Rounds: an operator collects links around the best pages, all of them are fetched, then all pages are ranked.
 
-    Pages are ranked by how much they are like the first relevant ones (`ExampleSimilarity`); while there is none, by what the
-    judge says. An operator starts from the `k` best that it has not started from yet:
+    Pages are ranked by their similarity to the first relevant ones (`ExampleSimilarity`), or by relevance while there
+    are none. An operator starts from the `k` best pages that it has not started from yet:
 
         forward   the links of these pages
-        backward  the links of pages that link to them, as far as those were crawled: what is mentioned beside them
+        backward  the links of crawled pages that link to them
 
-    The reward of an operator is the mean over its pages of 1 - place / pages, by their places in the new ranking; UCB1
-    chooses the next one. One that finds nothing new goes on with the next k pages, and if there are none the other has
-    its turn.
+    The reward of an operator is the mean over its pages of 1 - rank / pages in the new ranking; UCB1 chooses the next
+    operator. If the operator finds no new link, it continues with the next k pages, and when these run out the other
+    operator is used.
 
-    Two of DISCO's four operators ask a search engine, which nothing does while a crawl goes on: they are left out.
-    `--search` finds start pages by the topic's words, which is its first keyword search.
+    Two of DISCO's four operators query a search engine, which is not possible during a crawl, and are left out.
+    `--search` finds start pages by the topic's words, which corresponds to its first keyword search.
 
     Parameters:
         k         pages that an operator starts from
-        links     links that are taken of a page, the first that are new
-        examples  relevant pages that the others are compared with, the first ones
+        links     max new links taken from a page
+        examples  max relevant pages that other pages are compared with, the first ones
 
-    Scores are 1 to 1/n for the n links of a round, in the order of the pages that they were found on, and 0 for links
-    that no operator has taken. These are fetched, first found first, where nothing else can be: a round is over when as
-    many pages came in as it has links.
+    Priorities are 1 to 1/n for the n links of a round, in the order of the pages that they were found on, and 0 for
+    links not taken by an operator. These are fetched in order of discovery when nothing else is available: a round is
+    over when as many pages have arrived as it has links.
 
     Paper: Pham, Santos, Freire 2019, Bootstrapping Domain-Specific Content Discovery on the Web (DISCO), and the
-    authors' code (kienpt/site_discovery_public): k and links are theirs. We depart: pages are hunted, whatever their
-    host, in place of sites; backward goes by crawled links, theirs asks a service for backlinks and fetches these
-    pages, too; a round has at most k * links pages; start pages are ranked with the others; and what Likeness says of
-    itself.
+    authors' code (kienpt/site_discovery_public), with its defaults for k and links. Departures: it searches for pages
+    on any host instead of sites; backward uses crawled links, theirs queries a backlink service and fetches these
+    pages, too; a round has at most k * links pages; start pages are ranked with the others; and see
+    `ExampleSimilarity`.
     """
 
     k: int = 20
@@ -92,18 +92,19 @@ class Disco:
     examples: int = 20
     threshold: float = 0.1
     value_: NDArray[np.float64] = column()
-    operator_: NDArray[np.int8] = column(np.int8)  # of each row: which has taken it
-    origin_: NDArray[np.int32] = column(np.int32)  # and from which page
-    number_: NDArray[np.int32] = column(np.int32)  # of each row its number as a page, from 1 on
-    pages_: list[int] = learned(list)  # the rows of all pages
+    operator_: NDArray[np.int8] = column(np.int8)  # operator that took each row
+    origin_: NDArray[np.int32] = column(np.int32)  # page that each row was taken from
+    number_: NDArray[np.int32] = column(np.int32)  # 1-based page number of each row
+    pages_: list[int] = learned(list)  # rows of all pages
     betas_: list[float] = learned(list)
-    started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])  # numbers of pages that each started from
+    # per operator, numbers of the pages it has started from
+    started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])
     bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
     likeness_: ExampleSimilarity = learned()
     ranking_: NDArray[np.intp] = column(np.intp)
-    now_: int = learned(lambda: -1)  # the operator of this round; -1: seeds
-    left_: int = learned(int)  # pages of this round that are still to come
-    first_: int = learned(int)  # number of the first page that came in it
+    now_: int = learned(lambda: -1)  # operator of this round; -1: seeds
+    left_: int = learned(int)  # pages of this round still to come
+    first_: int = learned(int)  # number of this round's first page
 
     def __post_init__(self) -> None:
         if min(self.k, self.links, self.examples) < 1:
@@ -111,7 +112,7 @@ class Disco:
         self.likeness_ = ExampleSimilarity(self.examples)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Take the page in; at the end of a round reward its operator, and choose the next one and its links."""
+        """Record the page; at the end of a round reward its operator, then choose the next operator and its links."""
         size = len(table)
         self.value_, self.operator_ = fit(self.value_, size), fit(self.operator_, size)
         self.origin_, self.number_ = fit(self.origin_, size), fit(self.number_, size)
@@ -131,7 +132,6 @@ class Disco:
         return np.union1d(step.children, self._next(table))
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Which operator has taken it, and from where."""
         value = float(fit(self.value_, len(table))[row])
         if not value:
             return {"no operator has taken it yet": 0.0}
@@ -141,7 +141,7 @@ class Disco:
         return fit(self.value_, len(table))[rows]
 
     def ranking(self) -> NDArray[np.intp]:
-        """The numbers of all pages, the best first: found when there are more of them than the last time."""
+        """Return the numbers of all pages, best first; cached until there are more pages."""
         if len(self.ranking_) < len(self.pages_):
             known = bool(self.likeness_.positive_)
             self.ranking_ = self.likeness_.order() if known else np.argsort(-np.array(self.betas_), kind="stable")
@@ -153,7 +153,7 @@ class Disco:
         self.operator_[better], self.origin_[better] = self.operator_[row], self.origin_[row]
 
     def _next(self, table: Table) -> Rows:
-        """End this round and begin another: its rows."""
+        """Start the next round; return its rows."""
         ranking = self.ranking()
         if self.now_ >= 0:
             self._pay(ranking)
@@ -166,11 +166,11 @@ class Disco:
                 self.value_[rows] = 1.0 - np.arange(len(rows)) / len(rows)
                 self.operator_[rows], self.origin_[rows] = operator, list(taken.values())
                 return rows
-        self.now_ = max(self.now_, 0)  # nothing is left to start from: page by page what no operator has taken
+        # no page to start from: until there is one, fetch links that no operator has taken, a page per round
+        self.now_ = max(self.now_, 0)
         return np.zeros(0, np.intp)
 
     def _pay(self, ranking: NDArray[np.intp]) -> None:
-        """Reward the operator for its pages: the mean of 1 - place / n."""
         new = [n for n in range(self.first_, len(self.pages_)) if self._is_of(self.now_, self.pages_[n])]
         if not new:
             return
@@ -183,7 +183,7 @@ class Disco:
         return bool(self.value_[row] > 0 and self.operator_[row] == operator)
 
     def _look(self, operator: int, ranking: NDArray[np.intp], table: Table) -> dict[int, int]:
-        """The rows that an operator finds, and the page that each was found from; it may take several sets of pages."""
+        """Return the rows that an operator takes, with the page that each was found from."""
         fresh = [number for number in ranking.tolist() if number not in self.started_[operator]]
         for begin in range(0, len(fresh), self.k):
             start = fresh[begin : begin + self.k]
@@ -199,7 +199,7 @@ class Disco:
         return {}
 
     def _some(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
-        """The first links of a page that nobody has taken."""
+        """Yield the first links of a page that no operator has taken."""
         fresh = (
             row
             for row in table.edges.children(page).tolist()
@@ -216,22 +216,21 @@ def _seeds_to_come(table: Table) -> bool:
 
 @dataclass
 class ExampleSimilarity:
-    """DISCO's ranking: the mean of four scores: how much each is like the examples.
+    """DISCO's ranking: the mean of four similarities to the examples.
 
         Bayesian Sets  the log odds that a page belongs to the set of examples (Ghahramani, Heller 2005), of word
                        frequencies that add up to 1
-        classifier     log odds by a logistic regression (penalty |w|^2 / 2) that tells examples from counterexamples,
-                       of tf-idf of length 1; left out while there are no counterexamples
+        classifier     log odds by a logistic regression (penalty |w|^2 / 2) of examples against counterexamples,
+                       on tf-idf of length 1; left out while there are no counterexamples
         cosine         the mean cosine of its word counts with those of the examples
         Jaccard        the mean share of words in common, of all words that the two have
 
-    The raw scores are averaged, as the authors do it. The examples are the first `most` pages that are said to be
-    relevant, the counterexamples the first ones that are not, two for each example. Words count that at least two
-    examples have, if there are two, and a tenth of them (the classifier: of examples and counterexamples); for Jaccard
-    all words count.
+    The raw scores are averaged, as the authors do it. The examples are the first `most` relevant pages, the
+    counterexamples the first irrelevant ones, two for each example. A word is used if at least two examples (or the
+    only one) and a tenth of them have it (classifier: of examples and counterexamples); Jaccard uses all words.
 
-    Paper: Pham, Santos, Freire 2019, and the authors' code (kienpt/site_discovery_public, `stacking`). We depart: the
-    examples are pages that the judge finds relevant, as a crawl is told a topic and no sites; the counterexamples are
+    Paper: Pham, Santos, Freire 2019, and the authors' code (kienpt/site_discovery_public, `stacking`). Departures: the
+    examples are pages that the judge finds relevant, as a crawl is given a topic and no sites; the counterexamples are
     other pages of the crawl, theirs 200 of a web directory; words are stems, theirs words and pairs of words. One-class
     SVM and biased SVM, which they also compare, are not in their ensemble.
 
@@ -253,9 +252,9 @@ class ExampleSimilarity:
     counts_: NDArray[np.uint16] = column(np.uint16)
 
     def add(self, terms: Terms, relevant: bool) -> int:
-        """One page more; its number."""
+        """Add a page and return its number."""
         ids, counts = terms.ids, terms.counts
-        if len(ids) > MOST:  # words that occur equally often stay or go together, whatever their numbers
+        if len(ids) > MOST:  # words of equal count are kept or dropped together, so that word ids don't matter
             often = counts > np.partition(counts, -MOST - 1)[-MOST - 1]
             ids, counts = ids[often], counts[often]
         number, begin = self.size_, int(self.start_[self.size_])
@@ -271,17 +270,17 @@ class ExampleSimilarity:
         return number
 
     def order(self) -> NDArray[np.intp]:
-        """The numbers of all pages, those most like the examples first; of equal ones the first."""
+        """Return the numbers of all pages by descending similarity, ties by number."""
         return np.argsort(-self.scores(), kind="stable")
 
     def scores(self) -> Priorities:
-        """The mean of the four, of each page; 0 while there is no example."""
+        """Return the mean of the similarities for each page, 0 without examples."""
         parts = np.array([np.zeros(self.size_), *self.parts().values()])
         scores: Priorities = parts.sum(axis=0) / max(1, len(parts) - 1)
-        return scores.round(9)  # so that the order of words does not decide
+        return scores.round(9)  # so that the summation order of words does not decide ties
 
     def parts(self) -> dict[str, Priorities]:
-        """Each of the four, of each page; none while there is no example."""
+        """Return the similarities of each page by name; empty without examples."""
         if not self.positive_:
             return {}
         positive = self.positive_
@@ -318,7 +317,7 @@ class ExampleSimilarity:
 
 @dataclass
 class _WordCounts:
-    """A sparse matrix: of each page the words that count, and a number for each."""
+    """A sparse matrix of pages and words."""
 
     page: NDArray[np.intp]
     word: NDArray[np.intp]
@@ -328,7 +327,7 @@ class _WordCounts:
 
     @classmethod
     def of(cls, pages: ExampleSimilarity, words: NDArray[np.uint32]) -> _WordCounts:
-        """How often each page has each of these words, which are in ascending order."""
+        """Return the counts of these words on each page; `words` must be ascending."""
         end = pages.start_[pages.size_]
         page = np.repeat(np.arange(pages.size_), np.diff(pages.start_[: pages.size_ + 1]))
         kept = np.isin(pages.ids_[:end], words)
@@ -336,31 +335,26 @@ class _WordCounts:
         return cls(page[kept], word, pages.counts_[:end][kept].astype(np.float64), pages.size_, len(words))
 
     def scaled(self, of_page: Priorities, of_word: Priorities | None = None) -> _WordCounts:
-        """Divided by a number for each page, where that is not 0; and times one for each word."""
+        """Divide each page by a number unless that is 0, and multiply each word by one."""
         value = self.value / np.where(of_page > 0, of_page, 1.0)[self.page]
         return _WordCounts(
             self.page, self.word, value if of_word is None else value * of_word[self.word], self.pages, self.words
         )
 
     def by_sum(self) -> _WordCounts:
-        """The numbers of a page add up to 1."""
         return self.scaled(_added(self.page, self.value, self.pages))
 
     def by_length(self) -> _WordCounts:
-        """A page has the length 1."""
         return self.scaled(np.sqrt(_added(self.page, self.value**2, self.pages)))
 
     def mean(self, pages: list[int]) -> Priorities:
-        """The mean of some pages, word by word."""
         return self.sum(pages) / len(pages)
 
     def sum(self, pages: list[int]) -> Priorities:
-        """The sum over some pages, word by word."""
         among = np.isin(self.page, pages)
         return _added(self.word[among], self.value[among], self.words)
 
     def dense(self, pages: list[int]) -> Priorities:
-        """Some pages, line by line."""
         lines = np.zeros((len(pages), self.words))
         for line, page in enumerate(pages):
             here = self.page == page
@@ -368,7 +362,6 @@ class _WordCounts:
         return lines
 
     def __matmul__(self, of_word: Priorities) -> Priorities:
-        """The product of each page with a number for each word."""
         return _added(self.page, self.value * of_word[self.word], self.pages)
 
 
@@ -377,7 +370,7 @@ def _added(place: NDArray[np.intp], value: Priorities, size: int) -> Priorities:
 
 
 def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Priorities:
-    """log p(page | examples) / p(page) for independent Bernoulli words; a and b from the mean of all pages."""
+    """Return log p(page | examples) / p(page) for independent Bernoulli words, with a and b from all pages."""
     entries, n = entries.by_sum(), len(examples)
     mean = np.clip(entries.sum(list(range(entries.pages))) / entries.pages, 1e-12, 1.0 - 1e-12)
     a, b, there = CONCENTRATION * mean, CONCENTRATION * (1.0 - mean), entries.sum(examples)
@@ -387,7 +380,7 @@ def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Priorities:
 
 
 def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) -> Priorities:
-    """Log odds by a logistic regression on tf-idf; idf = 1 + ln((1 + n) / (1 + df)) over what it is trained on."""
+    """Return log odds by a logistic regression on tf-idf; idf = 1 + ln((1 + n) / (1 + df)) over the training pages."""
     both = [*positive, *negative]
     df = np.bincount(entries.word[np.isin(entries.page, both)], minlength=entries.words)
     idf = 1.0 + np.log((1.0 + len(both)) / (1.0 + df))
@@ -397,9 +390,10 @@ def _classifier(entries: _WordCounts, positive: list[int], negative: list[int]) 
 
 
 def logistic(x: Priorities, relevant: NDArray[np.bool_]) -> tuple[Priorities, float]:
-    """Weights and intercept that minimise |w|^2 / 2 + the sum of -log p over some lines, by Newton's method.
+    """Return the weights and intercept that minimise |w|^2 / 2 + the sum of -log p over the lines of x, by Newton's
+    method.
 
-    There are few lines and many columns: so it's solved for w = x^T alpha, where the sum of alpha is 0.
+    With few lines and many columns it is faster to solve for alpha, where w = x^T alpha and the sum of alpha is 0.
 
     >>> w, b = logistic(np.array([[1.0], [-1.0]]), np.array([True, False]))
     >>> round(float(w[0]), 6) == round(float(2 / (1 + np.exp(w[0]))), 6), round(b, 9) == 0     # 0 = w - 2 (1 - p)

@@ -1,4 +1,4 @@
-"""The neighbourhood of a node: what its parents and the links to it say, and what was found beside it."""
+"""Estimators over a node's neighbourhood: its parents (fl_) and its siblings (sl_)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.strategies.baselines import TableEstimator
 
 FirstKind = Literal["deg", "n", "e", "ne"]
 
-_COLUMN = {"deg": "in_degree", "n": "beta_sum", "e": "alpha_sum", "ne": "product_sum"}
+_COLUMN = {"deg": "in_degree", "n": "relevance_sum", "e": "link_relevance_sum", "ne": "product_sum"}
 
 
 @dataclass
@@ -24,13 +24,14 @@ class FirstLevel(TableEstimator):
 
         deg  the number of parents
         n    the sum of beta(u), their relevance
-        e    the sum of alpha(u, v), the promise of their links
+        e    the sum of alpha(u, v), the relevance of their links
         ne   the sum of beta(u) * alpha(u, v)
 
-    With `smooth` the score is log(1 + x). As the logarithm keeps the order, a greedy crawl is the same with and without
-    it; it matters where scores are compared in size, as by a regression or when a crawl waits for a better host.
+    With `smooth` the priority is log(1 + x). The logarithm keeps the order, so a greedy crawl is the same with and
+    without it; it matters where priorities are compared in size, as by a regression or when a crawl waits for a better
+    host.
 
-    The sums are columns of the table, so this one costs nothing but the logarithms: 4 us a page with 30 links.
+    The sums are columns of the table, so only the logarithms cost time: 4 us for a page with 30 links.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 4.
 
@@ -51,11 +52,10 @@ class FirstLevel(TableEstimator):
 
     @property
     def proportional(self) -> bool:
-        """The number of parents knows nothing of the topic: twice as many don't promise twice as much."""
+        """False for the number of parents: twice as many do not mean twice the expected relevance."""
         return self.kind != "deg"
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The sum, or its logarithm; 0 for a row nobody has linked to."""
         sums: Priorities = getattr(table, _COLUMN[self.kind])[rows].astype(np.float64)
         return np.log1p(sums) if self.smooth else sums
 
@@ -71,16 +71,16 @@ class Siblings:
         e(v)  = the same sum of alpha(u, w)
         ne(v) = the same sum of beta(w) * alpha(u, w)
 
-    The columns `n`, `e` and `ne` are at least as long as the table was when `learn` last saw it. Those of a visited row
-    stay as they were before its visit: it is no sibling of itself, and a regression must not see its own target.
+    The columns `n`, `e` and `ne` are at least as long as the table at the last `learn`. The sums of a visited row stay
+    as they were before its visit: it is not its own sibling, and a regression must not see its own target.
 
-    What the paper leaves open: only a page that came back in order ("ok") counts as crawled. The target of a redirect
-    is given the sums of its source; it does not become a sibling of the source's siblings, as no link leads to it. A
-    page that is visited again is not counted again; its new links are siblings of those that it had, and they of them.
+    Choices that the paper leaves open: only pages with outcome "ok" count as crawled. The target of a redirect adds the
+    sums of its source to its own; it does not become a sibling of the source's siblings, as no link leads to it. A
+    revisited page is not counted again; its new links and its old ones become siblings.
 
-    When w comes in, all children of all its parents change, and when u comes in, all its own: one visit costs
-    in-degree times out-degree. On a random graph of 100,000 nodes with 30 links on each page that is .08 ms a page
-    over the first 10,000 pages and .1 ms over the first 50,000; a page with 10,000 parents of 30 links takes 50 ms.
+    A visit updates the children of all parents of the page, and the page's own children, so it costs in-degree times
+    out-degree. On a random graph of 100,000 nodes with 30 links on each page that is .08 ms a page over the first
+    10,000 pages and .1 ms over the first 50,000; a page with 10,000 parents of 30 links takes 50 ms.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, siblings = Table(), Siblings()
@@ -99,7 +99,7 @@ class Siblings:
     crawled_: NDArray[np.bool_] = column(np.bool_)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Bring the sums up to date; the rows whose sums may have changed, each once."""
+        """Update the sums; return the unique rows whose sums may have changed."""
         size = len(table)
         self.n, self.e, self.ne = fit(self.n, size), fit(self.e, size), fit(self.ne, size)
         self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
@@ -117,14 +117,14 @@ class Siblings:
         return np.union1d(others, step.children) if len(others) else step.children
 
     def _as_sibling(self, step: Step, table: Table) -> Rows:
-        """The page is a new sibling of all that its parents link to."""
+        """Add the page as a new sibling to all links of its parents."""
         edges, beta, into = table.edges, step.visit.relevance, table.edges.into(step.row)
         if not len(into):
             return into
         parents, which = np.unique(edges.parent[into], return_index=True)
         rows: Rows = edges.child[edges.leaving(parents)]
         alpha = np.repeat(edges.alpha[into[which]].astype(np.float64), edges.out_degree(parents))
-        waiting = table.state[rows] == OPEN  # so not the page itself: it is visited
+        waiting = table.state[rows] == OPEN  # excludes the page itself, which is no longer open
         rows, alpha = rows[waiting], alpha[waiting]
         np.add.at(self.e, rows, alpha)
         if beta:
@@ -133,7 +133,7 @@ class Siblings:
         return rows
 
     def _as_parent(self, step: Step, table: Table) -> None:
-        """What the page links to and is crawled already is a sibling of what it links to and isn't."""
+        """Add the crawled links of the page as siblings to its open ones."""
         crawled = self.crawled_[step.children]
         waiting = step.children[table.state[step.children] == OPEN]
         if not len(waiting) or not crawled.any():
@@ -144,7 +144,7 @@ class Siblings:
         self.ne[waiting] += beta @ alpha
 
     def _as_parent_again(self, step: Step, table: Table) -> Rows:
-        """The page has more links than it had: those that wait hear of what is crawled, the old ones of what is new."""
+        """Update the links of a revisited page: new ones count all crawled ones, old ones the crawled new ones."""
         rows, alpha = table.edges.children(step.row), table.edges.link_relevances(step.row).astype(np.float64)
         beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
         new = np.isin(rows, step.children)
@@ -161,19 +161,20 @@ class Siblings:
 
 @dataclass
 class SecondLevel:
-    """The sum over a node's siblings: of their relevance (`n`), of the promise of the links to them (`e`), or of both
-    multiplied (`ne`). See `Siblings` for the formulas and their cost.
+    """The sum over a node's siblings of their relevance (`n`), of the link relevances (`e`), or of the products (`ne`).
 
-    With `smooth` the score is log(1 + x), as in the paper's experiments; that leaves the ranking as it is.
+    See `Siblings` for the formulas and their cost. With `smooth` the priority is log(1 + x), as in the paper's
+    experiments, which does not change the ranking.
 
-    Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 4. There a crawl over large graphs was too slow with
-    these sums to be run to the end; here they are kept up to date page by page.
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 4. There these sums were too slow to complete a crawl
+    of large graphs; here they are updated page by page.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, sl_n = Table(), SecondLevel("n", smooth=False)
     >>> for node, relevance, links in (("u", 0, ("v", "w", "x")), ("w", .5, ()), ("x", .25, ())):
     ...     _ = table.add_seed(node)
-    ...     rows = sl_n.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
+    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
+    ...     rows = sl_n.learn(table.absorb(visit), table)
     >>> sl_n.priority(rows, table).tolist()    # v beside w and x: .5 + .25
     [0.75]
     """
@@ -189,11 +190,9 @@ class SecondLevel:
             raise ValueError(f"kind is {self.kind!r}: it must be n, e or ne")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Siblings of what the page links to, and of the page itself."""
         return self.siblings_.learn(step, table)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The sum, or its logarithm."""
         column: NDArray[np.float64] = getattr(self.siblings_, self.kind)
         sums = fit(column, len(table))[rows]
         return np.log1p(sums) if self.smooth else sums

@@ -1,6 +1,4 @@
-"""Fish-search: fish that find food have more and stronger offspring, fish in dry waters die. And shark-search, with a
-sharper sense of smell.
-"""
+"""Fish-search, which follows links a few steps beyond relevant pages, and its graded version, shark-search."""
 
 from __future__ import annotations
 
@@ -18,21 +16,21 @@ from lycosa.strategies.personalised import OffTopicDepth
 
 @dataclass
 class FishSearch:
-    """Links of relevant pages first, a few links of irrelevant ones next, the rest last; dry ways are given up.
+    """Links of relevant pages first, a few links of irrelevant ones next, the rest last; irrelevant paths are pruned.
 
-    A page is relevant or not: beta >= threshold. Of the links of a relevant page the first `factor * width` (rounded
-    down) get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0 and are
-    fetched when nothing better is left. Equal potentials: first found, first fetched.
+    A page is relevant if beta >= threshold. Of the links of a relevant page the first `factor * width` (rounded down)
+    get the potential 1; of those of an irrelevant page the first `width` get 1/2; all others get 0. Ties are fetched in
+    order of discovery.
 
-    Each URL carries a depth. Links of a relevant page get `depth`, links of an irrelevant one the depth of that page
-    less 1; seeds have `depth`. What falls below 0 is pruned: so a URL of depth 0 is still fetched, but its links are
-    dropped unless it turns out to be relevant. A URL that is found again takes the larger potential, and the larger
-    depth: so a pruned one comes back when a relevant page links to it.
+    Each URL has a depth. Links of a relevant page get `depth`, links of an irrelevant one the depth of that page less
+    1; seeds have `depth`. URLs with a depth below 0 are pruned, so a URL of depth 0 is still fetched, but its links are
+    dropped unless it turns out to be relevant. A URL found again takes the larger potential and the larger depth, so a
+    pruned one is restored when a relevant page links to it.
 
-    Paper: De Bra, Houben, Kornatzky, Post 1994, with the potentials of Hersovici et al. 1998, who wrote it down as a
-    queue with priorities. In De Bra's own list the links of a relevant page go to its very front (last in, first out),
-    links to other sites are preferred, and slow servers get depth 0. We keep page order and arrival order, and leave
-    slow servers to the rules for hosts. Links of a sitemap, which can't be relevant, rank like those of an irrelevant
+    Paper: De Bra, Houben, Kornatzky, Post 1994, with the potentials of Hersovici et al. 1998, who describe it as a
+    priority queue. In De Bra's own list the links of a relevant page go to the front (last in, first out), links to
+    other sites are preferred, and slow servers get depth 0. Here ties keep their order of discovery, and slow servers
+    are left to the politeness rules. Links of a sitemap, which can't be relevant, rank like those of an irrelevant
     page, but have the full depth.
 
     >>> from lycosa.core.types import Links, Visit
@@ -57,12 +55,11 @@ class FishSearch:
             raise ValueError(f"factor={self.factor:g} times the width is followed: it can't be below 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Give the links their potential, and count how long there was no food."""
         relevant = step.visit.relevance >= self.threshold and step.visit.is_version
         every = linked(step, table)
         potential = np.zeros(len(every))
         if relevant:
-            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9: three times .1 may be less than .3
+            potential[: int(self.factor * self.width + 1e-9)] = 1.0  # 1e-9 because products such as 3 * .1 are inexact
         else:
             potential[: self.width] = 0.5
         if len(every) > len(step.children):
@@ -76,7 +73,7 @@ class FishSearch:
 
 @dataclass
 class SharkSearch:
-    """A link is worth what it inherits and what its neighbourhood says; what is inherited fades from page to page.
+    """priority = inherited relevance, which decays from page to page, plus the relevance of anchor and context.
 
         inherited(link)     = delta * sim(page)          if sim(page) > 0
                               delta * inherited(page)    otherwise
@@ -84,15 +81,14 @@ class SharkSearch:
         neighbourhood(link) = beta * sim(anchor) + (1 - beta) * context(link)
         potential(link)     = gamma * inherited(link) + (1 - gamma) * neighbourhood(link)
 
-    sim(page) is the topic's beta, sim(anchor) its alpha. As in fish-search, a URL that is found again takes the larger
-    potential, and depth is counted: links of a page with sim > 0 get `depth`, links of another one the depth of that
-    page less 1, and what falls below 0 is pruned. The score is what makes the cut-off smooth: without food, inherited
-    relevance is at most delta ** k after k pages, and a way has mostly sunk to the bottom of the queue long before it
-    is cut. There is no width.
+    sim(page) is the page's relevance, sim(anchor) the link relevance. As in fish-search, a URL found again takes the
+    larger potential, and depth is counted: links of a page with sim > 0 get `depth`, links of another one the depth of
+    that page less 1, and URLs below 0 are pruned. Inherited relevance is at most delta ** k after k irrelevant pages,
+    so a path has mostly sunk to the end of the queue before it is pruned. There is no width.
 
-    Paper: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, section 3. They change how fish-search finds the
-    potential and leave the rest of it; delta = gamma = .5 and beta = .8 are common choices. What they leave open:
-    of several inherited scores the largest is handed on, and a seed inherits nothing.
+    Paper: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, section 3. They change the potentials of fish-search
+    and keep the rest; delta = gamma = .5 and beta = .8 are common choices. Left open in the paper: of several inherited
+    scores the largest is used, and a seed inherits 0.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -122,7 +118,6 @@ class SharkSearch:
             raise ValueError(f"depth={self.depth} pages without a relevant one are followed: it can't be below 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Hand on what the page has, or has inherited, and smell at its links."""
         sim = step.visit.relevance
         has = sim if sim > 0 else float(self.inherited_.priority(np.array([step.row]), table)[0])
         inherited = self.delta * has

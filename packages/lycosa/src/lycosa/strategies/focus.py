@@ -1,6 +1,4 @@
-"""Focus: pages off the topic lead nowhere (hard), or links are worth what their page is (soft); with a distiller of
-hubs, and an apprentice that tells the links of a page apart.
-"""
+"""Hard and soft focus: rank links by the relevance of their page, optionally with a hub distiller and an apprentice."""
 
 from __future__ import annotations
 
@@ -23,21 +21,20 @@ from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
 
 @dataclass
 class HardFocus(PriorityFromParents):
-    """Follow the links of pages on the topic only; the crawl is pruned at all others.
+    """Follow the links of relevant pages only, and prune all others.
 
-    A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are not
-    fetched, unless a page on the topic links to them, too; they are then worth that page's beta, the largest if there
-    are several. What no page links to at all is worth 0.
+    A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are pruned
+    unless a page on the topic also links to them; they then have that page's beta as priority, the largest if there are
+    several. Rows without a linking page have priority 0.
 
     Parameters:
-        least        the limit. Unless given it is .5 for a page that was put into a class, and the topic's own
-                     threshold for one that was not (a topic of words has no classes, and its scores their own scale)
-        trust_seeds  follow the links of the seeds, whatever they score
+        least        the limit. Default: .5 for a classified page, and the judge's threshold for one without classes
+                     (scores of judges without classes have their own scale)
+        trust_seeds  follow the links of seeds even if they are off the topic (default yes)
 
-    As published, `trust_seeds=no`, the crawl has nothing left to fetch when all seeds are off the topic. The papers
-    take their seeds out of a directory's listing of the topic. A person may begin at a portal or a search page, which
-    is about nothing, and has then said which links to follow: so seeds are trusted unless told otherwise. A list of
-    addresses (a sitemap, a feed) is no page and on no topic: its links are followed always.
+    As published (`trust_seeds=no`) the crawl ends at once when all seeds are off the topic. The papers take their seeds
+    from a directory's listing of the topic; users may start at a portal or a search page, which is on no topic, so
+    seeds are trusted by default. Links of sitemaps and feeds are always followed.
 
     Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
 
@@ -57,13 +54,11 @@ class HardFocus(PriorityFromParents):
     priority_: MergedPriorities = learned(MergedPriorities)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Let the page speak for its links, or against them."""
         trusted = step.visit.kind == "sitemap" or (self.trust_seeds and bool(table.is_seed[step.row]))
         follow = trusted or self.on_topic(step.visit)
         return self.priority_.update(step, table, max(0.0, step.visit.relevance) if follow else PRUNED)
 
     def on_topic(self, visit: Visit) -> bool:
-        """Whether the links of a page may be followed."""
         wanted = visit.data.get("target")
         least = self.least
         if least is None:
@@ -73,21 +68,19 @@ class HardFocus(PriorityFromParents):
 
 @dataclass
 class Distiller:
-    """Which of the crawled pages are good lists of good pages. No strategy of its own: links of good hubs are worth
-    more, and soft focus with a distiller says how much.
+    """Hub scores of crawled pages, for soft focus: lists of links to relevant pages.
 
-    An authority is a relevant page that good hubs link to, a hub a page that links to good authorities (HITS). Each
-    link carries weights, so that the topic does not drift to whatever is linked to most:
+    An authority is a relevant page that good hubs link to, a hub a page that links to good authorities (HITS). Links
+    are weighted by relevance, which prevents a drift to pages that are popular for other reasons:
 
         a(v) = sum over links (u, v) of beta(u) * h(u)     for pages with beta(v) >= least; 0 for all others
         h(u) = sum over links (u, v) of beta(v) * a(v)
 
-    so a page's word counts as much as it is about the topic. Both are scaled to a maximum of 1 in each of the
-    `iterations`, which start from h = 1. Only crawled pages take part, since of others no relevance is known. Links
-    within one host praise their own house: with `same_host="drop"` they don't count, with `keep` they do, and `auto`
-    drops them once the crawl has seen a second host. A link to a redirect is a link to its target.
+    Both are scaled to a maximum of 1 in each of the `iterations`, which start from h = 1. Only crawled pages take part,
+    since the relevance of others is unknown. `same_host` says whether links within a host count: `keep`, `drop`, or
+    `auto`, which drops them once the crawl has seen a second host. A link to a redirect is a link to its target.
 
-    All is computed anew at every `period` visits; between them `hub` stays as it is (0 for new pages).
+    Scores are recomputed every `period` visits; in between `hub` stays as it is (0 for new pages).
 
     Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); Altingovde and Ulusoy 2004 name it and leave it out. The
     number of iterations and the limit `least` are our choice.
@@ -118,7 +111,7 @@ class Distiller:
             raise ValueError(f"same_host is {self.same_host!r}: it must be auto, keep or drop")
 
     def learn(self, step: Step, table: Table) -> bool:
-        """See a visit; whether the hub scores were computed anew."""
+        """Record a visit; return whether the hub scores were recomputed."""
         size = len(table)
         self.hub, self.authority = fit(self.hub, size), fit(self.authority, size)
         self.beta_ = fit(self.beta_, size)
@@ -151,19 +144,20 @@ def _scaled(column: NDArray[Any]) -> NDArray[np.float64]:
     return column / (column.max(initial=0.0) or 1.0)
 
 
-SLOTS = 1 << 16  # hash buckets for features; 0: none
-MOST_FEATURES = 24  # kept of an open row: 48 bytes
-NEAR, FAR = 2, 6  # words on each side of a link: close to it (without stop words), and looked at
-CHUNK = 10_000  # rows judged at once
-ANCHOR, BEFORE, AFTER, ADDRESS, FARTHER, CLASS = range(6)  # where a word stands; the first four as in `_words`
-_RANK = np.array([0, 3, 3, 2, 4, 1])  # places that come first when there are too many words
-_SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])  # before and after a link are one place
+SLOTS = 1 << 16  # hash buckets for features; bucket 0 is reserved for "no feature"
+MOST_FEATURES = 24  # kept per open row: 48 bytes
+NEAR, FAR = 2, 6  # words on each side of a link that count as near (without stop words), and words that are read
+CHUNK = 10_000  # rows judged at a time
+# positions of a word relative to its link; the first four as in `_words`
+ANCHOR, BEFORE, AFTER, ADDRESS, FARTHER, CLASS = range(6)
+_RANK = np.array([0, 3, 3, 2, 4, 1])  # precedence of the positions when there are too many words
+_SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])  # before and after a link share one position
 _CUT = -1
 
 
 @lru_cache(maxsize=SLOTS)
 def _hashed(token: bytes) -> int:
-    """The hash of a raw token's stem, 0 for stop words and noise; _CUT for the mark between texts."""
+    """Return the hash of a raw token's stem, 0 for stop words and noise, _CUT for the mark between texts."""
     if token == OPEN_TOKEN:
         return _CUT
     stem = stem_all([token])[0]
@@ -172,31 +166,30 @@ def _hashed(token: bytes) -> int:
 
 @dataclass
 class Apprentice:
-    """How relevant a link's target will be, judged by what the page has to say of the link before it is followed.
+    """Estimated relevance of a link's target from the link's words, learned during the crawl; used by soft focus.
 
-    The features of a link are words: those of its anchor, those close by (NEAR on each side) and those farther away in
-    its context, those of its address, and the class of the page, if it was put into one. Each time a page was fetched,
-    the features of the link that led there are taught with its beta, which is what the first classifier says of it.
-    With y the sum of beta over the pages taught, n their number, and y(f), n(f) the same over those with feature f:
+    The features of a link are the words of its anchor, nearby words (NEAR on each side), farther words of its context,
+    the words of its URL, and the class of its page if it has one. Each fetched page trains the features of the link
+    that led to it with its beta, as judged by the first classifier. With y the sum of beta over the training pages, n
+    their number, and y(f), n(f) the same over those with feature f:
 
         p = y / n                                          odds = (y(f) + strength p) / (n(f) - y(f) + strength (1 - p))
         log odds of a link = log(p / (1 - p)) + mean over its features of (log odds(f) - log(p / (1 - p)))
 
-    which is Naive Bayes on the presence of features, a feature seen rarely saying little, but for the mean: Naive Bayes
-    has the sum. The words in and around a link say the same thing several times over, and their sum is sure of it far
-    too soon. In twelve hunts of 250 pages on the embedded web soft focus found 612 pages, with the apprentice 660; with
-    the sum in place of the mean it was 538. The result is on the scale of beta, whatever that is.
+    This is Naive Bayes on the presence of features, shrunk towards p for rare ones, except that Naive Bayes sums where
+    this takes the mean. The words in and around a link are highly redundant, so their sum is overconfident: in twelve
+    crawls of 250 pages of the embedded web soft focus found 612 relevant pages, 660 with the apprentice, and 538 with
+    the sum instead of the mean. The result is on the scale of beta.
 
-    It changes nothing until y and n - y are at least `least`: some pages have to be good and some bad. From then on
-    links get their probability as they are found, and all open rows a new one when the number of pages taught has
-    doubled: the cost for each page stays the same, however large the frontier gets. A row with several parents keeps
-    the features of the link that looks best; several links of one page to it count as one.
+    It has no effect until y and n - y are at least `least`, so that there are good and bad pages. From then on links
+    are estimated when they are found, and all open rows again whenever the number of training pages has doubled, which
+    keeps the cost per page constant for any frontier size. A row with several parents keeps the features of the link
+    with the best estimate; several links from one page count as one.
 
-    Not a strategy of its own: soft focus uses it. A page of 60 links takes .5 ms if most of them were on other pages
-    before, some 1.3 ms if all are new.
+    A page of 60 links takes .5 ms if most of them were on other pages before, some 1.3 ms if all are new.
 
     Paper: Chakrabarti, Punera, Subramanyam 2002. Distance there is counted in the tree of the page's elements, to the
-    left and to the right; the context that is kept of a link has words only. The address's words are ours.
+    left and to the right; here the context is plain words. The words of the URL are our addition.
 
     >>> table, apprentice = Table(), Apprentice(least=1)
     >>> _ = table.add_seed("s")
@@ -217,9 +210,9 @@ class Apprentice:
     n_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
     good_: float = learned(float)
     pages_: int = learned(int)
-    again_: int = learned(int)  # pages at which all rows are judged again; 0: none was judged yet
+    again_: int = learned(int)  # training pages at which all rows are estimated again; 0: not yet estimated
     probability_: NDArray[np.float64] = column()  # NaN: unknown
-    place_: NDArray[np.int32] = column(np.int32)  # where a row's features are kept; 0: nowhere
+    place_: NDArray[np.int32] = column(np.int32)  # index of a row's features; 0: not stored
     features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MOST_FEATURES), np.uint16))
     free_: list[int] = learned(lambda: list(range(1023, 0, -1)))
 
@@ -228,7 +221,7 @@ class Apprentice:
             raise ValueError(f"least is {self.least} and strength {self.strength}: both must be above 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Learn from what the page turned out to be, then judge its links; the rows that may be judged otherwise."""
+        """Train on the page, then estimate its links; return the rows whose estimate may have changed."""
         self.place_ = fit(self.place_, len(table))
         self.probability_ = fit(self.probability_, len(table), np.nan)
         row, rows = step.row, step.children
@@ -249,12 +242,12 @@ class Apprentice:
         return np.union1d(held_rows, rows).astype(np.int32)
 
     def probability(self, rows: Rows, table: Table) -> Priorities:
-        """What each row promises; NaN for rows of which nothing is known, and for all until some were taught."""
+        """Return the estimate of each row, NaN where unknown and for all rows before training."""
         return fit(self.probability_, len(table), np.nan)[rows]
 
     @property
     def ready(self) -> bool:
-        """Whether it has seen enough, good and bad, to be listened to."""
+        """Whether it has seen enough good and bad pages to be used."""
         return self.good_ >= self.least and self.pages_ - self.good_ >= self.least
 
     def _teach(self, row: int, visit: Visit) -> None:
@@ -283,14 +276,14 @@ class Apprentice:
         return float(np.log(self.good_ / (self.pages_ - self.good_)))
 
     def _says(self, slots: NDArray[Any]) -> NDArray[np.float64]:
-        """By how much each feature changes the log odds of a link."""
+        """Return the change in a link's log odds for each feature."""
         p = self.good_ / self.pages_
         y, n = self.y_[slots], self.n_[slots]
         odds = np.log((y + self.strength * p) / (n - y + self.strength * (1 - p)))
         return np.where(slots > 0, odds - self._prior(), 0.0)
 
     def _judge_links(self, step: Step, table: Table) -> None:
-        """Keep the features of the links to open rows, where they are the first or look better than those kept."""
+        """Store the features of links to open rows, where they are the first or have a better estimate."""
         rows, features = _features(step, table)
         if not len(rows):
             return
@@ -306,7 +299,7 @@ class Apprentice:
         self.features_[self.place_[rows[better]]] = features[better]
 
     def _inherit(self, row: int, targets: Rows) -> None:
-        """The target of a redirect has the features of its source, unless it has its own that look better."""
+        """Copy the features of a redirect to its target, unless the target's own have a better estimate."""
         if not len(targets) or not self.place_[row]:
             return
         target = int(targets[0])
@@ -328,7 +321,7 @@ class Apprentice:
 
 
 def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
-    """The open rows that the page links to, and of each the features, the most telling first."""
+    """Return the open rows that the page links to, and the features of each, the most informative first."""
     links = step.visit.links
     numbers = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
     rows, child = np.unique(step.of_link[numbers], return_inverse=True)
@@ -357,14 +350,14 @@ def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
 
 
 def _within(group: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of sorted members of groups the number of each within its group, from the front (0) and from the back (1)."""
+    """Number the members of each group from the front (0, 1, ...) and from the back (..., 2, 1); `group` is sorted."""
     size = np.bincount(group, minlength=groups)
     at = np.arange(len(group)) - (np.cumsum(size) - size)[group]
     return at, size[group] - at
 
 
 def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The words of the links, hashed, and of each the number of its text: there are four to a link."""
+    """Return the hashed words of the links, and for each the number of its text; a link has four texts."""
     texts: list[str] = []
     for number in numbers:
         anchor, context = links.anchors[number], links.contexts[number]
@@ -373,41 +366,41 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
         texts += anchor, " ".join(close[0]), " ".join(close[1]), words_of(links.urls[number])
     mark = OPEN_TOKEN.decode()
     whole = mark.join(texts)
-    if whole.count(mark) != len(texts) - 1:  # one that someone wrote himself
+    if whole.count(mark) != len(texts) - 1:  # a text contains the mark itself
         whole = mark.join(text.replace(mark, " ") for text in texts)
-    tokens = fold(whole).split()  # all at once: one page has some hundred short texts
+    tokens = fold(whole).split()  # one call, since a page has some hundred short texts
     word = np.fromiter(map(_hashed, tokens), np.int64, len(tokens))
     text = np.cumsum(word == _CUT)
     return text[word > 0], word[word > 0]
 
 
-RAISED = 1e6  # of a link of a good hub: more than any sum of betas
+RAISED = 1e6  # added to links of a good hub: more than any sum of betas
 
 
 @dataclass
 class SoftFocus:
     """Every link of a page gets the page's beta, its relevance to the wanted classes. Nothing is pruned.
 
-    With several parents it is the `max` of them, or the `sum`, the `mean`, the `last`: the papers don't say.
+    With several parents it is the `max`, `sum`, `mean` or `last` of them; the papers leave this open.
 
     Parameters:
-        merge       what a link found on several pages is worth
-        distiller   now and then look for hubs, pages that link to many relevant pages, and fetch the rest of their
-                    links before everything else: those of the `hubs` best, by their scores, until the next look. It is
-                    what the distiller does in the paper; the number is ours
-        apprentice  tell the links of a page apart, by the words in and around them, as a second classifier learns to do
-                    while the crawl goes on. The score is then the mean of the beta above and of the apprentice's
-                    estimate; as long as that has seen too little, the beta alone. In the paper the estimate alone
-                    counts. We keep the page's word, as an estimate from few words is a bold one
+        merge       how to combine the betas of several parents
+        distiller   periodically find hubs, pages that link to many relevant pages, and fetch the remaining links of the
+                    best `hubs` of them first until the next update. As in the paper; the number of hubs is ours
+        apprentice  distinguish the links of a page by the words in and around them, with a second classifier trained
+                    during the crawl. The priority is then the mean of beta and its estimate, or beta alone until it has
+                    seen enough pages. In the paper the estimate alone counts; the mean is more robust when an estimate
+                    rests on few words
 
     Paper: Chakrabarti, van den Berg, Dom 1999; Chakrabarti, Punera, Subramanyam 2002 (apprentice); Altingovde, Ulusoy
-    2004, whose baseline it is, with neither of the two.
+    2004, where it is the baseline, without distiller and apprentice.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, focus = Table(), SoftFocus()
     >>> for node, relevance in (("a", .3), ("b", .8)):
     ...     _ = table.add_seed(node)
-    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to("c"))), table)
+    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to("c"))
+    ...     rows = focus.learn(table.absorb(visit), table)
     >>> focus.priority(rows, table).tolist()
     [0.8]
     """
@@ -430,11 +423,10 @@ class SoftFocus:
 
     @property
     def proportional(self) -> bool:
-        """A link that was raised is worth no more than others: it is only to come first."""
+        """False with the distiller, whose offset only moves links to the front."""
         return not self.distiller
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Let the page speak for its links; hubs and the apprentice may change what others are worth."""
         rows = self.parents_.update(step, table, max(0.0, step.visit.relevance))
         if self.apprentice_ is not None:
             rows = self.apprentice_.learn(step, table)
@@ -447,7 +439,6 @@ class SoftFocus:
         return rows
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The beta of the pages that link here, 0 if none does; with what hubs and the apprentice have to say."""
         priority = self.parents_.priority(rows, table)
         if self.apprentice_ is not None:
             estimate = self.apprentice_.probability(rows, table)
@@ -457,7 +448,7 @@ class SoftFocus:
         return priority
 
     def _raise(self, distiller: Distiller, table: Table) -> Rows:
-        """Raise the links of the best hubs, and no others; the rows that were raised before, or are now."""
+        """Raise the links of the best hubs and lower all others; return the rows that were or are raised."""
         before = self.raised_.copy()
         self.raised_[:] = False
         good = np.flatnonzero(distiller.hub[: len(table)])

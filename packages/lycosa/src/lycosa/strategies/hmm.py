@@ -1,5 +1,5 @@
-"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there. And its
-hybrid with best-first, which asks how like the relevant pages a page looks.
+"""Hidden Markov model of the distance to relevant pages, learned from a browsing record; and its hybrid with similarity
+to relevant pages.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
 
 _BELOW_ONE = 1.0 - 2.0**-30
-_NARROWEST = 1e-6  # narrower buckets leave no room for the second probability in 64 bits
+_NARROWEST = 1e-6  # narrower buckets leave too few bits for the second probability
 
 
 @dataclass(kw_only=True)
 class BrowsingEstimator:
-    """Base of estimators that follow the ways of a crawl through a hidden Markov model of someone's browsing.
+    """Base of estimators that run a hidden Markov model of a browsing record along the paths of a crawl.
 
-    Subclasses say what a page promises its links (`priority`).
+    Subclasses define `link_priority`.
     """
 
     proportional: ClassVar[bool] = True
@@ -40,7 +40,7 @@ class BrowsingEstimator:
     trail_: ForwardValues = learned()
 
     def set_up(self, file: str | Browsing) -> None:
-        """Learn from the browsing who is near, and where it leads."""
+        """Fit the model and the neighbour search to the browsing record."""
         if self.k < 1:
             raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
         if not 0 <= self.smoothing < 1e6:
@@ -52,7 +52,6 @@ class BrowsingEstimator:
         self.trail_ = ForwardValues(self.chain_, self.merge, self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """See what the page is like, and give its links what that promises."""
         value: float | NDArray[np.float64] = 0.0
         self.pages_.follow(table.stems)
         if step.visit.outcome != "redirect" and len(step.children):
@@ -61,14 +60,14 @@ class BrowsingEstimator:
         return self.trail_.update(step, table, value)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """One number for all links of a page, or one for each; `now` are its forward values, a(., t)."""
+        """Return one priority for all links of a page, or one for each; `now` is a(., t) of the page."""
         raise NotImplementedError
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return self.trail_.priority(rows, table)
 
     def by_state(self, step: Step) -> dict[str, float]:
-        """a(L_i, t) a_i0: the chance of a relevant page next, by how far from one the page just seen may be."""
+        """Return a(L_i, t) a_i0 per state i: how much each possible distance of the page adds to a(L_0, t + 1)."""
         now = self.trail_.now_[step.row]
         names = ["its page is relevant", "its page is 1 link away"]
         names += [f"its page is {distance} links away" for distance in range(2, len(now))]
@@ -77,26 +76,26 @@ class BrowsingEstimator:
 
 @dataclass
 class Hmm(BrowsingEstimator):
-    """priority of a link = a(L0, t + 1): how likely the next page is relevant, by all that was seen on the way.
+    """priority of a link = a(L0, t + 1): the probability that the next page is relevant, given the path so far.
 
-    The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; what is seen of it is its
-    cluster, that of most of its `k` nearest training pages. Both were learned from someone's browsing (`file`, from
-    `lycosa train browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6.
+    The hidden state of a page is its distance from a relevant page, 0 to `states` - 1; its observation is its cluster,
+    by a vote of its `k` nearest training pages. Both are learned from a browsing record (`file`, from `lycosa train
+    browse`). Values are carried from page to page by eq. 5, and one step on by eq. 6.
 
     Priorities that differ by less than `epsilon` count as equal, and the probability of a relevant page in two steps
-    decides: priorities fall into buckets of that width (a difference alone would not be an order), and the score is
-    epsilon * (bucket + a(L0, t + 2)). `epsilon=0`: no buckets, equal priorities are equal.
+    decides: priorities fall into buckets of that width (a difference alone would not be an order), and the priority is
+    epsilon * (bucket + a(L0, t + 2)). `epsilon=0`: no buckets.
 
-    `smoothing` pages are added to each cluster in each state: without it, one cluster that the browsing never had at a
-    distance would end every hope. A page without words that the training pages have tells nothing: its values are
-    those of eq. 6. A failure has no links. Of several pages that link to an address, the one with the highest priority
-    counts (`merge=last`: the last), and the address goes on from that one; a page once visited is not reckoned anew.
+    `smoothing` pages are added to each cluster in each state; without it, a cluster that the record never has at some
+    distance would make all later probabilities 0. A page without known words is no observation: its values are those of
+    eq. 6. Failed pages have no links. If several pages link to a URL, the one that gives the highest priority is its
+    predecessor (`merge=last`: the last one); the values of a visited page are not recomputed.
 
     Paper: Batsakis 2007, sections 2.5 and 3.4.1, eq. 5, 6, fig. 9; Liu, Milios, Janssen 2004. Departures: forward
-    values are normalised at each step, or paths of some hundred links could not be told from each other and short ones
-    would always win, and tf is 1 + log f (`literal=yes` leaves the values as they are, and takes the thesis's weights,
-    see neighbours.py); emissions are smoothed (`smoothing=0`: they are not); sums run to `states` - 1. Viterbi's name
-    stands in the thesis, the formulas are those of the forward algorithm. idf: see `neighbours.weights`.
+    values are normalised at each step, since otherwise paths of some hundred links underflow and short ones always win,
+    and tf is 1 + log f (`literal=yes` keeps the raw values and the thesis's weights, see neighbours.py); emissions are
+    smoothed (`smoothing=0`: they are not); sums run to `states` - 1. The thesis names Viterbi, but its formulas are
+    those of the forward algorithm. idf: see `neighbours.weights`.
 
     >>> from lycosa.core.types import Links, Terms, Visit
     >>> from lycosa.text.bags import Bags
@@ -121,12 +120,11 @@ class Hmm(BrowsingEstimator):
         self.set_up(self.file)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
-        """a(L0, t + 1), in buckets."""
         next_step = self.chain_.onward(now)
         return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
 
     def explain_links(self, step: Step) -> dict[str, float]:
-        """a(L0, t + 1) by the states that its page may be in, a(L_i, t) a_i0 of each; and what the buckets change."""
+        """Return a(L_0, t + 1) split by the state of the page, and the change made by the buckets."""
         parts = self.by_state(step)
         one, next_step = sum(parts.values()), self.chain_.onward(self.trail_.now_[step.row])
         moved = bucketed(one, float(self.chain_.onward(next_step)[0]), self.epsilon) - one
@@ -134,14 +132,14 @@ class Hmm(BrowsingEstimator):
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:
-    """One number that orders by the bucket of the first probability, and within a bucket by the second.
+    """Return a number that orders by the bucket of the first probability, and within a bucket by the second.
 
     >>> bucketed(.204, .9, .01) > bucketed(.206, .8, .01), bucketed(.204, .9, .01) > bucketed(.21, .1, .01)
     (True, False)
     """
     if not epsilon:
         return one
-    bucket = int(one / epsilon + 1e-9)  # what is .3 but for the rounding belongs to the bucket from .3 on
+    bucket = int(one / epsilon + 1e-9)  # .3 with a rounding error belongs to the bucket that starts at .3
     return epsilon * (bucket + min(1.0, two) * _BELOW_ONE)
 
 
@@ -151,15 +149,15 @@ class Hybrid(BrowsingEstimator):
 
     priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
 
-    hmm is a(L0, t + 1), see hmm.py, and c_r the centroid of the relevant pages of the browsing, so that pages of one
-    cluster differ, and it matters less how well clusters stand for all that is not relevant. There are no buckets:
-    pages that the model can't tell apart are told apart by their similarity. A page without known words has the
-    similarity 0, and an anchor without any too. The other parameters are those of `hmm`.
+    hmm is a(L0, t + 1), see `Hmm`, and c_r the centroid of the relevant pages of the browsing record, so that pages of
+    one cluster differ, and it matters less how well clusters represent irrelevant pages. There are no buckets: the
+    similarity separates pages with equal hmm. The similarity of a page or anchor without known words is 0. The other
+    parameters are those of `Hmm`.
 
     Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departures: w = (1 + log f) idf, and each relevant page weighs the
-    same in c_r; all words of a page or anchor that no training page has count towards its length, as rare as those of
-    one page; and those of `hmm`. `literal=yes` takes none: weights of the thesis's eq. 1, and forward values as eq. 5
-    has them, which soon fade, so that likeness decides alone.
+    same in c_r; words that no training page has count towards the length of a page or anchor, with the idf of words of
+    one page; and those of `Hmm`. `literal=yes` undoes them: weights of the thesis's eq. 1, and the raw forward values
+    of eq. 5, which soon underflow, so that similarity decides alone.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Terms, Visit
@@ -186,7 +184,6 @@ class Hybrid(BrowsingEstimator):
         self.set_up(self.file)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        """Equation 11 or 12."""
         hmm = float(self.chain_.onward(now)[0])
         likeness = self.pages_.similarity(page)
         if not self.anchors:
@@ -195,7 +192,6 @@ class Hybrid(BrowsingEstimator):
         return mixed
 
     def explain_links(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
-        """The parts of equation 11 or 12."""
         likeness = self.pages_.similarity(self.pages_.vector(step.visit))
         way: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
         if not self.anchors:
@@ -205,12 +201,11 @@ class Hybrid(BrowsingEstimator):
 
 
 class Chain(NamedTuple):
-    """pi, A and B: where one is to begin with, where one goes from there, and what each state looks like.
+    """Parameters of the hidden Markov model: initial distribution pi, transitions A, emissions B.
 
-    pi_i is the share of pages in state i; a_ij that of the steps from i that led to j; b_ic that of the pages in state
-    i that are of cluster c, with `smoothing` pages more of each cluster; those whose cluster is not known (-1) are left
-    out. From a state that no step leaves, one goes anywhere: its row of A is pi. A state without pages looks like
-    anything: its row of B is even.
+    pi_i is the share of pages in state i; a_ij the share of steps from i that lead to j; b_ic the share of pages in
+    state i that are of cluster c, with `smoothing` pages added to each cluster. Pages of unknown cluster (-1) are
+    ignored in B. The row of A of a state without steps is pi, and the row of B of a state without pages is uniform.
 
     >>> chain = Chain.of(np.array([0, 1]), np.array([[1, 0], [1, 1]]), np.array([0, 1]), states=2, clusters=2)
     >>> chain.pi.tolist(), chain.a.tolist(), chain.b.tolist()
@@ -231,7 +226,7 @@ class Chain(NamedTuple):
         clusters: int,
         smoothing: float = 0.0,
     ) -> Self:
-        """Count."""
+        """Estimate the parameters from the pages' states and clusters, and the steps between pages."""
         pi = np.bincount(state, minlength=states) / len(state)
         a = _counted(state[steps[:, 0]], state[steps[:, 1]], (states, states))
         left = a.sum(axis=1, keepdims=True)
@@ -245,7 +240,7 @@ class Chain(NamedTuple):
         )
 
     def forward(self, before: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
-        """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b where no cluster (-1) was seen."""
+        """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b for an unknown cluster (-1)."""
         onward = self.onward(before)
         return onward if cluster < 0 else self.b[:, cluster] * onward
 
@@ -256,18 +251,17 @@ class Chain(NamedTuple):
 
 
 def _counted(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """How often each pair occurs."""
     pairs = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return pairs.reshape(shape).astype(np.float64)
 
 
 @dataclass
 class ForwardValues:
-    """Forward values along the ways of a crawl: a page goes on from the parent that gave it its priority.
+    """Forward values along the paths of a crawl: the predecessor of a page is the parent that gave it its priority.
 
-    A page that nobody linked to is at t = 1, with a(., 0) = pi. `literal` leaves the values as eq. 5 has them: they
-    fade with each step. Else they are made to add up to 1 at each, which changes their size but not their proportions.
-    The new links of a page that is visited again get what it promises now; ways go on from what it was at first.
+    Pages without a linking page are at t = 1, with a(., 0) = pi. `literal` keeps the values of eq. 5, which shrink with
+    each step; otherwise they are normalised to a sum of 1, which keeps their proportions. New links of a revisited page
+    get its current priority; the values passed on along the path stay those of the first visit.
     """
 
     chain: Chain = field(repr=False)
@@ -281,13 +275,13 @@ class ForwardValues:
         self.now_ = np.zeros((0, len(self.chain.pi)))
 
     def visit(self, step: Step, table: Table, cluster: int) -> NDArray[np.float64]:
-        """a(., t) of a page, seen to be of a cluster (-1: of none that is known)."""
+        """Return a(., t) of a page with this observed cluster (-1: unknown)."""
         self._fit(table)
         giver = self.giver_[step.row]
         before = self.now_[giver] if giver >= 0 else self.chain.pi
         now = self.chain.forward(before, cluster)
         if not self.literal:
-            if not now.sum() > 0:  # can't be, says the model: then what was seen is not believed
+            if not now.sum() > 0:  # the model gives this observation a probability of 0: ignore it
                 now = self.chain.onward(before)
             now = now / now.sum()
         if not step.visit.follows or not self.now_[step.row].any():
@@ -295,12 +289,12 @@ class ForwardValues:
         return now
 
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
-        """A page gives its links what it says of them, where nobody has given more. A redirect hands on what it had."""
+        """Set the priority of the page's links where it is higher; a redirect passes on the value of its source."""
         self._fit(table)
         rows, giver = step.children, step.row
         if step.visit.outcome == "redirect":
             value, giver = float(self.value_[step.row]), int(self.giver_[step.row])
-            if giver < 0:  # nobody has said anything of the source: a seed
+            if giver < 0:  # the source is a seed, without a value
                 return rows
         values = np.broadcast_to(np.asarray(value, np.float64), rows.shape)
         taken = (self.giver_[rows] < 0) | (self.merge == "last") | (values > self.value_[rows])

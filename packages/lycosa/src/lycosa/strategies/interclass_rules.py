@@ -1,4 +1,4 @@
-"""Interclass rules: a link is worth how likely pages of its page's class lead to the target."""
+"""Interclass rules: rank links by how likely pages of their page's class lead to the target class."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from lycosa.strategies.rulebook import DEEPEST, Paths, RuleBook
 
 @dataclass
 class InterclassRules(PriorityFromParents):
-    """score of a link = chance that a page of its page's class leads to the target, over at most `depth` links.
+    """priority of a link = probability that a page of its page's class leads to the target within `depth` links.
 
-    The class of a page is the one that the classifier finds likeliest. Where no rules lead from it to the target, the
-    link is worth what soft focus would give it: the page's own score. `file` is what `lycosa train rules` has written;
-    `targets` are those of the crawl unless typed. `paths` merges several ways to the target (`sum` as in the paper, or
-    `max`), `merge` several pages that link to the same address.
+    The class of a page is the likeliest one according to the classifier. If no rules lead from it to the target, the
+    priority is that of soft focus: the page's own relevance. `file` is the output of `lycosa train rules`; `targets`
+    default to those of the crawl. `paths` merges several paths to the target (`sum` as in the paper, or `max`), `merge`
+    several pages that link to the same URL.
 
-    With `refine=yes` the rules go on learning while the crawl does: each page tells its class to the classes of the
-    pages that link to it. The new rules count from the next `period` pages on, for links found then.
+    With `refine=yes` the rules are updated during the crawl: each page counts as a case for the classes of the pages
+    that link to it. Probabilities are recomputed every `period` pages and apply to links found from then on.
 
-    Paper: Altingovde, Ulusoy 2004, figure 4. `refine` is their future work. A page without classes (the topic is no
-    classifier) is scored by soft focus.
+    Paper: Altingovde, Ulusoy 2004, figure 4. `refine` is their future work. Pages without classes (the judge is not a
+    classifier) are scored as by soft focus.
 
     >>> from lycosa.core.types import Links, Visit
     >>> book = RuleBook(); book.add("CH", "PH", 4); book.add("CH", "CH", 6)
     >>> rules, table = InterclassRules(book, ("PH",)), Table()
     >>> _ = table.add_seed("u")
-    >>> visit = Visit("u", "page", "ok", 1, relevance=.05, links=Links.to("v"), data={"classes": [["CH", .9], ["PH", .05]]})
+    >>> classes = {"classes": [["CH", .9], ["PH", .05]]}
+    >>> visit = Visit("u", "page", "ok", 1, relevance=.05, links=Links.to("v"), data=classes)
     >>> rules.priority(rules.learn(table.absorb(visit), table), table).tolist()
     [0.4]
     """
@@ -50,7 +51,7 @@ class InterclassRules(PriorityFromParents):
     period: int = 100
     notes: list[str] = learned(list)
     book_: RuleBook = learned()
-    wanted_: set[str] = learned()  # classes that the targets stand for
+    wanted_: set[str] = learned()  # names that the targets match in the book
     chance_: dict[str, float] = learned()
     priority_: MergedPriorities = learned()
     class_: NDArray[np.int32] = column(np.int32)
@@ -64,7 +65,7 @@ class InterclassRules(PriorityFromParents):
             raise ValueError(f"period is {self.period}: it must be 1 page or more")
         if not self.file:
             raise InputError("rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE")
-        # A book of someone else's is copied: it changes while it is refined.
+        # copied because `refine` modifies it
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
             raise InputError("rules need a target: say which class is wanted with --target CLASS")
@@ -75,7 +76,6 @@ class InterclassRules(PriorityFromParents):
             self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Find the page's class, and give its links what the rules say of it."""
         visit = step.visit
         name = self._class_of(step)
         if self.refine and visit.is_version:
@@ -83,23 +83,23 @@ class InterclassRules(PriorityFromParents):
         return self.priority_.update(step, table, self.chance_.get(name, visit.relevance))
 
     def explain_links(self, step: Step) -> dict[str, float]:
-        """What the rules say of this page's links, path by path; or soft focus, where they say nothing."""
+        """Return the probability by path, or the page's relevance if no rule applies."""
         name = self._class_of(step)
         if name not in self.chance_:
             return {f"its page, no rule leads from {name}" if name else "its page, of no class": step.visit.relevance}
         return self.book_.ways(name, self.wanted_, self.depth, self.paths)
 
     def _class_of(self, step: Step) -> str:
-        """The likeliest class of a page, the wanted ones being one; empty if nobody has classified it."""
+        """Return the likeliest class of a page, a wanted one if the page is on target; empty without classes."""
         names = [str(name) for name, _ in step.visit.data.get("classes") or ()]
         if step.visit.data.get("target"):
             return next((name for name in names if name in self.wanted_), min(self.wanted_))
         return names[0] if names else ""
 
     def _refine(self, step: Step, name: str, table: Table) -> None:
-        """One more case for each class that links to this page; the chances are worked out anew now and then.
+        """Count the page for the classes of its parents, and recompute the probabilities every `period` pages.
 
-        A page that is visited again is no case more, but its links are those of the class that it has now.
+        A revisited page is not counted again, but its current class applies to its links.
         """
         self.class_ = fit(self.class_, len(table), -1)
         first = step.visit.is_page
@@ -114,6 +114,6 @@ class InterclassRules(PriorityFromParents):
         self.learned_ += 1
         if self.learned_ % self.period == 0:
             self.wanted_ = self.book_.members(self.targets)
-            # New rules may make too many paths for a crawl under way: then shorter ones have to do.
+            # new rules may make too many paths: use shorter ones then
             depth = self.book_.deepest(self.wanted_, self.depth)
             self.chance_ = self.book_.chain(self.wanted_, depth, self.paths)

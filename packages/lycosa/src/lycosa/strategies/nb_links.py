@@ -1,4 +1,4 @@
-"""Naive Bayes on the words of links, learned from what the links turned out to lead to."""
+"""Naive Bayes on the words of links, trained during the crawl on the pages they lead to."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.text.tokens import fold, stem_all, words_of
 
-ROWS_A_PAGE = 2000  # rows scored again for each page learned, on average and at most: large frontiers wait longer
-MOST_WORDS = 24  # of a link, at most half of them from its address: 48 bytes a row
+ROWS_A_PAGE = 2000  # max rows ranked again per page learned, on average; larger frontiers are ranked less often
+MOST_WORDS = 24  # per link, at most half of them from its URL: 48 bytes a row
 NO_WORD = 0
-SLOTS = 1 << 16  # hash buckets for words; 0: none
+SLOTS = 1 << 16  # hash buckets for words; bucket 0 is reserved for "no word"
 
 
 @lru_cache(maxsize=SLOTS)
 def _slot(token: bytes) -> int:
-    """The slot of a raw token's stem; NO_WORD for stop words and noise."""
     stem = stem_all([token])[0]
     return 1 + crc32(stem.encode()) % (SLOTS - 1) if stem else NO_WORD
 
@@ -34,37 +33,35 @@ def _slots(text: str) -> list[int]:
 
 
 def _joined(words: list[int], more: list[int], most: int) -> list[int]:
-    """Words and more of them, each once, as long as there is room."""
+    """Return the union of two lists of slots in order, at most `most` of them."""
     return [slot for slot in dict.fromkeys(words + more) if slot != NO_WORD][:most]
 
 
 @dataclass
 class NaiveBayesLinks:
-    """score = P(relevant | words of the link): the words of its address and of its anchors, each once.
+    """priority = P(relevant | words of the link): the distinct words of its URL and of its anchors.
 
-    Every page that is fetched teaches: the words of the links to it are counted for its class, relevant (beta >=
-    threshold) or not. With n(w, c) links of class c that have the word w, n(c) the sum of these over w, V the number
-    of words seen, and N(c) the pages of class c:
+    Every fetched page trains the words of the links to it for its class, relevant (beta >= threshold) or not. With n(w,
+    c) links of class c that have the word w, n(c) the sum of these over w, V the number of words seen, and N(c) the
+    pages of class c:
 
         P(w | c) = (n(w, c) + smoothing) / (n(c) + smoothing * V)           P(c) = (N(c) + 1) / (N + 2)
 
-    Words not seen yet are left out: they would speak for the class with the fewer words. Until there are pages of both
-    classes there is nothing to compare, and the score is the mean of the best parent's beta and the best anchor's
-    alpha, as in best-first.
+    Unseen words are ignored, as they would favour the class with the fewer words. Until there are pages of both classes
+    the priority is the mean of the best parent's beta and the best anchor's alpha, as in best-first.
 
     Parameters:
-        least      URL optimisation: links with a smaller probability are pruned, until the counts speak for them
-        smoothing  what is added to every count
-        period     the counts change with every page, the scores only after every `period` pages (and after 1, 2, 4, 8
-                   ... in the beginning): then all open rows get their priority from the same new counts. To priority 100,000
-                   rows takes some 30 ms: at 50, that is less for each page than to read the words of its links. Beyond
-                   that, the period grows with the number of rows
+        least      URL optimisation: prune links with a smaller probability, until new counts raise it
+        smoothing  added to every count
+        period     pages between two updates of all priorities (at first after 1, 2, 4, 8 ... pages). Ranking 100,000
+                   rows takes about 30 ms, so with a period of 50 it costs less per page than reading the words of its
+                   links. Beyond that size the period grows with the number of rows
 
-    The words of a link are hashed into 65,535 slots, of each row at most 24 are kept, and they go when it has been
-    fetched. The words around a link are not used: in a list they are its neighbours' anchors.
+    Words are hashed into 65,535 slots; at most 24 are kept per row, and dropped when it has been fetched. The words
+    around a link are not used: in a list they are its neighbours' anchors.
 
     Paper: Trivedi et al. 2014, section II, URL optimisation, second method. They say "Naive Bayes classifier" and no
-    more: features, smoothing and learning as the crawl goes are ours.
+    more: features, smoothing and online training are ours.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("s")
@@ -88,7 +85,7 @@ class NaiveBayesLinks:
     threshold: float = 0.1
     words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MOST_WORDS), np.uint16))  # slots
     counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))  # links of each class (irrelevant, relevant)
-    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # of each class
+    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # number of pages of each class
     speaks_for_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant) as of the last period
     prior_: float = learned(float)
 
@@ -101,7 +98,6 @@ class NaiveBayesLinks:
             raise ValueError(f"least={self.least:g} is a probability: take a number from 0 to 1")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Count the words that led here, and note those of the links."""
         self.words_ = fit(self.words_, len(table), NO_WORD)
         renewed = step.visit.is_page and self._count(step, table)
         if step.visit.outcome == "redirect":
@@ -109,7 +105,7 @@ class NaiveBayesLinks:
             for row in step.children.tolist():
                 if words.any():
                     self._add(row, words.tolist(), MOST_WORDS)
-                else:  # of a page that was fetched, and has moved since, nothing is kept
+                else:  # the source was fetched before it moved, so its words are gone
                     self._add(row, _slots(words_of(table.nodes[row])), MOST_WORDS // 2)
         else:
             self._note(step, table)
@@ -118,7 +114,6 @@ class NaiveBayesLinks:
         return np.union1d(table.rows(), step.children).astype(np.int32) if renewed else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """P(relevant | words); before there are two classes, what page and anchor say."""
         if not len(self.speaks_for_):
             return (table.relevance_max[rows] + table.link_relevance_max[rows]) / 2
         words = fit(self.words_, len(table), NO_WORD)[rows]
@@ -129,9 +124,9 @@ class NaiveBayesLinks:
         return priority
 
     def _count(self, step: Step, table: Table) -> bool:
-        """Learn from a page what its links' words stand for; whether the scores are new."""
+        """Count the page for its class; return whether the priorities were recomputed."""
         words = self.words_[step.row]
-        if not words.any():  # a seed: nobody had a word for it but its address
+        if not words.any():  # a seed: its URL is all there is
             self._add(step.row, _slots(words_of(table.nodes[step.row])), MOST_WORDS // 2)
         relevant = int(step.visit.relevance >= self.threshold)
         self.counts_[relevant, words[words != NO_WORD]] += 1
@@ -145,7 +140,6 @@ class NaiveBayesLinks:
         return False
 
     def _compare(self) -> None:
-        """What each word speaks for, by the counts so far."""
         seen = np.flatnonzero((self.counts_[0] + self.counts_[1]) > 0)
         counts = self.counts_[:, seen] + self.smoothing
         log = np.log(counts / counts.sum(axis=1, keepdims=True))
@@ -154,7 +148,7 @@ class NaiveBayesLinks:
         self.prior_ = float(np.log((self.pages_[1] + 1) / (self.pages_[0] + 1)))
 
     def _note(self, step: Step, table: Table) -> None:
-        """Keep the words of links that are still to be fetched: the address's first, then those of each anchor."""
+        """Store the words of links to open rows: those of the URL first, then those of each anchor."""
         links = step.visit.links
         waiting = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
         rows = step.of_link[waiting]

@@ -1,4 +1,4 @@
-"""Pages of a crawl among the training pages of a browsing model: which cluster, and how like the relevant ones."""
+"""Nearest training pages of a browsing model: the cluster of a page and its similarity to the relevant pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Clusters = Literal["kmeans", "xmeans"]
 
 
 class PageVector(NamedTuple):
-    """The words of a page that the training pages have, weighed; and the length of the whole vector."""
+    """Weights of a page's words that the training pages have, and the length of the vector of all its words."""
 
     columns: NDArray[np.intp]
     values: NDArray[np.float64]
@@ -33,10 +33,10 @@ class PageVector(NamedTuple):
 
 
 def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
-    """idf of each term: of the training set for X-Means, of the background statistics for K-Means.
+    """Return the idf of each term: of the training set for X-Means, of the background statistics for K-Means.
 
-    The thesis has "precomputed" idf with K-Means. Words that the background does not know, and all words of another
-    language than it is of, take theirs from the training set.
+    The thesis has "precomputed" idf with K-Means. Words missing in the background statistics, and all words of
+    languages other than English, get that of the training set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
     if _is_own(browsing, clusters):
@@ -54,13 +54,13 @@ def _is_own(browsing: Browsing, clusters: Clusters) -> bool:
 
 @dataclass
 class Neighbours:
-    """Training pages as tf-idf vectors, by term: the nearest to a page say what cluster it is of.
+    """Training pages as tf-idf vectors, indexed by term; the nearest ones determine the cluster of a page.
 
-    The nearest k by cosine vote; of clusters with as many votes, the one whose pages are nearer. Pages that have no
-    word in common with it are not near. The similarity with the centroid of the relevant pages is the thesis's other
-    use of these vectors. Words that no training page has count towards the length of a page, as rare as those of one.
+    The nearest k by cosine vote; ties go to the cluster with the larger sum of cosines. Pages without a common word do
+    not vote. The similarity with the centroid of the relevant pages is the thesis's other use of these vectors. Words
+    that no training page has count towards the length of a page, with the idf of words of one page.
 
-    tf is 1 + log f, as in text/bags.py; each training page is of length 1, and so weighs the same in the centroid.
+    tf is 1 + log f, as in text/bags.py; training pages have length 1, so all weigh the same in the centroid.
     """
 
     browsing: Browsing = field(repr=False)
@@ -76,7 +76,7 @@ class Neighbours:
         pages = self.browsing.pages
         values = self._unit(pages)
         order = np.argsort(pages.columns, kind="stable")
-        order = order[values[order] > 0]  # a word of every page tells nothing
+        order = order[values[order] > 0]  # words on every page have a weight of 0
         self._page = pages.rows()[order].astype(np.int32)
         self._value = values[order]
         self._starts = np.searchsorted(pages.columns[order], np.arange(len(self.browsing.terms) + 1))
@@ -85,16 +85,16 @@ class Neighbours:
         return weights(self.browsing, self.clusters)
 
     def _unit(self, pages: Bags) -> NDArray[np.float64]:
-        """tf-idf of pages, each of length 1."""
+        """Return the tf-idf weights of pages scaled to length 1."""
         return unit(pages, self._idf.astype(np.float32))
 
     def _shares(self, pages: Bags) -> NDArray[np.float64]:
-        """What each term of the relevant pages adds to their centroid."""
+        """Return the weights with which terms of the relevant pages enter their centroid."""
         return self._unit(pages)
 
     @cached_property
     def centroid(self) -> NDArray[np.float64]:
-        """The mean of the relevant pages, made a vector of length 1."""
+        """Mean of the relevant pages, scaled to length 1."""
         chosen: Bags = self.browsing.pages.take(np.flatnonzero(self.browsing.relevant))
         values = self._shares(chosen)
         summed = np.bincount(chosen.columns, values, minlength=len(self.browsing.terms)).astype(np.float64)
@@ -102,18 +102,18 @@ class Neighbours:
         return summed / length if length else summed
 
     def follow(self, words: Sequence[str]) -> None:
-        """Hear of all words of the crawl so far, by their numbers."""
+        """Register the words of the crawl so far, by id."""
         self.words_.follow(words)
 
     def vector(self, visit: Visit) -> PageVector:
-        """A page in the terms of the training pages."""
+        """Return the page as weights of the training pages' terms."""
         columns, counts, others = self.words_.of(visit.terms)
         values = (1.0 + np.log(counts)) * self._idf[columns]
         rest = (1.0 + np.log(others)) * self._unknown
         return PageVector(columns, values, math.sqrt(float(values @ values + rest @ rest)))
 
     def nearness(self, page: PageVector) -> NDArray[np.float64]:
-        """Cosine of the page with each training page."""
+        """Return the cosine of the page with each training page."""
         count = len(self.browsing)
         first = self._starts[page.columns]
         lengths = self._starts[page.columns + 1] - first
@@ -125,12 +125,12 @@ class Neighbours:
         return np.bincount(self._page[at], products, minlength=count).astype(np.float64, copy=False)
 
     def cluster(self, page: PageVector) -> int:
-        """The cluster of most of the k nearest training pages; -1 if none is near."""
+        """Return the cluster that wins the vote of the k nearest training pages, or -1 if no page is near."""
         near = self.nearness(page)
         k = min(self.k, len(near))
         least = np.partition(near, len(near) - k)[len(near) - k]
         nearest = np.flatnonzero(near > least)
-        equal = np.flatnonzero(near == least)[: k - len(nearest)]  # the first of equals, so that all runs agree
+        equal = np.flatnonzero(near == least)[: k - len(nearest)]  # lowest number first, so that all runs agree
         nearest = np.concatenate([nearest, equal])
         nearest = nearest[near[nearest] > 0]
         if not len(nearest):
@@ -140,21 +140,21 @@ class Neighbours:
         return int(np.argmax(np.where(votes == votes.max(), closeness, -1.0)))
 
     def similarity(self, page: PageVector) -> float:
-        """Cosine of the page with the centroid of the relevant pages."""
+        """Return the cosine of the page with the centroid of the relevant pages."""
         return min(1.0, float(page.values @ self.centroid[page.columns]) / page.length) if page.length else 0.0
 
     def of_anchors(self, step: Step) -> NDArray[np.float64]:
-        """For each child the largest such cosine among the anchors of the links to it."""
+        """Return for each child the largest cosine with the centroid among the anchors of the links to it."""
         visit = step.visit
         language = code_of(visit.language, code_of(self.browsing.language, "en"))
         return step.strongest(self._anchors([anchor[:500] for anchor in visit.links.anchors], language))
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
-        """The cosine of each anchor with the centroid."""
+        """Return the cosine of each anchor with the centroid."""
         alike, terms = np.zeros(len(anchors)), len(self.browsing.terms)
         links, columns = self.words_.of_texts(anchors, language)
         if len(links):
-            # A stem that is not known has no number: all such words of an anchor are taken for one word.
+            # Unknown stems have no id, so all of an anchor count as one word.
             keys, counts = np.unique(links * (terms + 1) + columns + 1, return_counts=True)
             owners, columns = keys // (terms + 1), keys % (terms + 1) - 1
             worth = np.where(columns >= 0, self._idf[columns], self._unknown) * (1.0 + np.log(counts))
@@ -167,14 +167,14 @@ class Neighbours:
 
 @dataclass
 class LiteralNeighbours(Neighbours):
-    """The same with the thesis's own weights, w = f / max f idf (Batsakis 2007, eq. 1).
+    """Neighbours with the thesis's own weights, w = f / max f idf (Batsakis 2007, eq. 1).
 
-    The centroid is the mean of these vectors as they are, so that a page weighs as much as its vector is long; only in
-    a cosine max f cancels. idf is precomputed for K-Means, of any word of English, and log(N / N_j) of the training set
-    for X-Means, where a word that no training page has counts as met once.
+    The centroid is the mean of the unscaled vectors, so long vectors weigh more; max f cancels in cosines only. idf is
+    precomputed for K-Means, for any word of English, and log(N / N_j) of the training set for X-Means, where a word
+    that no training page has counts as seen once.
     """
 
-    idf_: NDArray[np.float64] = column()  # of each word of the crawl
+    idf_: NDArray[np.float64] = column()  # of each word of the crawl, by id
     size_: int = learned(int)
 
     def _rarity(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""OPIC as Gouriten et al. have it: cash and its history; with the links' promise, or in equal shares."""
+"""OPIC as in Gouriten et al.: cash and its history, shared by link relevance or equally."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ class OpicAlpha:
         G    += C(v)
         C(v)  = 0
 
-    So cash goes to links that promise much and to nodes that are rich already. It grows with what is discovered: unlike
-    that of Opic and Otie it is not conserved, and seeds are nodes like others.
+    So cash goes to relevant links and to nodes that are rich already. It grows with each discovered node: unlike in
+    Opic and Otie it is not conserved, and seeds are nodes like others.
 
-    `priority` is H + C. The paper's estimate, (H + C) / (G + 1), divides all nodes by the same number: `importance` gives
-    it, the ranking is the same at any time, and the scores in the frontier stay valid while G grows.
+    `priority` is H + C. The paper's estimate, (H + C) / (G + 1), divides all nodes by the same number: `importance`
+    returns it. The ranking is the same at any time, and priorities in the frontier stay valid while G grows.
 
-    A visit that fails for good is one of a node without links; one that has to be tried again changes nothing. A
-    redirect's source and target are one node: it has the cash of both, less one of the two 1s they began with, and it
-    gets what is given to either of them. A page that is visited again and has new links gives what it was given since
-    to all of its links.
+    A permanently failed visit counts as a node without links; a visit that will be retried changes nothing. The source
+    and target of a redirect are one node: it has the cash of both, less one of the two initial 1s, and receives the
+    income of both. A revisited page with new links distributes its income since the last visit to all of its links.
 
-    Paper: Gouriten, Maniu, Senellart 2014, estimator 3. Of the nodes already crawled, none is selected again: it would
-    have to be visited again.
+    Paper: Gouriten, Maniu, Senellart 2014, estimator 3. Crawled nodes are not selected again, as that would mean
+    fetching them again.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, opic = Table(), OpicAlpha()
@@ -54,7 +53,6 @@ class OpicAlpha:
     redirects_: Redirects = learned(Redirects)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Move the cash of the node that was visited."""
         size = len(table)
         self.C_, self.H_ = fit(self.C_, size, 1.0), fit(self.H_, size)
         C, H, v, rows = self.C_, self.H_, step.row, step.children
@@ -79,13 +77,13 @@ class OpicAlpha:
         return rows if u is rows else np.append(rows, u)
 
     def shares(self, link_relevances: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Which part of what a node gives each of its links gets: they have these alphas, and lead to this cash."""
+        """Return the share of each link in a node's cash, given the links' alpha and the cash of their targets."""
         weights = np.maximum(link_relevances, 0.0) * cash
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """H + C; 1 for a row nobody has linked to."""
+        """Return H + C; 1 for a row without linking pages."""
         return fit(self.H_, len(table))[rows] + fit(self.C_, len(table), 1.0)[rows]
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -93,7 +91,7 @@ class OpicAlpha:
         return {"cash": cash, "history of its cash": float(fit(self.H_, len(table))[row])}
 
     def importance(self, rows: Rows, table: Table) -> Priorities:
-        """The estimate as published: (H + C) / (G + 1)."""
+        """Return the estimate as published: (H + C) / (G + 1)."""
         return self.priority(rows, table) / (self.G_ + 1.0)
 
 
@@ -108,9 +106,9 @@ class OpicOriginal(OpicAlpha):
         G    += C(v)
         C(v)  = 0
 
-    All else, the estimate (H + C) / (G + 1) among it, is as in OpicAlpha, which shares by alpha and by riches in place
-    of equally. Nothing is asked of the topic. Opic, as Guan et al. have it, is another: there all cash comes from the
-    seeds and is only moved, here every node brings 1.
+    The estimate (H + C) / (G + 1) and everything else is as in OpicAlpha, which shares by alpha and cash instead of
+    equally. The topic is ignored. This differs from Opic (Guan et al.), where all cash comes from the seeds and is only
+    moved; here every node adds 1.
 
     Paper: Gouriten, Maniu, Senellart 2014, 7.1, steps 1 to 3 before they are changed, and 8.2 ("the original OPIC, that
     does not use edge or node scores"); Abiteboul, Preda, Cobena 2003. Step 1 selects among all nodes encountered; here,
@@ -128,5 +126,4 @@ class OpicOriginal(OpicAlpha):
     """
 
     def shares(self, link_relevances: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same for each."""
         return np.full(len(link_relevances), 1 / len(link_relevances))

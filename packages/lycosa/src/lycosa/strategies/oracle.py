@@ -1,4 +1,4 @@
-"""Oracles: what a crawler could do that knew every score beforehand, the truth or what the judge will say."""
+"""Oracles: strategies that know every score in advance, the true one or that of the judge."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lycosa.core.types import Priorities, Rows, Step
 
 @dataclass
 class Oracle:
-    """A row is worth its true score; one that the truth does not name is worth 0, or what redirected to it.
+    """priority = true score of the row; for unknown rows that of the page that redirects to it, or 0.
 
-    `scores` maps nodes to scores, as in `Oracle(graph.relevance)`; or it names a file with a node, a tab and its score on
-    each line: `oracle,scores=FILE`. Only for graphs and recorded crawls, where the truth is known: greedy over the
-    oracle is the yardstick that other strategies are held against. It is not the best crawl there is (finding that is
-    NP-hard), because a poor node may hide rich ones.
+    `scores` maps nodes to scores, as in `Oracle(graph.relevance)`, or names a file with a node, a tab and its score on
+    each line: `oracle,scores=FILE`. It is for graphs and recorded crawls, where the truth is known: the greedy crawl
+    over the oracle is the reference for other strategies. It is not the best possible crawl (finding that is NP-hard),
+    because a poor node may hide rich ones.
 
     Paper: Gouriten et al. 2014, section 6.
 
@@ -54,7 +54,7 @@ class Oracle:
             )
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Nothing is news; but a redirect's target may be one that the truth knows by its other name only."""
+        """Pass the score of a redirect on to its target if that is unknown."""
         if step.visit.outcome == "redirect":
             for row in step.children.tolist():
                 if table.nodes[row] not in self.truth_:
@@ -79,8 +79,8 @@ def _check(scores: Mapping[str, float]) -> None:
 
 
 def read_scores(path: Path) -> dict[str, float]:
-    """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
-    # A node may have any other line break in its name.
+    """Read a score file: a node, a tab and its score on each line; empty lines are skipped."""
+    # split at \n only: names of nodes may contain other line breaks
     lines = read_input(path, 1_000_000_000, "the scores").split(b"\n")
     scores: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
@@ -90,7 +90,7 @@ def read_scores(path: Path) -> dict[str, float]:
         try:
             node, tab, value = line.decode("utf-8").rpartition("\t")
             score = float(value)
-        except ValueError:  # not UTF-8, or no number
+        except ValueError:  # not UTF-8, or not a number
             node, tab, score = "", "", math.nan
         if not tab or not node or not math.isfinite(score):
             shown = line[:80].decode("utf-8", "backslashreplace")
@@ -103,21 +103,20 @@ def read_scores(path: Path) -> dict[str, float]:
 
 @dataclass
 class Craw4Llm(Oracle):
-    """A link is worth what the judge says of its own page: priority(u) = M(page(u)).
+    """priority = the judge's relevance of the link's own page: priority(u) = M(page(u)).
 
-    That takes the page before it is fetched, so it is an oracle, and grouped with those that know the truth. It differs
-    from `oracle` in what it knows: not what is relevant, but what the judge will say of each page. How far it stays
-    behind `oracle` is the judge's fault, how far others stay behind it theirs.
+    This takes the page before it is fetched, so it is an oracle. Unlike `oracle` it does not know what is relevant,
+    only what the judge will say: the gap between the two is due to the judge, the gap from other strategies to this one
+    is due to them.
 
-    In the lab it knows what the guide says of all pages; if that is a judge which learns as it goes, what it says when
-    it has seen them all. Elsewhere it reads that from a file, `craw4llm,scores=FILE`, with a node, a tab and its rating
-    on each line.
+    In the lab it knows the judge's relevance of all pages; if the judge learns, the one after it has seen them all.
+    Elsewhere it reads them from a file, `craw4llm,scores=FILE`, with a node, a tab and its relevance on each line.
 
     Paper: Yu, Liu, Xiong 2025, Craw4LLM: Efficient Web Crawling for LLM Pretraining, algorithm 1, and the authors' code
-    (cxcscmu/Craw4LLM), a simulation on ClueWeb22 in which pages are rated when a link to them is found. We depart:
-    their rater M is a fastText classifier of what is good to train a language model with, ours is the judge; they take
-    the 10,000 best at a time, which is `batch=10000` here, and we rank after every page unless told so; seeds come
-    first without being rated. With another rater it is QOracle of Pezzuti, MacAvaney, Tonellotto 2025.
+    (cxcscmu/Craw4LLM), a simulation on ClueWeb22 in which pages are rated when a link to them is found. Departures:
+    their rater M is a fastText classifier of good training data for language models, ours is the judge; they take the
+    10,000 best at a time, which is `batch=10000` here, and the default ranks after every page; seeds come first without
+    being rated. With another rater it is QOracle of Pezzuti, MacAvaney, Tonellotto 2025.
 
     >>> from lycosa.core.table import Table
     >>> import numpy as np

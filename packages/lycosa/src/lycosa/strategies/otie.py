@@ -1,6 +1,4 @@
-"""Link-context prediction, what the words around a link say, and a little of its page; and OTIE: cash that prefers the
-topic.
-"""
+"""Link-context prediction from the words around a link; and OTIE, which is OPIC biased towards relevant pages."""
 
 from __future__ import annotations
 
@@ -18,25 +16,27 @@ from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParen
 
 
 def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
-    """The context_score of equation 4 for each child: the context judged as a page is, or what it adds to the prior."""
+    """Return the relevance of each child's link context (equation 4): judged like a page, or with `lift` its gain over
+    the prior.
+    """
     judged = "context_score" in step.visit.links.facets and not lift
     return step.facet("context_score" if judged else "context")
 
 
 @dataclass
 class LinkContext(PriorityFromParents):
-    """score = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, its anchor among them.
+    """priority = page * beta(parent) + (1 - page) * relevance of the 20 words around the link, including its anchor.
 
-    The paper calls the weight of the page beta and sets it to .25. A page may link to a URL more than once: the best
-    context counts. With several parents the scores are merged as in best-first: the `max` of them, or `sum`, `mean`,
-    `last`. A topic that does not judge contexts is asked for anchors instead.
+    The paper calls the weight of the page beta and sets it to .25. If a page links to a URL more than once, the best
+    context counts. With several parents the priorities are merged as in best-first: `max`, `sum`, `mean` or `last`. If
+    the judge does not rate contexts, the link relevance is used.
 
-    With a classifier the relevance of the context is P of its words, as that of the page is. `lift=yes` takes instead
-    what they add to the prior, max(0, (P - prior) / (1 - prior)), so that a context which says no more than the share
-    of the wanted classes in the training pages counts for nothing. Other topics know no prior: there both are the same.
+    With a classifier the relevance of the context is P of its words, like that of a page. `lift=yes` uses the gain over
+    the prior instead, max(0, (P - prior) / (1 - prior)), so that a context as likely as the share of the wanted classes
+    in the training pages counts for nothing. Other judges have no prior: there both are the same.
 
     Paper: Guan et al. 2008 (OTIE), equation 4, there the prediction of a page's relevance from one link. Merging over
-    parents is ours, as the paper says nothing of it; so is `lift`.
+    parents and `lift` are ours; the paper does not mention merging.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -70,41 +70,41 @@ class LinkContext(PriorityFromParents):
 
 @dataclass
 class Otie(CashFlow):
-    """OPIC with a bias: relevant pages keep and gain cash, and hand it on to the links that look relevant.
+    """OPIC with a bias: relevant pages keep and gain cash, and pass it on to links that look relevant.
 
-    When page i is crawled its cash is revised by how relevant it turned out to be, r in [0, 1], and then given to its
-    links in proportion to their similarity, or equally where that is 0 for all:
+    When page i is crawled its cash is revised by its relevance r in [0, 1], and then divided among its links in
+    proportion to their similarity, or equally where that is 0 for all:
 
         change  = cash * max(-1, a * (2r - 1)^d)                                                              (3)
         gain(j) = cash * sim'(j) / sum of sim' over the links of i                                            (1)
         sim'(j) = beta(j) if j was fetched, otherwise page * beta(i) + (1 - page) * context(i, j)             (2), (4)
 
-    The priority of an uncrawled page is its cash. Seeds, dead ends, redirects and second givings: see CashFlow. A
-    second giving is a crawl to the paper, so the cash is revised then, too. Cash that fails or that a sitemap hands out
-    is not revised: nothing was read.
+    The priority of an uncrawled page is its cash. Seeds, dead ends, redirects and second givings: see CashFlow. The
+    cash is also revised at second givings, which are crawls in the paper. Cash of failed pages and sitemaps is not
+    revised, as no page was judged.
 
     Parameters:
-        a, d     how much cash changes at most, and how little near r = .5
+        a, d     maximum change of cash, and how flat the change is near r = .5
         page     weight of the page against the words around the link (the paper's beta)
-        scale    what r is: `running` divides by the largest beta seen so far, `none` cuts at 0 and 1
-        lift     with a classifier, the context counts by what it adds to the prior, not by its P: see LinkContext
-        period   every so many steps the fetched page with the most cash and with links gives again (0: never)
+        scale    how r is derived from beta: `running` divides by the largest beta so far, `none` clips to [0, 1]
+        lift     with a classifier, use the context's gain over the prior instead of its P: see LinkContext
+        period   steps between second givings by the richest fetched page with links (0: never)
 
-    `running` is the default. Equation 3 needs an r that uses the whole of [0, 1]: at .5 it changes nothing. A
-    classifier's probabilities do, and there the largest is soon near 1, so that both scales agree. Cosines don't: good
-    pages lie at .2 or .3, and under `none` every page of a crawl would lose most of its cash, the good ones with the
-    bad. As long as all betas were 0 there is no scale, and nothing is revised.
+    `running` is the default. Equation 3 needs an r that uses the whole of [0, 1], as it changes nothing at .5. A
+    classifier's probabilities do, and their largest is soon near 1, so that both scales agree. Cosines don't: good
+    pages have .2 or .3, and under `none` every page of a crawl would lose most of its cash. While all betas are 0 there
+    is no scale, and nothing is revised.
 
-    The paper says that OTIE requires no storage of the graph crawled so far. Here that is so of the algorithm: it keeps
-    three numbers for each known page (its cash, what it turned out to be, the most that was predicted of it), reads the
-    links of a page once, when it gives, and nothing is computed over the graph as a whole. For second givings the paper
-    reads a page's links off the page, which it fetches again; we take them from the links that every crawl keeps in
-    memory for all strategies (core/table.py), so there they are stored. With period=0 they are never asked for.
+    The paper says that OTIE requires no storage of the graph crawled so far. Here that holds for the algorithm: it
+    keeps three numbers per known page (cash, beta, and the largest prediction), reads the links of a page once, when it
+    gives, and computes nothing over the whole graph. For second givings the paper fetches the page again to read its
+    links; here they come from the link table that every crawl keeps for all strategies (core/table.py). With period=0
+    it is not used.
 
     Paper: Guan et al. 2008, equations 1-4. Departures: (2r - 1)^d keeps the sign of 2r - 1 for every d, not only for
     odd ones. In a second giving an unfetched link counts with the largest similarity that any page predicted for it,
     which is one number per row, not per link. The paper fetches the page again for it: see Opic. A page or context
-    without a word that a classifier knows has the score 0, not the prior.
+    without words known to a classifier has the score 0, not the prior.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, otie = Table(), Otie()
@@ -125,7 +125,7 @@ class Otie(CashFlow):
     lift: bool = False
     beta_: NDArray[np.float64] = column()
     predicted_: NDArray[np.float64] = column()  # largest similarity predicted for each row
-    _said: NDArray[np.float64] = column()  # predicted by the page just noted for its links
+    _said: NDArray[np.float64] = column()  # predictions for the links of the page noted last
     largest_: float = learned(float)
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class Otie(CashFlow):
             raise ValueError(f"page is {self.page}: it is a weight, from 0 to 1")
 
     def note(self, step: Step, table: Table) -> None:
-        """Keep what the page turned out to be, and what it says of its links."""
+        """Store the page's relevance and its predictions for its links."""
         self.beta_, self.predicted_ = fit(self.beta_, len(table)), fit(self.predicted_, len(table))
         rows = step.children
         if step.visit.outcome == "redirect":
@@ -151,23 +151,23 @@ class Otie(CashFlow):
         self.predicted_[rows] = np.maximum(self.predicted_[rows], predicted)
 
     def revise(self, row: int, cash: float) -> float:
-        """Equation 3."""
+        """Equation 3: return the cash after the change."""
         r = self.relevance(float(self.beta_[row]))
         x = 2 * r - 1
         return cash * (1 + max(-1.0, self.a * float(np.copysign(abs(x) ** self.d, x))))
 
     def relevance(self, beta: float) -> float:
-        """r of equation 3: beta on a scale from 0 to 1."""
+        """Return r of equation 3: beta on a scale from 0 to 1."""
         if self.scale == "none":
             return min(1.0, beta)
         return beta / self.largest_ if self.largest_ > 0 else 0.5
 
     def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
-        """Equation 2."""
+        """Return sim' of equation 2."""
         predicted = self.predicted_[rows] if step is None else self._said
         return np.where(table.state[ends] == DONE, self.beta_[ends], predicted)
 
     def _similarity(self, step: Step) -> NDArray[np.float64]:
-        """Equation 4."""
+        """Return the prediction of equation 4."""
         context = np.maximum(context_score(step, self.lift), 0.0)
         return self.page * max(0.0, step.visit.relevance) + (1 - self.page) * context.astype(np.float64)

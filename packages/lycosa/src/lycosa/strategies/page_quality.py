@@ -1,4 +1,4 @@
-"""Quality-prioritised crawling: a page's quality is handed to its links.
+"""Quality-prioritised crawling: links inherit the quality of their page.
 
 After Pezzuti, MacAvaney, Tonellotto: Neural Prioritisation for Web Crawling (ICTIR 2025).
 """
@@ -18,24 +18,25 @@ from lycosa.strategies.parents import MergedPriorities, PriorityFromParents
 class PageQuality(PriorityFromParents):
     """priority(link) = quality of the first page with that link (`qfirst`), or of the worst one so far (`qmin`).
 
-    qfirst never looks again. qmin lowers a priority when a page of lower quality has the same link, and never raises
-    it: who is linked to by a poor page is taken to be poor.
+    qfirst never changes a priority. qmin lowers it when a page of lower quality has the same link, and never raises it:
+    pages linked from poor pages are assumed to be poor.
 
     Parameters:
-        quality  judge: what the judge says of the page (beta); text: how it reads, whatever its topic, from 0 for
-                 stuffed to 1, where judge or warden have noted it, as they do for pages that repeat themselves. Nearly
-                 all pages of a well-kept site read well: then it's first in, first out
+        quality  judge: the relevance of the page (beta); text: the quality of its text regardless of the topic, from 0
+                 (stuffed) to 1, as noted by judge or trap filter for repetitive pages. On well-kept sites nearly all
+                 pages have 1, so the crawl is first in, first out
 
     Paper: Pezzuti, MacAvaney, Tonellotto 2025, Neural Prioritisation for Web Crawling, and the authors' code
-    (fpezzuti/neural_crawling). Their third policy, QOracle, goes by the quality of the link's own page: that's
-    `craw4llm` here. We depart in the estimator: theirs is a T5 trained to tell pages that anyone might ask for; ours is
-    the judge or the text's quality. Of equal priorities the link found first is fetched first; theirs go by address.
+    (fpezzuti/neural_crawling). Their third policy, QOracle, uses the quality of the link's own page, as `craw4llm`
+    does. Departures: their estimator is a T5 trained to recognise pages that answer some query, ours is the judge or
+    the text's quality; ties are fetched in order of discovery, theirs by URL.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, least = Table(), PageQuality("min")
     >>> for pick, (node, relevance) in enumerate({"a": .8, "b": .2, "c": .5}.items()):
     ...     _ = table.add_seed(node)
-    ...     rows = least.learn(table.absorb(Visit(node, "page", "ok", pick, relevance=relevance, links=Links.to("d"))), table)
+    ...     visit = Visit(node, "page", "ok", pick, relevance=relevance, links=Links.to("d"))
+    ...     rows = least.learn(table.absorb(visit), table)
     >>> least.priority(rows, table).tolist()                                   # min(.8, .2, .5)
     [0.2]
     """

@@ -1,4 +1,4 @@
-"""What several pages say of the address they all link to, as one number."""
+"""Merge the priorities that several pages give to the same link."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FirstOrMin = Literal["first", "min"]
 
 @dataclass
 class MergedPriorities:
-    """The `max`, `min`, `sum` or `mean` over the pages that link to a row, or what the `first` or `last` of them said.
+    """The `max`, `min`, `sum`, `mean`, `first` or `last` of the values given by the pages that link to a row.
 
-    The papers leave open what a link found twice is worth; Gouriten's fl_ family is the `sum`.
+    Most papers leave the merging open; Gouriten's fl_ family is the `sum`.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, parents = Table(), MergedPriorities("mean")
@@ -38,9 +38,9 @@ class MergedPriorities:
     count_: NDArray[np.float64] = column()
 
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
-        """What a page says of its links, one number for all or one for each; returns their rows.
+        """Merge a value for all links of a page, or one for each, and return their rows.
 
-        The target of a redirect inherits what was said of its source.
+        The target of a redirect inherits the merged value of its source.
         """
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         rows, parents = step.children, 1.0
@@ -48,12 +48,12 @@ class MergedPriorities:
             return rows
         if step.visit.outcome == "redirect":
             value, parents = float(self.value_[step.row]), float(self.count_[step.row])
-            if not parents:  # nobody has said anything of the source: a seed
+            if not parents:  # the source is a seed, without a value
                 return rows
         if self.merge == "max":
             largest = np.maximum(self.value_[rows], value)
             least = value.item(value.argmin()) if isinstance(value, np.ndarray) else value
-            if not least >= 0:  # what nobody has spoken of stands at 0, which is no one's word
+            if not least >= 0:  # the initial 0 of rows without a value must not beat a negative value
                 largest = np.where(self.count_[rows] > 0, largest, value)
             self.value_[rows] = largest
         elif self.merge == "last":
@@ -66,7 +66,7 @@ class MergedPriorities:
             self.value_[rows] += value
             self.count_[rows] += parents
             return rows
-        self.count_[rows] = parents  # more than 0, which is all that is asked
+        self.count_[rows] = parents  # only compared with 0 from here on
         return rows
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
@@ -80,7 +80,6 @@ class MergedPriorities:
         self.value_[rows], self.count_[rows] = known["value"], known["count"]
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The merged value; 0 for a row nobody has linked to."""
         value = fit(self.value_, len(table))[rows]
         if self.merge == "mean":
             value = value / np.maximum(fit(self.count_, len(table))[rows], 1.0)
@@ -88,7 +87,7 @@ class MergedPriorities:
 
 
 class PriorityFromParents:
-    """Base of estimators whose score is what the pages that link to a row say of it, merged."""
+    """Base of estimators whose priority is merged from values given by the pages that link to a row."""
 
     proportional: ClassVar[bool] = True
     priority_: MergedPriorities
@@ -97,11 +96,10 @@ class PriorityFromParents:
         return self.priority_.priority(rows, table)
 
 
-# A page as it is now, for estimators that count its links: a step of a page visited again shows the new ones only.
-
-
 def linked(step: Step, table: Table) -> Rows:
-    """All rows that the page links to as it is now, each once, in page order: the step's children are among them.
+    """Return the unique rows that the page currently links to, in page order.
+
+    `step.children` of a revisited page has its new links only.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")

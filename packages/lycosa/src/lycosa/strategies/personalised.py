@@ -1,6 +1,4 @@
-"""The personalised crawler of Trivedi et al.: a queue in which only relevant pages are expanded; LinkScore, everything
-that speaks for a link added up; and how far each row is off the track.
-"""
+"""LinkScore and the personalised crawler of Trivedi et al., and the off-topic depth that they and fish-search limit."""
 
 from __future__ import annotations
 
@@ -20,21 +18,18 @@ _UNTOLD = np.iinfo(np.int32).max
 
 @dataclass
 class OffTopicDepth:
-    """For each row the number of irrelevant pages that lie one after the other on the way to it.
+    """For each row the number of consecutive irrelevant pages on the path to it.
 
-    A link of a relevant page is 0 pages astray, a link of an irrelevant one a page more than that page is. A row that
-    several pages link to takes the best of them. Seeds are where they should be, so a link of an irrelevant seed is 1
-    page astray. A sitemap is no page that could be irrelevant. A redirect leads no further astray. The new links of a
-    page that is visited again go by what it is now.
+    A link of a relevant page has depth 0, a link of an irrelevant one the depth of that page plus 1. A row that several
+    pages link to has the minimum. Seeds have depth 0, so a link of an irrelevant seed has depth 1. Sitemaps and
+    redirects pass on their own depth. New links of a revisited page depend on its current relevance.
 
-    Only what is not fetched yet is corrected: when a page that has been fetched is found again on a better way, its
-    links stay as they are.
+    Only open rows are corrected: when a fetched page is found again on a shorter path, its links keep their depth.
     """
 
     pages: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
 
     def learn(self, step: Step, table: Table, *, relevant: bool) -> None:
-        """See a page, and whether it is relevant."""
         self.pages = fit(self.pages, len(table), _UNTOLD)
         at = int(self.of(np.array([step.row], np.int32), table)[0])
         if step.visit.kind == "page" or step.visit.is_version:
@@ -42,12 +37,12 @@ class OffTopicDepth:
         self.pages[step.children] = np.minimum(self.pages[step.children], at)
 
     def of(self, rows: Rows, table: Table) -> NDArray[np.int32]:
-        """How many pages astray each row is; 0 for seeds."""
+        """Return the off-topic depth of each row; 0 for seeds."""
         pages: NDArray[np.int32] = fit(self.pages, len(table), _UNTOLD)[rows]
         return np.where(table.is_seed[rows] | (pages == _UNTOLD), 0, pages).astype(np.int32)
 
     def prune(self, priorities: Priorities, rows: Rows, table: Table, most: int) -> Priorities:
-        """The scores of rows, PRUNED for those that are more pages astray than that."""
+        """Return the priorities with PRUNED for rows deeper than `most`."""
         return np.where(self.of(rows, table) > most, PRUNED, priorities)
 
 
@@ -55,20 +50,19 @@ class OffTopicDepth:
 class LinkScore:
     """LinkScore(u) = URLTextScore(u) + AnchorTextScore(u) + NumberOfParentPages(u) + sum of its parents' relevance.
 
-    The sum as it stands in the paper, computed again for each new parent. The first two are cosines with the topic:
-    of the words of the address, and of the anchor (the best anchor, if u has several parents). A topic that does not
-    judge addresses gives them 0. Mind the units: a parent counts 1 and more, words at most 1 each, so that after a
-    while the number of parents has the say.
+    The sum of the paper, updated with each new parent. The first two are cosines with the topic, of the words of the
+    URL and of the anchor (the best one if u has several parents). URLTextScore is 0 if the judge does not rate URLs.
+    The units differ: a parent counts 1 or more, words at most 1 each, so eventually the number of parents dominates.
 
     Parameters:
-        least    URL optimisation: links whose score is below it are pruned, until a new parent lifts them. As each
-                 parent counts 1, a useful number is a little above 1, for instance 1 + the topic's threshold: then a
-                 link of a relevant page passes, any other one needs a word in its address or anchor, or a second parent
-        levels   links of irrelevant pages (beta < threshold) are followed too, but no further than through so many
-                 irrelevant pages in a row; left out: without limit
+        least    URL optimisation: prune links with a smaller score, until a new parent raises it. As each parent counts
+                 1, a useful value is slightly above 1, such as 1 + the judge's threshold: links of relevant pages
+                 pass, others need a topic word in URL or anchor, or a second parent
+        levels   follow links of irrelevant pages (beta < threshold) through at most this many irrelevant pages in a
+                 row; default: no limit
 
-    Paper: Trivedi et al. 2014, section II, Relevance Calculation, 2); after Pal, Tomar, Shrivastava 2009. The anchor of
-    which parent counts is left open there. A redirect's target takes over the address score of its source.
+    Paper: Trivedi et al. 2014, section II, Relevance Calculation, 2); after Pal, Tomar, Shrivastava 2009. It leaves
+    open which parent's anchor counts. A redirect's target inherits the URL score of its source.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -93,7 +87,7 @@ class LinkScore:
             raise ValueError(f"levels={self.levels} irrelevant pages are followed: take 0 or more, or leave it out")
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Note the addresses' scores, and how far off we are; the table keeps the other sums."""
+        """Store the URL scores and off-topic depths; the table keeps the other sums."""
         self.url_ = fit(self.url_, len(table))
         rows = step.children
         if step.visit.outcome == "redirect":
@@ -104,7 +98,6 @@ class LinkScore:
         return rows
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The four addends."""
         return {
             "address": float(fit(self.url_, len(table))[row]),
             "best anchor": float(table.link_relevance_max[row]),
@@ -113,7 +106,6 @@ class LinkScore:
         }
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The sum, or PRUNED."""
         priority: Priorities = (
             fit(self.url_, len(table))[rows]
             + table.link_relevance_max[rows]
@@ -127,16 +119,16 @@ class LinkScore:
 
 @dataclass
 class Personalised:
-    """A queue. The links of a relevant page join its end, links that have joined before are discarded.
+    """A queue: links of relevant pages are appended, and links that were appended before are ignored.
 
-    A page is relevant if beta >= threshold; with the judge that counts words this says that the search string occurs.
-    The links of irrelevant pages do not join: they are pruned, until a relevant page has them too; then they join, at
-    the end. With `levels` above 0 irrelevant pages are followed as well, up to so many in a row. Seeds are always
-    fetched, but those that are not relevant lead nowhere. The score is minus the place in the queue.
+    A page is relevant if beta >= threshold; with the judge `count` this means that the search string occurs. Links of
+    irrelevant pages are pruned until a relevant page has them too; then they are appended. With `levels` above 0
+    irrelevant pages are followed as well, up to that many in a row. Seeds are always fetched, but the links of
+    irrelevant seeds are pruned. The priority is minus the position in the queue.
 
     Paper: Trivedi et al. 2014, section III, Algorithm, lines 1 to 27; `levels` is the threshold of its section II, 2).
-    The paper stores relevant pages only: those are the finds of a crawl; its archive keeps what else was fetched, too.
-    As in the paper, one seed without the search string ends the crawl before it has begun: give several, or levels=1.
+    The paper stores relevant pages only; the crawl's archive has all fetched pages. As in the paper, the crawl ends at
+    once if its only seed does not contain the search string: use several seeds, or levels=1.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -158,16 +150,15 @@ class Personalised:
 
     @property
     def remedy(self) -> str:
-        """What to do if it prunes too much."""
+        """Advice for a crawl that ends because too much was pruned."""
         return f"--strategy personalised,levels={self.levels + 1} goes further through pages without the search string."
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Let the links join that have not."""
         self.place_ = fit(self.place_, len(table))
         rows = step.children
         self.astray_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
         outside = rows[(self.place_[rows] == 0) & (self.astray_.of(rows, table) <= self.levels)]
-        if step.visit.outcome == "redirect":  # the target stands where its source stood
+        if step.visit.outcome == "redirect":  # the target takes the position of its source
             self.place_[outside] = self.place_[step.row]
         else:
             self.place_[outside] = np.arange(self.joined_ + 1, self.joined_ + 1 + len(outside))
@@ -178,6 +169,5 @@ class Personalised:
         return {"place in the queue": -float(fit(self.place_, len(table))[row])}
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """First in, first out; PRUNED for what has not joined."""
         places = fit(self.place_, len(table))[rows].astype(np.float64)
         return self.astray_.prune(-places, rows, table, self.levels)

@@ -1,6 +1,4 @@
-"""Ranks over the graph seen so far: PageRank, what important pages link to is important; and Navigational Rank, where
-relevance spreads back to what leads to it, then forward to what is linked from there.
-"""
+"""Ranks over the graph seen so far: PageRank and Navigational Rank."""
 
 from __future__ import annotations
 
@@ -18,16 +16,18 @@ from lycosa.strategies.redirects import Redirects, check_rounds
 
 @dataclass
 class PageRank:
-    """How often a surfer is at a node who follows a link of the page at hand with probability `damping`, and goes
-    anywhere otherwise, or where no link is known. N nodes have been seen, crawled or not:
+    """PageRank of the graph seen so far: the probability that a random surfer is at a node.
+
+    The surfer follows a link of the current page with probability `damping`, and jumps to a random node otherwise or
+    where no link is known. With N nodes seen, crawled or not:
 
         PR(v) = (1 - damping) / N
               + damping * (sum over links (u, v) of PR(u) / d_o(u) + sum over linkless u of PR(u) / N)
 
-    That is computed at the first visit and at every `period` after it, with so many `iterations`. In between, the links
-    of a new page get its share on top of what they have. A redirect hands the links that lead to it on to its target,
-    and is no node of its own. Most nodes seen are on the frontier and have no known links, so the surfer often starts
-    anew and a few iterations do. Like all measures of importance, it knows nothing of the topic.
+    Ranks are computed at the first visit and every `period` visits after it, with `iterations` rounds. In between, a
+    new page adds its share to the ranks of its links. A redirect is not a node: links to it count as links to its
+    target. Most nodes are on the frontier and have no known links, so the surfer jumps often and few iterations
+    suffice. The topic is ignored.
 
     With 30 links on each page among 100,000 nodes: .1 ms a page over the first 10,000 pages, .9 ms over 50,000.
 
@@ -47,8 +47,8 @@ class PageRank:
     period: int = 100
     iterations: int = 20
     steps_: int = learned(int)
-    base_: float = learned(float)  # of every node
-    gain_: NDArray[np.float64] = column()  # of each row, by the links to it
+    base_: float = learned(float)  # rank that every node has
+    gain_: NDArray[np.float64] = column()  # rank of each row from the links to it
     redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class PageRank:
         check_rounds(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Compute all ranks anew at each `period` visits, and hand on the share of this page at the others."""
+        """Recompute all ranks every `period` visits; otherwise add this page's share to its links."""
         self.gain_ = fit(self.gain_, len(table))
         self.redirects_.learn(step, table)
         self.steps_ += 1
@@ -69,12 +69,12 @@ class PageRank:
             return step.children
         links = self.redirects_.ends(step.children)
         links = links[links != step.row]
-        count = len(table.edges.children(step.row)) if step.visit.follows else len(links)  # the others have theirs
+        # older links of a revisited page have received their share
+        count = len(table.edges.children(step.row)) if step.visit.follows else len(links)
         np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, count))
         return np.union1d(step.children, links) if self.redirects_.any_ else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The rank of each row; what every node has for one nobody has linked to."""
         return self.base_ + fit(self.gain_, len(table))[rows]
 
     def _iterate(self, table: Table) -> None:
@@ -82,9 +82,9 @@ class PageRank:
         parent, child = self.redirects_.edges(table)
         out = np.bincount(parent, minlength=size)
         everywhere = np.arange(size, dtype=np.int32)
-        linked = out > 0  # also a page that has moved since: its links are known
+        linked = out > 0  # includes pages that have moved since, whose links are known
         nodes = int(((self.redirects_.ends(everywhere) == everywhere) | linked).sum())
-        inner = linked[child]  # the others only collect: their ranks are needed as a sum, which is what is left of 1
+        inner = linked[child]  # the ranks of linkless nodes are only needed as a sum, which is the rest to 1
         source, target = parent[inner], child[inner]
         share = self.damping / np.maximum(out, 1)
         rank = linked / nodes
@@ -97,24 +97,23 @@ class PageRank:
 
 @dataclass
 class NavigationalRank:
-    """A crawled page is worth its own relevance and, by halves, what it leads to; a node of the frontier is worth a
-    share of the pages that link to it:
+    """Relevance spread back from a page to the pages that link to it (NR1), then forward to the frontier (NR2):
 
         NR1(v) = eta * beta(v) + (1 - eta) * average over links (v, u) of NR1(u) / d_i(u)     `iterations` times
         NR2(v) = eta * NR1(v)  + (1 - eta) * average over links (u, v) of NR2(u) / d_o(u)     for v on the frontier
 
     d_i and d_o are the numbers of known links to and from a node. The paper's text lacks the equals sign of the second
-    equation. What it leaves open: NR1 starts from beta; beta of what is not crawled is 0, and the average over no links
+    equation. Left open in the paper: NR1 starts from beta; beta of uncrawled nodes is 0, and the average over no links
     is 0; NR2 of a crawled page is its NR1. So NR1 of the frontier stays 0, and as all parents are crawled, one round of
     NR2 is its fixed point: `iterations` is the number of rounds of NR1. The error shrinks by 1 - eta in each: with the
-    defaults (eta .5, 10 rounds) to a thousandth. A redirect hands the links that lead to it on to its target.
+    defaults (eta .5, 10 rounds) to a thousandth. Links to a redirect count as links to its target.
 
-    The paper computes both anew after each page, which is quadratic: hours for some thousand pages. With `period` it is
-    done at every so many visits; in between, a new page gets its NR1 from what is known of its children, and its links
-    their NR2 from that, at once. `period=1` is the paper's definition to the letter. Rounds of NR1 need the links
-    between crawled pages only, which are few. Measured with 30 links on each page among 100,000 nodes, and the default
-    period 10: .1 ms a page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer
-    period is due (with period 1: .7 ms over 1,000 and 9 ms over 10,000).
+    The paper recomputes both after each page, which is quadratic: hours for some thousand pages. Here they are
+    recomputed every `period` visits; in between, a new page gets its NR1 from the current values of its children, and
+    its links their NR2 from that. `period=1` is the paper's definition. Rounds of NR1 need only the links between
+    crawled pages, which are few. With 30 links on each page among 100,000 nodes, and the default period 10: .1 ms a
+    page over the first 1,000 pages, .5 to 1 ms over 10,000 and 8 ms over 50,000, where a longer period is advisable
+    (with period 1: .7 ms over 1,000 and 9 ms over 10,000).
 
     Paper: Gouriten, Maniu, Senellart 2014, section 7.1, estimator 2; after Feng, Zhang, Xiong, Yao 2010.
 
@@ -146,7 +145,7 @@ class NavigationalRank:
         check_rounds(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Propagate from scratch at each `period` visits, and from this page to its links at the others."""
+        """Recompute everything every `period` visits; otherwise propagate from this page to its links."""
         size = len(table)
         self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
         self.nr1_, self.into_, self.share_ = fit(self.nr1_, size), fit(self.into_, size), fit(self.share_, size)
@@ -164,7 +163,7 @@ class NavigationalRank:
         return self._extend(step, table) if step.visit.outcome == "ok" else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """NR2, which of a crawled page is its NR1."""
+        """Return NR2 of open rows and NR1 of crawled ones."""
         size = len(table)
         nr1, into = fit(self.nr1_, size)[rows], np.maximum(fit(self.into_, size)[rows], 1)
         nr2 = self.eta * nr1 + (1 - self.eta) * fit(self.share_, size)[rows] / into
@@ -185,7 +184,7 @@ class NavigationalRank:
         self.share_[:size] = np.bincount(child, (nr1 / out)[parent], size)
 
     def _extend(self, step: Step, table: Table) -> Rows:
-        """One round for the page alone, and one for its links: of a page that is visited again, for the new ones."""
+        """Compute NR1 of the page and add its share to its links, or to the new ones of a revisited page."""
         links = self.redirects_.ends(step.children)
         links = links[links != step.row]
         every = self.redirects_.ends(table.edges.children(step.row)) if step.visit.follows else links

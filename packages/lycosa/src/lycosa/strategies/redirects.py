@@ -1,6 +1,4 @@
-"""Redirects, for estimators that walk the edges or hand cash along them: a link to a page that moved is a link to
-where it moved.
-"""
+"""Redirects, for estimators that walk edges: a link to a redirect counts as a link to its target."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 
 _STAYS = -1
-MOST_ROUNDS = 1000  # more would stall a crawl; far fewer are as good
+MOST_ROUNDS = 1000  # more would stall a crawl, and results hardly change after far fewer
 
 
 def check_rounds(iterations: int, period: int) -> None:
-    """What estimators that walk all edges again and again, at every `period` visits, are made with."""
+    """Raise ValueError unless iterations and period of an iterative estimator are in range."""
     if iterations < 1 or period < 1:
         raise ValueError(f"iterations is {iterations} and period {period}: both must be 1 or more")
     if iterations > MOST_ROUNDS:
@@ -27,10 +25,10 @@ def check_rounds(iterations: int, period: int) -> None:
 
 @dataclass
 class Redirects:
-    """Where each row ends up. The table's edges lead to the addresses that were linked to; `edges` follows them.
+    """The final target of each row. The table's edges lead to the URLs as linked; `edges` resolves their redirects.
 
-    Two links of one page that end at the same row are two edges. A link that ends at its own page is left out. A page
-    that moved keeps the links that it had; one that is back where it was ends there.
+    Two links of a page with the same target are two edges. A link whose target is its own page is dropped. A page that
+    moved keeps its links; one that is served at its old URL again is no longer a redirect.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, redirects = Table(), Redirects()
@@ -48,7 +46,6 @@ class Redirects:
     any_: bool = learned(bool)
 
     def learn(self, step: Step, table: Table) -> None:
-        """Note a redirect; other visits say nothing."""
         moves = step.visit.outcome == "redirect" and len(step.children) > 0
         self.any_ |= moves
         if self.any_:
@@ -58,14 +55,14 @@ class Redirects:
                 self.goal_[step.row] = _STAYS
             return
         target = int(step.children[0])
-        if self.goal_[target] == step.row:  # a circle: it has to end somewhere
+        if self.goal_[target] == step.row:  # break the cycle
             self.goal_[target] = _STAYS
         end = target if self.goal_[target] == _STAYS else self.goal_[target]
         self.goal_[self.goal_ == step.row] = end
         self.goal_[step.row] = end
 
     def ends(self, rows: Rows) -> Rows:
-        """The row where each one ends up: itself, unless it is a redirect."""
+        """Return the final target of each row: itself unless it is a redirect."""
         if not self.any_:
             return rows
         goal = fit(self.goal_, 1 + int(rows.max(initial=0)), _STAYS)[rows]
@@ -73,7 +70,7 @@ class Redirects:
         return rows if stays.all() else np.where(stays, rows, goal)
 
     def edges(self, table: Table) -> tuple[Rows, Rows]:
-        """Parent and child of every edge, redirects followed."""
+        """Return parent and child of every edge, with redirects resolved."""
         parent, child = table.edges.parent, table.edges.child
         if not self.any_:
             return parent, child

@@ -1,4 +1,4 @@
-"""Linear regression: what the pages crawled so far teach about the ones to come."""
+"""Linear regression of a page's relevance on features of its neighbourhood, updated with every page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 from lycosa.strategies.first_level import Siblings
 
-FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
+FIRST_LEVEL = ("in_degree", "relevance_sum", "link_relevance_sum", "product_sum")
 SECOND_LEVEL = ("n", "e", "ne")
-# Of the features, where a score is explained.
+# Names of the features in explanations.
 NAMES = (
-    "pages that link to it", "their relevance", "the links' promise", "relevance times promise", "siblings' relevance",
-    "promise of links to siblings", "siblings' relevance times promise",
+    "pages that link to it", "their relevance", "relevance of the links", "page times link relevance",
+    "siblings' relevance", "relevance of links to siblings", "siblings' page times link relevance",
 )  # fmt: skip
 
 
@@ -27,32 +27,33 @@ NAMES = (
 class Regression:
     """Predict a page's relevance from the sums that the fl_ and sl_ estimators use, by least squares.
 
-        score(v) = w * f(x(v)) + c       f(x) = log(1 + x), or x itself without `smooth`
+        priority(v) = w * f(x(v)) + c       f(x) = log(1 + x), or x itself without `smooth`
 
-    x(v) are fl_deg, fl_n, fl_e and fl_ne (`level="fl"`: lr_fl), and sl_n, sl_e and sl_ne besides (`level="sl"`: lr_sl).
-    w and c minimise the squared errors over all pages crawled so far, plus `ridge` times |w|^2 + c^2. They are brought
-    up to date page by page (recursive least squares): with P the inverse of ridge * I + sum of x x', and a page x, y,
+    x(v) are fl_deg, fl_n, fl_e and fl_ne (`level="fl"`: lr_fl), and in addition sl_n, sl_e and sl_ne (`level="sl"`:
+    lr_sl). w and c minimise the squared errors over all pages crawled so far, plus `ridge` times |w|^2 + c^2. They are
+    updated page by page (recursive least squares): with P the inverse of ridge * I + sum of x x', and a page x, y,
 
         g = P x / (1 + x' P x),    w = w + g (y - w' x),    P = P - g (P x)'
 
-    A page's features are those before its visit: nothing that its own links or its own relevance brought is in them.
-    Failures and redirects teach nothing. Neither do seeds, as no link found them: without features and mostly relevant,
-    they would teach that what nobody links to is best, which takes a crawl long to get over (score after 1,000 steps on
-    a graph of 2.2 million nodes, from fifty seeds: 169 with them, 3,139 without). `literal` learns from them, too.
-    Before the first other page all scores are 0.
+    A page's features are those before its visit, so they contain nothing from its own links or relevance. Failures and
+    redirects are not used for training. Neither are seeds: without features and mostly relevant, they would favour
+    pages without parents, an error that takes a crawl long to correct (total relevance after 1,000 steps on a graph of
+    2.2 million nodes, from fifty seeds: 169 with them, 3,139 without). `literal` trains on them, too. Before the first
+    other page all priorities are 0.
 
-    Every page changes every score, so `learn` returns the rows whose features changed, and the frontier multiplies
-    weights and features itself (core/scan.py). Both are rounded to single precision first, here as there, and the
-    products are added up in double precision, feature by feature: rows with the same features score the same.
+    Every page changes every priority, so `learn` returns the rows whose features changed, and the frontier multiplies
+    weights and features itself (core/scan.py). Both sides round weights and features to single precision and add up the
+    products in double precision in the same order, so rows with equal features have equal priorities.
 
-    Paper: Gouriten, Maniu, Senellart 2014, section 7.3, estimator 5. The ridge is ours: at the beginning features are
-    all alike, and plain least squares has no answer.
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.3, estimator 5. The ridge is ours: features of the first pages are
+    equal, and plain least squares has no unique solution.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, lr = Table(), Regression("fl", smooth=False, ridge=1e-6)
     >>> _ = table.add_seed("a")
     >>> for node, relevance, links in (("a", 1, ("b", "c")), ("b", .5, ("c",)), ("c", .9, ())):
-    ...     rows = lr.learn(table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))), table)
+    ...     visit = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
+    ...     rows = lr.learn(table.absorb(visit), table)
     >>> lr.priority(np.arange(1, 3, dtype=np.int32), table).round(2).tolist()
     [0.5, 0.9]
     """
@@ -70,7 +71,7 @@ class Regression:
     def __post_init__(self) -> None:
         if self.level not in ("fl", "sl"):
             raise ValueError(f"level is {self.level!r}: it must be fl or sl")
-        if not 1e-12 <= self.ridge < float("inf"):  # its inverse has to be a number, and so have products of that
+        if not 1e-12 <= self.ridge < float("inf"):  # so that 1 / ridge and its products are finite
             raise ValueError(f"ridge is {self.ridge}: it must be above 0 (1e-12 at least), for instance 0.001")
         if self.level == "sl":
             self.siblings_ = Siblings()
@@ -80,16 +81,15 @@ class Regression:
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """w, as it is used."""
+        """w in single precision."""
         return self.weights_[:-1].astype(np.float32)
 
     @property
     def intercept(self) -> float:
-        """c."""
         return float(self.weights_[-1])
 
     def features(self, rows: Rows, table: Table) -> Features:
-        """A line for each feature, a column for each row."""
+        """Return the features of some rows, one line per feature."""
         sums = [getattr(table, name)[rows] for name in FIRST_LEVEL]
         if self.siblings_ is not None:
             sums += [fit(getattr(self.siblings_, name), len(table))[rows] for name in SECOND_LEVEL]
@@ -97,7 +97,7 @@ class Regression:
         return (np.log1p(np.maximum(lines, 0.0)) if self.smooth else lines).astype(np.float32)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Train with the page, before what it changes is known."""
+        """Train on the page with its features from before the visit, then update the siblings."""
         if step.visit.is_page and (self.literal or not table.is_seed[step.row]):
             self._train(self.features(np.array([step.row], np.int32), table)[:, 0], step.visit.relevance)
         if self.siblings_ is not None:
@@ -110,12 +110,12 @@ class Regression:
         gain = along / (1.0 + x @ along)
         self.weights_ = self.weights_ + gain * (beta - x @ self.weights_)
         inverse = self.inverse_ - np.outer(gain, along)
-        self.inverse_ = (inverse + inverse.T) / 2.0  # rounding would make it lopsided in the long run
+        self.inverse_ = (inverse + inverse.T) / 2.0  # rounding errors would make it asymmetric over time
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Each weight times its feature, and c, the largest first."""
+        """Return each weight times its feature, and c, the largest first."""
         products = self.weights.astype(np.float64) * self.features(np.array([row], np.int32), table)[:, 0]
-        terms = {**dict(zip(NAMES, products.tolist(), strict=False)), "what all links have": self.intercept}
+        terms = {**dict(zip(NAMES, products.tolist(), strict=False)), "constant": self.intercept}
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def priority(self, rows: Rows, table: Table) -> Priorities:

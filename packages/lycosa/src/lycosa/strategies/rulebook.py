@@ -1,4 +1,4 @@
-"""Interclass rules: pages of class A link to pages of class B with probability p. Counted, chained, kept in a file."""
+"""Interclass rules: pages of class A link to pages of class B with probability p."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lycosa.core.files import read_input, replacing
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
-DEEPEST = 5  # links in a path; the number of paths grows by a factor with each
+DEEPEST = 5  # max links in a path; the number of paths grows exponentially
 Paths = Literal["sum", "max"]
 
 
 class Rule(NamedTuple):
-    """Pages of class `source` link to pages of class `to`, in so many of all cases; and how many cases were seen."""
+    """Pages of class `source` link to pages of class `to` with this probability, estimated from a number of cases."""
 
     source: str
     to: str
@@ -30,18 +30,18 @@ class Rule(NamedTuple):
 
 
 class RuleBook:
-    """The rules of a taxonomy's classes.
+    """The rules between the classes of a taxonomy.
 
-    `chain` tells how likely a page of each class leads to a target within a few links: every path to it that does not
-    turn in a circle, the product of its rules, merged by sum or max. The target is never on the way; that a page of the
-    target links to another counts for pages of the target itself.
+    `chain` computes the probability that a page of each class leads to a target within a few links: the product of the
+    rules along each acyclic path, merged by sum or max. Targets are never intermediate; links between pages of the
+    target only count for pages of the target itself.
 
     Paper: Altingovde, Ulusoy 2004, tables 1 and 2, figures 2, 4 and 5.
 
     >>> book = RuleBook()
     >>> for to, count in {"CH": 8, "PH": 1, "SP": 1}.items(): book.add("DH", to, count)
     >>> for to, count in {"DH": 2, "CH": 4, "PH": 4}.items(): book.add("CH", to, count)
-    >>> {name: round(priority, 6) for name, priority in book.chain({"PH"}, depth=2).items()}    # .1 + .8 * .4; .4 + .2 * .1
+    >>> {name: round(p, 6) for name, p in book.chain({"PH"}, depth=2).items()}    # .1 + .8 * .4; .4 + .2 * .1
     {'CH': 0.42, 'DH': 0.42}
     """
 
@@ -58,7 +58,7 @@ class RuleBook:
     __hash__ = None  # type: ignore[assignment]  # it can change
 
     def __iter__(self) -> Iterator[Rule]:
-        """All rules, by the class they start from, the likeliest first."""
+        """Yield all rules by source class, the likeliest first."""
         for source in sorted(self._count):
             row = self._count[source]
             for to in sorted(row, key=lambda name: (-row[name], name)):
@@ -66,26 +66,25 @@ class RuleBook:
 
     @property
     def classes(self) -> list[str]:
-        """Every class that a rule names, sorted."""
+        """All classes named by a rule, sorted."""
         return sorted(self._count.keys() | {to for row in self._count.values() for to in row})
 
     def add(self, source: str, to: str, count: float = 1.0) -> None:
-        """So many more pages of class `to` that a page of class `source` links to."""
+        """Count links from pages of class `source` to pages of class `to`."""
         row = self._count.setdefault(source, {})
         row[to] = row.get(to, 0.0) + count
         self._total[source] = self._total.get(source, 0.0) + count
 
     def probability(self, source: str, to: str) -> float:
-        """Share of the pages that pages of `source` link to which are of class `to`."""
+        """Return the share of links from pages of `source` that lead to pages of `to`."""
         total = self._total.get(source, 0.0)
         return self._count[source].get(to, 0.0) / total if total else 0.0
 
     def leads(self, source: str) -> bool:
-        """Whether there is a rule for pages of a class."""
         return source in self._count
 
     def grouped(self, level: int) -> RuleBook:
-        """The rules between branches of the first `level` levels; cases are added up.
+        """Return the rules between branches of the first `level` levels of the taxonomy; cases are added up.
 
         >>> book = RuleBook(); book.add("Art/Film", "Art/Opera", 3); book.add("Art/Opera", "Science", 1)
         >>> [str(rule) for rule in book.grouped(1)]
@@ -98,7 +97,7 @@ class RuleBook:
         return groups
 
     def members(self, targets: Iterable[str]) -> set[str]:
-        """The classes that are wanted: those named, and those below a branch that is named.
+        """Return the classes that are targets or below a target.
 
         >>> book = RuleBook(); book.add("Science/Physics", "Science/Chemistry")
         >>> sorted(book.members(["Science"]))
@@ -107,7 +106,7 @@ class RuleBook:
         return {name for name in self.classes for target in targets if name == target or name.startswith(target + "/")}
 
     def wanted(self, targets: Sequence[str]) -> set[str]:
-        """The same, but one that no rule knows is an error."""
+        """Return `members(targets)`; raise InputError for a target without rules."""
         for target in targets:
             if not self.members([target]):
                 near = difflib.get_close_matches(target, self.classes, 3, 0.3) or self.classes[:5]
@@ -115,7 +114,8 @@ class RuleBook:
         return self.members(targets)
 
     def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
-        """For each class from which the wanted ones can be reached in at most `depth` links: how likely.
+        """Return the probability of reaching a wanted class in at most `depth` links, for each class where it is above
+        0.
 
         Several wanted classes are merged into one.
         """
@@ -135,7 +135,8 @@ class RuleBook:
         return chances
 
     def ways(self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
-        """The paths by which `chain` leads from a class to the wanted ones, the likeliest first; with `max` that one.
+        """Return the probability of each path that `chain` uses from a class, the largest first; with `max` only that
+        one.
 
         >>> book = RuleBook()
         >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
@@ -144,7 +145,7 @@ class RuleBook:
         {'DH > CH > PH': 0.32, 'DH > PH': 0.1}
         """
         target = ", ".join(sorted(wanted))
-        if source in wanted:  # the loop
+        if source in wanted:  # probability of staying in the target
             return {f"{target} > {target}": self.chain(wanted, depth, paths)[source]}
         rules = _RulePaths(self, wanted, paths)
         chances: dict[str, float] = {}
@@ -160,15 +161,13 @@ class RuleBook:
         return dict(ranked if paths == "sum" else ranked[:1])
 
     def deepest(self, wanted: set[str], depth: int) -> int:
-        """As many links as asked for, or as few as can be walked in reasonable time."""
+        """Return `depth`, or the largest depth with at most two million paths."""
         ways = _RulePaths(self, wanted, "sum")
         # Two million paths take some seconds.
         return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= 2_000_000)
 
-    # -- on disk -----------------------------------------------------------------------------------------------
-
     def save(self, path: Path) -> None:
-        """Write the rules as a table that can be read and edited: from, to, probability, count."""
+        """Write the rules as an editable table: from, to, probability, count."""
         lines = [HEADER, "# Edit the probabilities as you like: those of a class may not exceed 1 together.", _COLUMNS]
         lines += [f"{rule.source}\t{rule.to}\t{rule.probability:.9g}\t{rule.cases:.9g}" for rule in self]
         with replacing(path) as file:
@@ -176,7 +175,10 @@ class RuleBook:
 
     @classmethod
     def load(cls, path: Path) -> RuleBook:
-        """Read such a table. The probability is what counts; the counts say how firmly it stands when refined."""
+        """Read a table of rules.
+
+        Probabilities are used as written; counts only weigh them against new cases when the rules are refined.
+        """
         try:
             lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
@@ -210,7 +212,7 @@ class RuleBook:
 
 
 class _RulePaths:
-    """The rules between classes that are not wanted, and what leads from each of them to the wanted ones."""
+    """Rules between classes that are not wanted, and the probabilities from each of them to the wanted ones."""
 
     def __init__(self, book: RuleBook, wanted: set[str], paths: Paths) -> None:
         self.sum = paths == "sum"
@@ -223,7 +225,7 @@ class _RulePaths:
                 elif to in self.rows and to != source:
                     self.rows[source][to] = probability
         self.direct = {source: math.fsum(several) for source, several in last.items()}
-        # Chance in two links, by the class in between.
+        # Probability of reaching a wanted class in two links, by the class in between.
         self.second = {
             source: {to: p * self.direct[to] for to, p in row.items() if self.direct[to]}
             for source, row in self.rows.items()
@@ -232,12 +234,12 @@ class _RulePaths:
         self.order = {source: sorted(row, key=lambda to: -row[to]) for source, row in self.second.items()}
 
     def count(self, depth: int) -> float:
-        """How many paths have to be walked, about: the last two links are looked up."""
+        """Return the approximate number of paths to walk; the last two links are looked up."""
         width = max(map(len, self.rows.values()), default=0)
         return float(sum(map(len, self.rows.values()))) * float(width) ** max(0, depth - 3)
 
     def walk(self, source: str, depth: int, trodden: tuple[str, ...]) -> float:
-        """How likely one gets from a class to a wanted one, without coming by a class again."""
+        """Return the probability of reaching a wanted class from `source` without visiting a class twice."""
         direct = self.direct[source]
         if depth == 1:
             return direct
@@ -272,6 +274,6 @@ def _rule(line: str, where: str) -> Rule:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
-    if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # sums of more lose cases
+    if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # larger sums lose precision
         raise InputError(f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

@@ -1,6 +1,6 @@
-"""SB-CLASSIFIER: a sleeping bandit over groups of links that stand in like places, and a classifier of addresses.
+"""SB-CLASSIFIER: a sleeping bandit over groups of links with similar tag paths, and a classifier of URLs.
 
-A rival of today (docs/rivals.md).
+See docs/rivals.md.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 
 PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
-MOST_GROUPS = 1024  # then a path joins the nearest group whatever its similarity
-LETTERS = range(32, 127)  # characters of an address that count
-BATCH = 10  # pages between two lessons of the classifier
-DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0  # L2 penalty; the intercept moves less; rate of the first step
-TARGET = 1e6  # an address that looks relevant comes before all others
+MOST_GROUPS = 1024  # beyond that a path joins the nearest group at any similarity
+LETTERS = range(32, 127)  # character codes of a URL that are used
+BATCH = 10  # pages between two updates of the classifier
+# L2 penalty; relative rate of the intercept; rate of the first step
+DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0
+TARGET = 1e6  # added to the priority of URLs classified as relevant, above any other priority
 
 
 def hashed(number: int) -> int:
-    """The dimension of an n-gram.
+    """Return the dimension of an n-gram.
 
     >>> hashed(1), hashed(2)             # 766245317 % 32768 = 31173, / 8 = 3896.6; 62346 % 32768 = 29578, / 8 = 3697.25
     (3896, 3697)
@@ -37,7 +38,7 @@ def hashed(number: int) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def bigrams(address: str) -> NDArray[np.intp]:
-    """The pairs of letters of an address, by number, as often as they are there."""
+    """Return the character bigrams of a URL as numbers, with repetitions."""
     codes = np.frombuffer(address[:300].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
     known = (codes >= LETTERS.start) & (codes < LETTERS.stop)
     both = known[:-1] & known[1:]
@@ -46,7 +47,7 @@ def bigrams(address: str) -> NDArray[np.intp]:
 
 
 class AddressClassifier:
-    """Logistic regression on counts of pairs of letters, by stochastic gradient: relevant, or not."""
+    """Logistic regression on counts of character bigrams, trained by stochastic gradient descent."""
 
     def __init__(self) -> None:
         self.weights = np.zeros(len(LETTERS) ** 2)
@@ -55,11 +56,11 @@ class AddressClassifier:
         self.waiting: list[tuple[str, bool]] = []  # the next batch: address, relevant
 
     def decision(self, address: str) -> float:
-        """Above 0: relevant. Before the first lesson it says no to everything."""
+        """Return the decision value, above 0 for relevant; -inf before the first update."""
         return float(self.weights[bigrams(address)].sum()) + self.intercept if self.steps else -math.inf
 
     def add(self, address: str, relevant: bool) -> None:
-        """See how an address turned out; every ten are a lesson."""
+        """Queue a labelled URL, and train when the batch is full."""
         self.waiting.append((address, relevant))
         if len(self.waiting) >= BATCH:
             for one in self.waiting:
@@ -67,7 +68,7 @@ class AddressClassifier:
             self.waiting = []
 
     def _step(self, address: str, relevant: bool) -> None:
-        """The gradient of log(1 + exp(-y p)), at a rate of 1 / (decay (t0 + t)), which begins with 10."""
+        """Take a gradient step of log(1 + exp(-y p)) at the rate 1 / (decay (t0 + t)), which starts at 10."""
         pairs, y = bigrams(address), 1.0 if relevant else -1.0
         p = float(self.weights[pairs].sum()) + self.intercept
         rate = 1 / (DECAY * (1 / (DECAY * FIRST_RATE) + self.steps))
@@ -79,26 +80,27 @@ class AddressClassifier:
 
 
 class Groups:
-    """Groups of tag paths, each with the mean of its members' vectors, and what pulls of it have brought."""
+    """Groups of tag paths: the mean vector of each group's members, its pulls and their rewards."""
 
     def __init__(self, theta: float) -> None:
         self.theta = theta
-        self.names: list[str] = []  # paths that the groups began with
+        self.names: list[str] = []  # first path of each group
         self.centres = np.zeros((0, 1 << M), np.float32)
         self.lengths = np.zeros(0)
         self.members = np.zeros(0)
         self.pulls = np.zeros(0)
         self.rewards = np.zeros(0)
         self._grams: dict[tuple[str, str], int] = {}
-        self._shared = np.zeros(1 << M, np.int64)  # n-grams in each dimension
+        self._shared = np.zeros(1 << M, np.int64)  # number of n-grams hashed to each dimension
 
     def __len__(self) -> int:
         return len(self.names)
 
     def vector(self, path: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """The pairs of neighbouring tags, their shares, in 2^12 dimensions: those that are not 0, and their values.
+        """Return the shares of adjacent tag pairs, hashed into 2^12 dimensions, as indices and values of the non-zero
+        ones.
 
-        N-grams that fall into the same dimension are averaged there, those that the path does not have as well.
+        N-grams in the same dimension are averaged, including those that the path does not have.
         """
         pairs = list(pairwise(["[SOS]", *path.split(" "), "[EOS]"]))
         values: dict[int, float] = {}
@@ -113,7 +115,7 @@ class Groups:
         return where, np.fromiter(values.values(), np.float64, len(values)) / self._shared[where]
 
     def join(self, path: str, times: int = 1) -> int:
-        """The group of a path that stands there so many times in a row: the nearest by cosine, or a new one."""
+        """Add `times` copies of a path to the nearest group by cosine, or to a new one; return the group."""
         where, values = self.vector(path)
         length = math.sqrt(float(values @ values))
         group = -1
@@ -134,7 +136,7 @@ class Groups:
 
     def _begin(self, path: str) -> int:
         self.names.append(path)
-        if len(self) > len(self.centres):  # fit's thousand at once would be 16 MB
+        if len(self) > len(self.centres):  # growing by the thousand lines of `fit` would take 16 MB
             more = min(MOST_GROUPS, 16 + 2 * len(self.centres))
             self.centres = np.concatenate((self.centres, np.zeros((more - len(self.centres), 1 << M), np.float32)))
         for name in ("lengths", "members", "pulls", "rewards"):
@@ -142,44 +144,43 @@ class Groups:
         return len(self) - 1
 
     def means(self) -> Priorities:
-        """Of each group the mean reward of a pull."""
+        """Return the mean reward per pull of each group."""
         n = len(self)
         mean: Priorities = self.rewards[:n] / np.maximum(1, self.pulls[:n])
         return mean
 
     def bonuses(self, alpha: float, t: int) -> Priorities:
-        """Of each group what it has for having been tried seldom."""
+        """Return the exploration bonus of each group."""
         bonus: Priorities = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + 1e-6))
         return bonus
 
 
 @dataclass
 class SleepingBandit:
-    """score = mean reward of the link's group + alpha sqrt(log t / pulls of the group): AUER, over groups awake.
+    """priority = mean reward of the link's group + alpha sqrt(log t / pulls of the group): AUER over the awake groups.
 
-    A link's group is told by its place in the document, the path of tags from the root. A path is a vector: the shares
-    of its pairs of neighbouring tags, hashed into 2^12 dimensions. It joins the group whose centre, the mean of its
-    members, is nearest by cosine, if that is at least `theta`; else it begins a group. A group with links that wait is
-    awake. Of the best one any link is fetched: a pull, and t counts requests.
+    Links are grouped by tag path, the tags from the document's root to the link. A path is a vector: the shares of its
+    pairs of adjacent tags, hashed into 2^12 dimensions. It joins the group whose centre, the mean of its members, is
+    nearest by cosine, if that is at least `theta`; otherwise it starts a group. A group with open links is awake. A
+    pull fetches a random link of the best awake group, and t counts requests.
 
-    A classifier reads addresses (logistic regression on pairs of letters, taught by every ten pages). A link whose
-    address it takes for relevant is fetched at once, before any pull; if it is relevant, that is a reward of 1 for the
-    group of the page that it was found on. What a pull brings is so the number of relevant pages that its page's links
-    lead to.
+    A classifier rates URLs (logistic regression on character bigrams, trained every ten pages). A link with a URL
+    classified as relevant is fetched immediately, before any pull; if it is relevant, the group of the page that links
+    to it gets a reward of 1. The reward of a pull is thus the number of relevant pages among its page's links.
 
     Parameters:
-        theta   cosine that makes paths a group
-        alpha   how much is explored
+        theta   minimum cosine for joining a group
+        alpha   weight of exploration
 
     Paper: Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv 2602.11874, and
-    its program, whose numbers these are. There a site is crawled for data files. Where it differs: a target is a page
-    that the judge finds relevant, and as that has links, too, each page is a pull of its group, and a relevant one that
-    no classifier foretold a reward for its own group. No HEAD requests, which can't tell: until ten pages are known,
-    no address is taken for relevant. Neighbours are looked for among all groups, not by an approximate index; a batch
-    is learned in order; links with the same path in a row join at once; 1,024 groups at most. Where a space knows of no
-    paths, all links are one group, and what is left is the classifier.
+    its program, with its defaults. There a site is crawled for data files. Departures: a target is a page that the
+    judge finds relevant, and since it has links, too, each page is a pull of its group, and a relevant one that was not
+    predicted by the classifier is a reward for its own group. No HEAD requests, which can't show relevance: until ten
+    pages are known, no URL is classified as relevant. The nearest group is searched exactly, not by an approximate
+    index; a batch is trained in order; consecutive links with the same path join at once; there are at most 1,024
+    groups. In spaces without tag paths all links are one group, and only the classifier is effective.
 
-    16 kB a group; 5 bytes a known link.
+    Memory: 16 kB per group, 5 bytes per known link.
 
     >>> bandit = SleepingBandit(); table = Table()
     >>> bandit.priority(np.array([table.add("a", 0)]), table).tolist()
@@ -194,8 +195,8 @@ class SleepingBandit:
     threshold: float = 0.1
     groups_: Groups = learned()
     addresses_: AddressClassifier = learned(AddressClassifier)
-    group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))  # from 1; 0: none
-    foretold_: NDArray[np.bool_] = column(np.bool_)  # address was taken for relevant
+    group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))  # 1-based; 0: no group
+    foretold_: NDArray[np.bool_] = column(np.bool_)  # URL classified as relevant
     requests_: int = learned(int)
 
     def __post_init__(self) -> None:
@@ -206,7 +207,7 @@ class SleepingBandit:
         self.groups_ = Groups(self.theta)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Pay the group that led here, teach the classifier, and put the new links into groups."""
+        """Reward the group that led here, train the classifier, and group the new links."""
         self.group_, self.foretold_ = fit(self.group_, len(table)), fit(self.foretold_, len(table))
         visit, row = step.visit, step.row
         if not visit.follows:
@@ -221,14 +222,13 @@ class SleepingBandit:
         return np.union1d(table.rows(), step.children).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The group's mean and bonus; an address that looks relevant is before all others."""
         worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
         foretold = fit(self.foretold_, len(table))[rows]
         priorities: Priorities = worth[fit(self.group_, len(table))[rows]] + TARGET * foretold
         return priorities
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """The first that looks relevant, else any of the best group that is awake."""
+        """Return the first row classified as relevant, or a random row of the best awake group."""
         foretold = rows[fit(self.foretold_, len(table))[rows]]
         if len(foretold):
             return int(foretold[0])
@@ -240,7 +240,7 @@ class SleepingBandit:
         return int(rows[int(which * len(rows))])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """What pulls of its group have brought, what it has for being tried seldom, and what its address says."""
+        """Return the group's mean reward and bonus, and the part of the URL."""
         group = int(fit(self.group_, len(table))[row]) - 1
         if group < 0:
             return {"no link led here": 0.0}
@@ -254,7 +254,7 @@ class SleepingBandit:
         return dict(sorted(terms.items(), key=lambda term: -term[1]))
 
     def _pay(self, row: int, relevant: bool, table: Table) -> None:
-        """A pull of the page's group. A page that was foretold is to the credit of that which had the link to it."""
+        """Record a pull of the page's group; the reward of a predicted page goes to the group of its parent."""
         group, groups = int(self.group_[row]) - 1, self.groups_
         if group < 0:  # a seed
             return
@@ -266,13 +266,13 @@ class SleepingBandit:
             groups.rewards[group] += 1
 
     def _sort(self, step: Step, table: Table) -> None:
-        """The links that are new, in page order: their groups, and what their addresses say."""
+        """Assign new links to groups, in page order, and classify their URLs."""
         links, to = step.visit.links, step.of_link
         new = np.flatnonzero((to >= 0) & (table.state[to] == OPEN) & (self.group_[to] == 0))
         rows = list(dict.fromkeys(to[new].tolist()))
         if not rows:
             return
-        place = dict(zip(to[new[::-1]].tolist(), new[::-1].tolist(), strict=True))  # the first link of each
+        place = dict(zip(to[new[::-1]].tolist(), new[::-1].tolist(), strict=True))  # first link to each row
         paths = links.paths or [""] * len(links)
         for path, run in groupby(rows, key=lambda row: paths[place[row]]):
             same = list(run)

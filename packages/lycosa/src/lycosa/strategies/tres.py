@@ -1,6 +1,6 @@
-"""TRES: reinforcement learning with a tree for a frontier, of which each leaf offers one link.
+"""TRES: reinforcement learning with a tree frontier, in which each leaf offers one link.
 
-A rival of today (docs/rivals.md).
+See docs/rivals.md.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FEATURES = (
 PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
 SLOPE = 0.1  # of the leaky ReLU
 GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
-MEMORY = 20_000  # pages in the replay memory, the last ones
+MEMORY = 20_000  # pages in the replay memory, the most recent ones
 
 
 def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Tenths, rounded down, but that what is above 0 stays above it.
+    """Round shares down to tenths, but keep positive ones above 0.
 
     >>> quantized(np.array([0, .04, .39, 1])).tolist()
     [0.0, 1e-05, 0.3, 1.0]
@@ -55,7 +55,7 @@ class QNetwork:
         self._steps = 0
 
     def value(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]] | None = None) -> Priorities:
-        """Q of each line."""
+        """Return Q of each line of x."""
         return self._forward(x, weights or self.weights)[-1][:, 0]
 
     def _forward(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
@@ -66,7 +66,7 @@ class QNetwork:
         return layers
 
     def train(self, x: NDArray[np.floating], y: Priorities) -> None:
-        """One step of Adam towards y."""
+        """Take a step of Adam towards y."""
         layers = self._forward(x, self.weights)
         error = 2 * (layers[-1] - y[:, np.newaxis]) / len(y)
         self._steps += 1
@@ -83,12 +83,12 @@ class QNetwork:
         self.weights[at] -= rate * self._mean[at] / (np.sqrt(self._square[at]) + 1e-7)
 
     def copy(self) -> None:
-        """The target is as the network is now."""
+        """Update the target network."""
         self.target = [weight.copy() for weight in self.weights]
 
 
 def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float] | None:
-    """The feature and the value at or below which pages go left, so that the rewards' variance falls most.
+    """Return the feature and threshold (inclusive on the left) that reduce the variance of the rewards most.
 
     >>> best_split(np.array([[0, 1], [0, 2], [1, 3.]]), np.array([0, 1, 1.]))      # into [0] and [1, 1]: 0, and not 2/9
     (1, 1.0)
@@ -97,12 +97,12 @@ def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float
     for feature in range(x.shape[1]) if np.ptp(rewards) > 0 else ():
         order = np.argsort(x[:, feature], kind="stable")
         value, reward = x[order, feature], rewards[order]
-        last = np.flatnonzero(value[1:] > value[:-1])  # of each value but the largest
+        last = np.flatnonzero(value[1:] > value[:-1])  # last position of each value but the largest
         if not len(last):
             continue
         left = np.cumsum(reward)[last]
         size = last + 1.0
-        # Var = mean of squares - square of mean; the squares are the same on both sides of the equation.
+        # Var = mean of squares - square of mean; the mean of squares is the same before and after the split.
         fall = left**2 / size + (reward.sum() - left) ** 2 / (n - size) - reward.sum() ** 2 / n
         if fall.max() / n > best:
             best, split = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
@@ -113,33 +113,34 @@ def best_split(x: NDArray[np.floating], rewards: Priorities) -> tuple[int, float
 class Tres:
     """A link is a point x of nine features; a tree over them offers a link of each leaf, a network chooses the best.
 
-    x = what is known of the way: whether the page that it stands on is relevant, 1 / the links since the last relevant
-    page, the share of relevant pages on the path from the seed; and of the link itself: whether address, anchor and the
-    words around it have to do with the topic, the share of relevant pages on its host (.5 if unknown), whether the host
-    is unknown, and what the judge promises of the anchor. Shares are in tenths.
+    x describes the path: whether the link's page is relevant, 1 / the number of links since the last relevant page, the
+    share of relevant pages on the path from the seed; and the link: whether URL, anchor and context match the topic,
+    the share of relevant pages on its host (.5 if unknown), whether the host is unknown, and the link relevance. Shares
+    are in tenths.
 
-    The tree holds pages that were fetched (x, reward: 1 if relevant, else 0) and links that wait. A leaf of 5 pages or
-    more is split, up to 18 deep, where the variance of the rewards falls most. To choose, one link is drawn of each
-    leaf, and that with the largest Q(x) is fetched; up to `start` pages any of them. Q is a network of 30 and 15 units,
-    trained after every third page on 60 pages of the last 20,000 by double Q-learning, with A the links of the page:
+    The tree holds fetched pages (x, reward: 1 if relevant, else 0) and open links. A leaf of 5 pages or more is split,
+    up to depth 18, where the variance of the rewards falls most. To choose, one random link is drawn from each leaf,
+    and the one with the largest Q(x) is fetched; during the first `start` pages a random one of them. Q is a network
+    with layers of 30 and 15 units, trained after every third page on 60 of the last 20,000 pages by double Q-learning,
+    with A the links of the page:
 
         y = r + .99 Q'(argmax over A of Q)                               (Q': the network, copied every `switch` pages)
 
-    The score is the mean reward of the pages in a link's leaf.
+    The priority is the mean reward of the pages in a link's leaf.
 
     Parameters:
-        start   pages before the network is trained and has a say
-        switch  pages between two copies of the network to Q'. Their crawls are of 20,000 pages: in one of 1,000, both
-                take half of it, and `start=25,switch=25` is what is the same share
+        start   pages before the network is trained and used
+        switch  pages between two copies of the network to Q'. The paper's crawls have 20,000 pages; for a crawl of
+                1,000 the proportionate values are `start=25,switch=25`
 
     Paper: Kontogiannis et al., Tree-based Focused Web Crawling with Reinforcement Learning, arXiv 2112.07620, and its
-    program (ddaedalus/tres), whose numbers these are. It learns as it crawls: nothing is trained before. Where it
-    differs: there is no keyword expansion and no KwBiLSTM, the judge's word stands for both (a page is relevant if beta
-    >= threshold, promise is alpha; the three binary features say whether the judge gives address, anchor and context
-    more than 0, where theirs look for keywords in address and anchor and for phrases in the anchor). An address waits
-    once, with the link that promises most, theirs once for each page that links there. No limit of pages a host
-    (`--host-budget` is one), and the hosts of seeds are as unknown as others. The learning rate is constant, as it is
-    in effect in the program. A seed counts as relevant, as there.
+    program (ddaedalus/tres), with its defaults. All training is online. Departures: keyword expansion and KwBiLSTM are
+    replaced by the judge (a page is relevant if beta >= threshold; the link relevance is alpha; the three binary
+    features are whether the judge gives URL, anchor and context more than 0, where theirs look for keywords in URL and
+    anchor and for phrases in the anchor). A URL is in the frontier once, with the features of its most relevant link,
+    theirs once for each page that links to it. There is no limit of pages per host (see `--host-budget`), and hosts of
+    seeds are unknown like others. The learning rate is constant, as it effectively is in the program. Seeds count as
+    relevant, as there.
 
     >>> tres = Tres(); table = Table(); _ = table.add_seed("s")
     >>> tres.choose(np.array([table.add("a", 1)]), number=1, table=table)
@@ -156,18 +157,18 @@ class Tres:
     network_: QNetwork = learned()
     steps_: int = learned(int)
     x_: Matrix = learned(lambda: np.zeros((0, len(FEATURES)), np.float32))
-    leaf_: NDArray[np.int32] = column(np.int32)  # of each waiting row
-    fetched_: NDArray[np.int32] = column(np.int32)  # node of each page in the tree, from 1; 0: none
+    leaf_: NDArray[np.int32] = column(np.int32)  # leaf of each open row
+    fetched_: NDArray[np.int32] = column(np.int32)  # 1-based node of each page in the tree; 0: none
     reward_: NDArray[np.float32] = column(np.float32)
     # Relevant and irrelevant pages on the path to each row; links since the last relevant one.
     path_: NDArray[np.int32] = learned(lambda: np.zeros((0, 3), np.int32))
-    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))  # of each host: pages, relevant ones
+    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))  # per host: pages, relevant pages
     memory_: NDArray[np.int32] = column(np.int32)
     known_: NDArray[np.bool_] = column(np.bool_)  # in the replay memory
     size_: int = learned(int)
     next_: int = learned(int)
-    # The tree, node by node: the feature it is split by (-1: a leaf), the value, the left child (the right one is the
-    # next), the depth; number of its pages and sum of their rewards.
+    # The tree by node: split feature (-1: a leaf), threshold, left child (the right one is the next), depth; number of
+    # pages and sum of their rewards.
     feature_: list[int] = learned(lambda: [-1])
     value_: list[float] = learned(lambda: [0.0])
     child_: list[int] = learned(lambda: [0])
@@ -182,7 +183,7 @@ class Tres:
         self.network_ = QNetwork(self.seed)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """A page more in the tree, perhaps a leaf is split; then a batch, and the links join."""
+        """Add the page to the tree, train on a batch, and add the links."""
         self._fit(table)
         visit, row, changed = step.visit, step.row, -1
         if visit.is_page and not visit.follows:
@@ -202,13 +203,12 @@ class Tres:
         return np.union1d(moved, step.children).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        """The mean reward of the pages in each link's leaf."""
         leaf = fit(self.leaf_, len(table))[rows]
         mean: Priorities = self.pages_[leaf, 1] / np.maximum(1, self.pages_[leaf, 0])
         return mean
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
-        """Of each leaf a link, and of these the best."""
+        """Draw a link from each leaf and return the one with the largest Q."""
         start = np.uint64(((self.seed + 1) * 0xD1342543DE82EF95 + number * 0x632BE59BD9B4E019) % 2**64)
         drawn = splitmix(rows.astype(np.uint64) * GOLDEN + start)
         leaf = fit(self.leaf_, len(table))[rows]
@@ -222,7 +222,7 @@ class Tres:
         return int(offered[self.network_.value(self._present(offered, table)).argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """What the pages of its leaf were worth, by the way there."""
+        """Return the mean reward of the link's leaf, labelled with the conditions that lead to it."""
         (priority,) = self.priority(np.array([row]), table).tolist()
         node, questions = 0, []
         x = fit(self.x_, len(table))[row]
@@ -240,7 +240,7 @@ class Tres:
         self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.hosts))
 
     def _present(self, rows: Rows, table: Table) -> Matrix:
-        """x of some rows, with what is known of their hosts by now."""
+        """Return x of some rows with the current features of their hosts."""
         x = self.x_[rows]
         pages, relevant = self.host_[table.host[rows]].T
         x[:, HOST] = np.where(pages > 0, quantized(relevant / np.maximum(1, pages)), 0.5)
@@ -248,7 +248,7 @@ class Tres:
         return x
 
     def _experience(self, row: int, reward: float, table: Table) -> int:
-        """The page joins the tree and the memory; the first node whose pages have changed."""
+        """Add the page to the tree and the replay memory; return the first changed node."""
         one = np.array([row])
         if table.is_seed[row]:
             reward = 1.0
@@ -257,7 +257,7 @@ class Tres:
             self.x_[row] = self._present(one, table)[0]
             self.host_[table.host[row]] += 1, reward > 0
         self.steps_ += not table.is_seed[row]
-        if not self.known_[row] and table.edges.out_degree(one)[0]:  # without links there is nothing to choose next
+        if not self.known_[row] and table.edges.out_degree(one)[0]:  # pages without links have no next choice
             self.memory_ = fit(self.memory_, min(self.size_ + 1, MEMORY))
             if self.size_ == MEMORY:
                 self.known_[self.memory_[self.next_]] = False
@@ -271,7 +271,7 @@ class Tres:
         return self._split(leaf, table)
 
     def _leaves(self, x: Matrix) -> NDArray[np.int32]:
-        """The leaf of each line."""
+        """Return the leaf of each line of x."""
         feature, value, child = np.array(self.feature_), np.array(self.value_), np.array(self.child_)
         node = np.zeros(len(x), np.int32)
         while len(inner := np.flatnonzero(feature[node] >= 0)):
@@ -280,7 +280,7 @@ class Tres:
         return node
 
     def _split(self, leaf: int, table: Table) -> int:
-        """Split a leaf if that makes its rewards more alike; the first node that has changed."""
+        """Split a leaf if that reduces the variance of its rewards; return the first changed node."""
         pages, rewards = self.pages_[leaf].tolist()
         if pages < 5 or self.depth_[leaf] >= 18 or rewards in (0, pages):
             return leaf
@@ -304,7 +304,7 @@ class Tres:
         return leaf
 
     def _join(self, step: Step, table: Table) -> None:
-        """The links of a page, with what is known of them: those that are new, or promise more here than elsewhere."""
+        """Set the features of links that are new or have a larger link relevance here than elsewhere."""
         row, children = step.row, step.children
         if not len(children):
             return
@@ -321,7 +321,7 @@ class Tres:
         self.leaf_[rows] = self._leaves(x)
 
     def _after(self, rows: Rows, table: Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """What is known of the way behind some pages: their links' path, and the first three features."""
+        """Return the path columns of some pages' links, and the first three features."""
         relevant = (self.reward_[rows] > 0) | table.is_seed[rows]
         good, bad, since = self.path_[rows].T.astype(np.int64)
         good, bad, since = good + relevant, bad + ~relevant, np.where(relevant, 1, since + 1)
@@ -329,7 +329,7 @@ class Tres:
         return np.column_stack((good, bad, since)), state
 
     def _replay(self, table: Table) -> None:
-        """A batch of 60 pages, after every third page."""
+        """Train on a batch of 60 pages, after every third page."""
         if self.steps_ and self.steps_ % self.switch == 0:
             self.network_.copy()
         if self.steps_ < self.start or self.steps_ % 3 or not self.size_:
