@@ -104,7 +104,7 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
     cost = "judges and strategies that use word meanings are not available"
     missing = only(doctor._wordnet)
-    assert ("WordNet is not on this machine", cost) == (missing.told, missing.cost)
+    assert ("WordNet is not installed", cost) == (missing.told, missing.cost)
     assert missing.remedy.startswith("install it (on Debian")
     (tmp_path / "data.noun").write_text("")
     told = f"WordNet is damaged: {tmp_path}/data.noun, line 1: it is empty"

@@ -267,7 +267,7 @@ def test_what_is_wrong_is_told_in_a_line(here: Path, words: tuple[str, ...], tol
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules"), "rules need a file: train them with"),
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=no.tsv"), "no.tsv: No such file"),
         (("--model", "topics.model", "--target", "football", "--strategy", "rules,file=rules.tsv"), "football"),
-        (("--model", "topics.model", "--strategy", "rules,file=rules.tsv"), "which class is wanted? Name it with"),
+        (("--model", "topics.model", "--strategy", "rules,file=rules.tsv"), "choose with --target"),
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=rules.tsv,depth=6"), "depth is 6"),
         (("--model", "topics.model", "--target", TOPIC, "--strategy", "rules,file=other.tsv"), "no rule knows"),
     ],

@@ -82,7 +82,7 @@ def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path)
     def told() -> tuple[dict[str, float], int]:
         with closing(SqliteLog(out / NAME, readonly=True)) as log:
             events = list(log)
-        worth = {event.node: event.worth for event in events if isinstance(event, Visit) and event.is_page}
+        worth = {event.node: event.relevance_now for event in events if isinstance(event, Visit) and event.is_page}
         return worth, sum(isinstance(event, ModelUpdate) for event in events)
 
     run_virtual(crawled())

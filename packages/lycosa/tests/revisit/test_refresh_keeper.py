@@ -463,7 +463,7 @@ def test_the_largest_claim_first() -> None:
     while (task := scheduler.pick(len(tasks), 1e6)) is not None:
         tasks.append(task)
     assert 200 == len({task.node for task in tasks})
-    assert sorted((task.score for task in tasks), reverse=True) == pytest.approx([task.score for task in tasks])
+    assert sorted((task.priority for task in tasks), reverse=True) == pytest.approx([task.priority for task in tasks])
     assert np.inf == scheduler.next_due(1e6)
 
 

@@ -53,7 +53,7 @@ VISITS = st.builds(
     outcome=st.sampled_from(["ok", "gone", "timeout", "crashed"]),
     pick=COUNTS,
     arm=TEXT,
-    score=REAL,
+    priority=REAL,
     attempt=COUNTS,
     retry_at=REAL,
     hops=COUNTS,
@@ -137,9 +137,9 @@ def test_a_path_is_kept_once() -> None:
 
 def test_a_seed_may_have_an_infinite_score() -> None:
     """The score at the pick of a seed is infinite, and stays so."""
-    visit = Visit("a", "page", "ok", 1, score=math.inf, relevance=-0.0)
+    visit = Visit("a", "page", "ok", 1, priority=math.inf, relevance=-0.0)
     again = decode_visit(encode_visit(visit), ArchivePlace())
-    assert math.inf == again.score
+    assert math.inf == again.priority
     assert -1.0 == math.copysign(1.0, again.relevance)
 
 

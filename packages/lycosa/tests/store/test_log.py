@@ -133,7 +133,7 @@ def test_pages_are_rated(log: SqliteLog, path: Path) -> None:
     reader = SqliteLog(path, readonly=True)
     assert [0.25, 0.75] == [worth for (worth,) in reader.rows(RELEVANCE_NOW, VERSIONS)]
     first, second = (event for event in reader.events(VERSIONS) if isinstance(event, Visit))
-    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.relevance, first.worth), (second.relevance, second.worth)]
+    assert [(0.5, 0.25), (0.75, 0.75)] == [(first.relevance, first.relevance_now), (second.relevance, second.relevance_now)]
     reader.close()
     log.store_relevances(np.array([0.125, 0.5], np.float32))
     assert [0.125, 0.5] == [worth for (worth,) in log.rows(RELEVANCE_NOW, VERSIONS)]

@@ -351,5 +351,5 @@ def test_positives_only_still_guides() -> None:
 
 def test_clusters_that_are_not_there() -> None:
     """A file without the clustering that is wanted says which it has."""
-    with pytest.raises(InputError, match=r"no clusters by xmeans \(there are: kmeans\)"):
+    with pytest.raises(InputError, match=r"no xmeans clusters \(it has kmeans\)"):
         estimator("hmm-xmeans", file=ten_pages(clusterings={"kmeans": np.zeros(10, int)}))

@@ -12,13 +12,13 @@ import pytest
 
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
 from lycosa.store.directory import Directory
 from lycosa.text.browsing import Browsing
 from lycosa.training.browse import Browsed, trail_of, train_browse
 from lycosa.training.corpus import Account
 from lycosa.training.record import CrawlRecord, Visited
-from lycosa.training.sources import Tell
 
 REEF, RAIL, OWL = "coral reef lagoon polyp", "rail station signal timetable", "owl feather nest hoot"
 
@@ -29,7 +29,7 @@ class Pages:
     def __init__(self, **pages: str) -> None:
         self.pages, self.asked = pages, list[str]()
 
-    def __call__(self, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+    def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         self.asked += urls
         for url in urls:
             name = url.removeprefix("http://").removesuffix(".test/")

@@ -12,6 +12,7 @@ import pytest
 import lycosa
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Links, Page, Terms, Visit
 from lycosa.judges.model import TrainedModel, fitted
 from lycosa.store.directory import Directory
@@ -21,7 +22,6 @@ from lycosa.text.bags import Bags
 from lycosa.training.corpus import Account
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.rules import Learned, RuleReader, train_rules
-from lycosa.training.sources import Tell
 from lycosa.training.train_model import train
 
 WORDS = {"DH": "owl", "CH": "coral", "PH": "jazz", "SP": "rail"}
@@ -50,7 +50,7 @@ class Pages:
         self.pages = pages
         self.asked: list[str] = []
 
-    def __call__(self, urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+    def __call__(self, urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         for url in urls:
             self.asked.append(url)
             if url in self.pages:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
 from lycosa.judges.model import KINDS, TrainedModel
 from lycosa.judges.model_judge import ModelJudge
@@ -18,7 +19,6 @@ from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Account
 from lycosa.training.looking import recorded
-from lycosa.training.sources import Tell
 from lycosa.training.train_model import Trained, train
 from places import CORPORA
 from written import text, write
@@ -26,7 +26,7 @@ from written import text, write
 COUNTS = {"Sea/Reefs": 24, "Sea/Fish": 24, "Trains": 24}
 
 
-def no_pages(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+def no_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
     """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
@@ -197,7 +197,7 @@ def test_real_pages(tmp_path: Path) -> None:
 def test_no_page_could_be_had(tmp_path: Path) -> None:
     """It is told what became of them, and not that there are no classes."""
 
-    def none(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+    def none(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
         account.left_out["can't be fetched"] += len(urls)
         account.notes.append("cannot fetch http://a.example/: timed out")
         yield from ()

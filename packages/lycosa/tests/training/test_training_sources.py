@@ -12,11 +12,12 @@ import pytest
 import lycosa
 from lycosa.cli.judge_command import label as give_label
 from lycosa.core.errors import InputError
+from lycosa.core.progress import ProgressCallback
 from lycosa.core.types import Page
 from lycosa.testweb import Server, Web, serve
 from lycosa.training.corpus import Account, Corpus
 from lycosa.training.looking import recorded
-from lycosa.training.sources import Rows, Tell, read, read_directory, read_table
+from lycosa.training.sources import Rows, read, read_directory, read_table
 from written import text, write
 
 
@@ -24,7 +25,7 @@ def progress(what: str, done: int, total: int) -> None:
     """Nobody listens."""
 
 
-def no_pages(urls: Sequence[str], account: Account, progress: Tell) -> Iterator[tuple[str, Page]]:
+def no_pages(urls: Sequence[str], account: Account, progress: ProgressCallback) -> Iterator[tuple[str, Page]]:
     """Nothing has to be fetched here."""
     raise AssertionError(f"{len(urls)} pages were asked for")
     yield
