@@ -74,7 +74,7 @@ def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) ->
     assert ["Sea/Fish", "Sea/Reefs"] == [each["path"] for each in below]
     assert 404 == ada.get(f"{place}/topics", params={"under": "Sky"}).status_code
     told = wish(ada, model=model["id"])
-    assert (422, True) == (told.status_code, "which class is wanted" in told.text)
+    assert (422, True) == (told.status_code, "choose with --target" in told.text)
     book = upload(ada, written(rules(), tmp_path / "r"), "rules").json()
     named = {"model": model["id"], "targets": ["sea/reefs"], "strategy": "rules", "strategy_model": book["id"]}
     interest = wish(ada, **named)

@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.folds import folds, log_loss, softmax
 
-MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip install 'lycosa[train]', or --kind nb"
+MISSING = "--kind {kind} needs scikit-learn: pip install 'lycosa[train]', or use --kind nb"
 
 
 def _trainer(kind: str, name: str) -> Any:
@@ -23,7 +23,7 @@ def _trainer(kind: str, name: str) -> Any:
     try:
         return getattr(import_module(f"sklearn.{module}"), attribute)
     except ImportError as error:
-        raise InputError(MISSING.format(kind=kind)) from error
+        raise InputError("missing-package", MISSING.format(kind=kind)) from error
 
 
 class ArrayClassifier:
@@ -214,7 +214,7 @@ class NeuralNetwork(ArrayClassifier):
         if not self.temperature > 0:
             raise ValueError("the temperature is not positive")
         if self.bias.shape[0] != self.weights.shape[1] or self.bias.shape[0] != len(self.out_weights):
-            raise ValueError("the layers do not fit together")
+            raise ValueError("the sizes of the layers differ")
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
@@ -304,7 +304,7 @@ class DecisionTree(ArrayClassifier):
         for name in ("term", "left", "right"):
             numbers = np.asarray(getattr(self, name))
             if (numbers != np.floor(numbers)).any():
-                raise ValueError(f"{name} has numbers that are not whole")
+                raise ValueError(f"{name} has fractional numbers")
             setattr(self, name, numbers.astype(np.intp))
         self._check()
 
@@ -358,12 +358,12 @@ class DecisionTree(ArrayClassifier):
         nodes = len(self.term)
         # node numbers are stored as 32-bit floats, which are exact up to 2^24
         if not 1 <= nodes <= (1 << 24) or any(len(part) != nodes for part in (self.cut, self.left, self.right)):
-            raise ValueError("the parts of the tree do not fit together")
+            raise ValueError("the arrays of the tree differ in length")
         asks, number = self.term >= 0, np.arange(nodes)
         if (self.term < -1).any() or (self.term >= len(self.idf)).any():
-            raise ValueError("a node of the tree asks for a term that there is not")
+            raise ValueError("a node of the tree has an unknown term")
         for below in (self.left[asks], self.right[asks]):
             if (below <= number[asks]).any() or (below >= nodes).any():
-                raise ValueError("a node of the tree leads up, or nowhere")
+                raise ValueError("a node of the tree has an invalid child")
         if len(self.shares) != nodes or not ((self.shares >= 0).all() and (self.shares.sum(axis=1) > 0).all()):
-            raise ValueError("the shares of a leaf are not positive")
+            raise ValueError("the shares of a node are not positive")

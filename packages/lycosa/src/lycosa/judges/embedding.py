@@ -83,7 +83,7 @@ class EmbeddingJudge(StatelessJudge):
         self._words = _of_words(self.weights) if self.weights else None
         self._examples = _of_examples(examples) if examples else None
         if self._words is None and self._examples is None:
-            raise InputError("the topic is empty: say what to look for in a few words, or with --example PAGE")
+            raise InputError("empty-topic", "the topic is empty: describe it in a few words, or give an --example PAGE")
         self.total_ = PRIOR * np.frombuffer(COMMON, np.int8).astype(np.int64)
         self.pages_ = PRIOR
         self._now: tuple[int, Vector, Vector] | None = None
@@ -98,7 +98,7 @@ class EmbeddingJudge(StatelessJudge):
         rows = [vectors([_text(page)], code_of(page.language, ENGLISH))[0] for page in pages]
         rows = [vector for vector in rows if vector.any()]
         if not rows:
-            raise InputError("none of the example pages has any text: name pages with words on them")
+            raise InputError("empty-file", "no example page has any text: name pages with words on them")
         return {"vector": [round(float(x), 4) for x in np.mean(rows, axis=0)], "vectors": digest()}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
@@ -159,7 +159,8 @@ def _of_words(weights: Mapping[str, float]) -> Vector:
     vector: Vector = unit(rows.sum(0))
     if not vector.any():
         raise InputError(
-            f"the topic {' '.join(weights)!r} has no words to look for: give it nouns, not only short or common words"
+            "empty-topic",
+            f"the topic {' '.join(weights)!r} has no words to look for: give it nouns, not only short or common words",
         )
     return vector
 
@@ -169,7 +170,8 @@ def _of_examples(examples: Mapping[str, Any]) -> Vector:
     vector = np.array(examples.get("vector", ()), np.float32)
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
         raise InputError(
-            "what was learned of the example pages is not of the word vectors of this version of Lycosa: start a new "
-            "crawl, or continue with the version that began it"
+            "bad-version",
+            "the example pages were read with the word vectors of another version of Lycosa: start a new crawl, or "
+            "resume with the version that started it",
         )
     return vector

@@ -31,12 +31,12 @@ _MADE_FROM = {
     "": (),
 }
 _ADVICE = {
-    "words or examples": "say what to look for in a few words, or with --terms FILE or --example PAGE",
-    "words": "say what to look for in a few words, or with --terms FILE",
-    "expression": "give it an expression with --regex PATTERN",
-    "training": "name a model with --model FILE; 'lycosa train' makes one",
-    "browsing": "leave the topic out, and name a strategy that learns from browsing, as in --strategy hmm,file=FILE",
-    "": "leave the topic out, its space says what a node is worth",
+    "words or examples": "describe it in a few words, or with --terms FILE or --example PAGE",
+    "words": "describe it in a few words, or with --terms FILE",
+    "expression": "give a regular expression with --regex PATTERN",
+    "training": "name a model with --model FILE; make one with 'lycosa train'",
+    "browsing": "drop the topic and use a strategy that learns from browsing, such as --strategy hmm,file=FILE",
+    "": "drop the topic, the space provides the relevance",
 }
 
 
@@ -47,21 +47,26 @@ def check_request(options: Options) -> None:
     guide = parse(options.strategy)[0]
     if not asked and not options.judge and name != BROWSING:
         raise InputError(
-            "no topic: say what to look for in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
-            f"--model FILE{f', or name what to learn from, {guide},file=FILE' if guide in LEARNING else ''}",
+            "missing-topic",
+            "no topic: describe it in words, or with --terms FILE, --example PAGE, --regex PATTERN or --model FILE"
+            f"{f', or train the strategy with --strategy {guide},file=FILE' if guide in LEARNING else ''}",
         )
     if len(asked) > 1 and asked != ["topic", "examples"]:
-        raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
+        raise InputError("conflicting-options", f"more than one topic ({' and '.join(asked)}): give one of them")
     if options.topic and not options.topic.strip():
-        raise InputError("the topic is empty: say what to look for in a few words, for example 'coral reef bleaching'")
+        raise InputError(
+            "empty-topic", "the topic is empty: describe it in a few words, for example 'coral reef bleaching'"
+        )
     if options.targets and not options.model:
-        raise InputError("--target names a class of a model: name the model, too, with --model FILE")
+        raise InputError("missing-option", "--target needs a model: add --model FILE")
     if options.model and not Path(options.model).is_file():
-        raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
+        raise InputError("missing-file", f"there is no model {options.model}: make one with 'lycosa train'")
     if name in TOPICS:
         _check_sources(name, [*asked, *(["file"] if name == BROWSING and _training(options) else [])])
         if own := [key for key in settings if key in TOLD]:
-            raise InputError(f"{name} has no parameter {own[0]!r}: it takes {', '.join(describe(name))}")
+            raise InputError(
+                "unknown-option", f"{name} has no parameter {own[0]!r}; available: {', '.join(describe(name))}"
+            )
     elif ":" not in name:
         TOPICS.maker(name)  # raises InputError with the names that exist
     if options.background:
@@ -71,8 +76,8 @@ def check_request(options: Options) -> None:
 def _check_background(name: str, settings: dict[str, str]) -> None:
     weighs = name in TOPICS and "background" in inspect.signature(TOPICS.maker(name)).parameters
     if not weighs or settings.get("idf", "background") != "background":
-        spec = f"{name},idf={settings['idf']}, which takes another" if weighs else f"{name}, which has no idf"
-        raise InputError(f"--background weighs words by idf, but the judge is {spec}: leave one of them out")
+        spec = f"{name},idf={settings['idf']}" if weighs else f"{name}, which has no idf"
+        raise InputError("conflicting-options", f"--background sets the idf, but the judge is {spec}: drop one of them")
 
 
 def make_judge(options: Options, learned: dict[str, Any] | None = None) -> Judge:
@@ -171,9 +176,9 @@ def _check_sources(name: str, asked: list[str]) -> None:
     wrong = [source for source in asked if source not in _MADE_FROM[needs]]
     if wrong:
         flag = "a topic in words" if wrong == ["topic"] else flag_of(wrong[0])
-        raise InputError(f"the judge {name} is not made from {flag}: {_ADVICE[needs]}")
+        raise InputError("conflicting-options", f"the judge {name} does not take {flag}: {_ADVICE[needs]}")
     if not asked and needs:
-        raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
+        raise InputError("missing-topic", f"the judge {name} needs a topic: {_ADVICE[needs]}")
 
 
 def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:
@@ -190,10 +195,10 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Judge:
     try:
         takes = inspect.signature(TOPICS.maker(name)).parameters
     except ValueError as error:  # no signature available
-        raise InputError(f"cannot load the judge {name!r}: ValueError: {error}") from error
+        raise InputError("bad-plugin", f"cannot load the judge {name!r}: ValueError: {error}") from error
     for key, value in own.items():
         if key not in takes:
-            raise InputError(f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
+            raise InputError("bad-plugin", f"cannot load the judge {name!r}: it has no parameter {key!r} for {value!r}")
     topic: Judge = TOPICS.make(name, given, **own)
     check_parts(topic, ("judge", "learn", "threshold"), name)
     return topic
@@ -206,7 +211,9 @@ def read_terms(path: Path) -> dict[str, float]:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8") from error
+        raise InputError(
+            "bad-encoding", f"the terms in {path} are not UTF-8 text (line {number}): save the file as UTF-8"
+        ) from error
     terms: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         text, _, weight = line.partition("\t")
@@ -218,8 +225,10 @@ def read_terms(path: Path) -> dict[str, float]:
         except ValueError:
             value = float("nan")
         if not 0 <= value < float("inf"):
-            raise InputError(f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number")
+            raise InputError(
+                "bad-value", f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number"
+            )
         terms[text] = terms.get(text, 0.0) + value
     if not terms:
-        raise InputError(f"{path} names no terms: write one per line, a weight after a tab if you like")
+        raise InputError("empty-file", f"{path} has no terms: write one per line, optionally with a weight after a tab")
     return terms

@@ -55,9 +55,7 @@ class OntologyJudge(StatelessJudge):
         return self.weights, like.measure, like.parameters, self.floor, self.ontology.digest
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        assert isinstance(reading, PageWords), (
-            "a judge of meanings needs a reader; pass reader=Vocabulary() to the engine"
-        )
+        assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = Judgement(*self._said(page, reading))
         for name in self.facets:
             judgement.facets[name] = self._near(facet_texts(page.links, name), reading).astype(np.float32)

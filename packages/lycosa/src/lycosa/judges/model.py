@@ -107,38 +107,38 @@ class TrainedModel:
         classes, counts, kind = header["classes"], header["counts"], header["kind"]
         _check_classes(classes, counts)
         if kind not in KINDS:
-            raise ValueError(f"there is no kind {kind!r} of model")
+            raise ValueError(f"unknown kind {kind!r} of model")
         terms = to_texts(arrays.pop("terms"))
         if len(set(terms)) != len(terms):
-            raise ValueError("a term is there twice")
+            raise ValueError("duplicate term")
         kind_of = KINDS[kind]
         shapes = kind_of.shapes(len(classes), len(terms))
         if set(shapes) != set(arrays):
-            raise ValueError(f"its arrays are {', '.join(arrays)}")
+            raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
         for name, array in arrays.items():
             fits = len(array.shape) == len(shapes[name]) and all(
                 want in (-1, have) for want, have in zip(shapes[name], array.shape, strict=True)
             )
             if not fits or array.dtype != np.float32:
-                raise ValueError(f"{name} is of shape {array.shape}")
+                raise ValueError(f"{name} has shape {array.shape}")
             if not (np.abs(array) < 1e9).all():  # products of larger values might overflow; also rejects NaN
-                raise ValueError(f"{name} has values that are no numbers, or far too large")
+                raise ValueError(f"{name} has values that are not numbers, or are too large")
         facts = header["facts"]
         if not isinstance(facts, dict):
-            raise TypeError("its facts are not named")
+            raise TypeError("its facts are not a JSON object")
         return cls(classes, terms, counts, kind_of.from_arrays(arrays), facts)
 
 
 def _check_classes(classes: Any, counts: Any) -> None:
     named = isinstance(classes, list) and all(isinstance(name, str) and name == path_of(name) != "" for name in classes)
     if not named or len(classes) < 2 or len(set(classes)) != len(classes):
-        raise ValueError("its classes are not two or more different names")
+        raise ValueError("it has fewer than two classes, or invalid or duplicate class names")
     if max(map(len, classes)) > LONGEST:
-        raise ValueError(f"the name of a class has more than {LONGEST:,} characters")
+        raise ValueError(f"a class name has more than {LONGEST:,} characters")
     if not isinstance(counts, list) or len(counts) != len(classes):
-        raise ValueError("it does not say how many pages each class had")
+        raise ValueError("classes and page counts differ in number")
     if not all(isinstance(count, int) and 0 < count < 2**53 for count in counts):
-        raise ValueError("the number of pages of a class is not positive")
+        raise ValueError("the page count of a class is not positive")
 
 
 def fitted(

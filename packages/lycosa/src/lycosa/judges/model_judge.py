@@ -48,7 +48,9 @@ class ModelJudge(StatelessJudge):
 
     def __init__(self, model: TrainedModel, targets: Iterable[str] = (), threshold: float = 0.5) -> None:
         if not 0 < threshold <= 1:
-            raise InputError(f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1")
+            raise InputError(
+                "out-of-range", f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1"
+            )
         self.model = model
         self.threshold = threshold
         self.targets, marks = wanted(model.classes, list(targets) or model.marked)
@@ -64,7 +66,7 @@ class ModelJudge(StatelessJudge):
         return cls(TrainedModel.load(Path(path)), targets, **own)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        assert isinstance(reading, PageWords), "a model needs a reader; pass reader=Vocabulary() to the engine"
+        assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
         link_relevances = self._link_relevances(page, reading, self._words.follow(reading.vocabulary.terms))

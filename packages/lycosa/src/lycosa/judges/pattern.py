@@ -31,9 +31,9 @@ class RegexJudge(StatelessJudge):
         try:
             self.expression = re.compile(expression, re.IGNORECASE)
         except re.error as error:
-            raise InputError(f"the topic {expression!r} is not a regular expression: {error}") from error
+            raise InputError("bad-pattern", f"{expression!r} is not a regular expression: {error}") from error
         if self.expression.search(""):
-            raise InputError(f"the expression {expression!r} matches the empty text, so it would match every page")
+            raise InputError("bad-pattern", f"the expression {expression!r} matches the empty text, and so every page")
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         find, links = self.expression.search, page.links

@@ -80,11 +80,13 @@ def classes_of(counts: Mapping[str, int], least: int = 0, *, whole_tree: bool = 
     """
     counts = {path: count for path, count in counts.items() if count > 0}
     if not counts:
-        raise InputError("there is no page with a class: name directories of pages, a table of addresses and classes, "
-                         "or a crawl with labels")  # fmt: skip
+        raise InputError(
+            "no-pages",
+            "no page has a class: name directories of pages, a table of URLs and classes, or a crawl with labels",
+        )
     chosen = _merged(counts, least or _automatic(counts), whole_tree)
     if len(chosen.names) < 2:
-        raise InputError(_one_class(counts, chosen, least, whole_tree))
+        raise InputError("too-few-classes", _one_class(counts, chosen, least, whole_tree))
     return chosen
 
 
@@ -130,16 +132,16 @@ def _one_class(counts: Mapping[str, int], chosen: Classes, least: int, whole_tre
             other = _merged(counts, lower, whole_tree)
             if len(other.names) > 1:
                 return (
-                    f"with --least {chosen.least}, all pages fall into {len(chosen.names)} class: "
-                    f"--least {lower} leaves {len(other.names)} classes"
+                    f"--least {chosen.least} gives {len(chosen.names)} class(es): "
+                    f"--least {lower} gives {len(other.names)} classes"
                 )
     if chosen.tiny and len(chosen.tiny) + len(chosen.names) > 1:
         name, count = next(iter(chosen.tiny.items()))
-        return f"the class {name} has {count} page(s) only: a class needs {FEWEST} at least, and better 50"
+        return f"the class {name} has only {count} page(s): it needs at least {FEWEST}, and better 50"
     if len(counts) > 1 and not whole_tree:
-        return "only one class has pages of its own: add --whole-tree, to take the upper levels as classes, too"
+        return "only one class has pages of its own: add --whole-tree to use the upper levels as classes, too"
     name = next(iter(chosen.names or counts))
-    return f"all pages are of one class, {name}: give pages of another class, too, to tell it from"
+    return f"all pages are in one class, {name}: add pages of another class"
 
 
 def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], list[bool]]:
@@ -152,11 +154,16 @@ def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], l
     if not named:
         likely = [path for path in classes if path.casefold() in WANTED]
         if len(classes) != 2 or len(likely) != 1:
-            raise InputError(f"which class is wanted? Name it with --target: {_listed(classes)}")
+            raise InputError(
+                "missing-option", f"the model has several classes: choose with --target: {_listed(classes)}"
+            )
         named = likely
     marks = [any(path == each or path.startswith(each + "/") for each in named) for path in classes]
     if all(marks):
-        raise InputError(f"{', '.join(named)} is all that the model knows: name less with --target: {_listed(classes)}")
+        raise InputError(
+            "bad-value",
+            f"--target {', '.join(named)} includes all classes of the model: choose fewer: {_listed(classes)}",
+        )
     return list(dict.fromkeys(named)), marks
 
 
@@ -167,7 +174,7 @@ def spelled(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]
     for text in texts:
         path = known.get(path_of(text).casefold())
         if path is None:
-            raise InputError(f"{where} has no class {text!r}: {_nearest(path_of(text), known)}")
+            raise InputError("unknown-name", f"{where} has no class {text!r}: {_nearest(path_of(text), known)}")
         named.append(path)
     return named
 
@@ -178,7 +185,7 @@ def _nearest(path: str, known: Mapping[str, str]) -> str:
     near += [last[part] for part in difflib.get_close_matches(path.casefold().rpartition("/")[2], last, 3, 0.7)]
     if near:
         return f"did you mean {' or '.join(known[each] for each in dict.fromkeys(near))}?"
-    return f"it knows {_listed([name for name in known.values() if '/' not in name])}"
+    return f"available: {_listed([name for name in known.values() if '/' not in name])}"
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

@@ -85,7 +85,8 @@ class VectorJudge(StatelessJudge):
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
-                f"the topic {words!r} has no words to look for: give it nouns, not only short or common words"
+                "empty-topic",
+                f"the topic {words!r} has no words to look for: give it nouns, not only short or common words",
             )
 
     @property
@@ -93,7 +94,7 @@ class VectorJudge(StatelessJudge):
         return self.weights, self.tf, self.idf, self.link, self.background.digest if self.background else ""
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        assert isinstance(reading, PageWords), "a query needs a reader; pass reader=Vocabulary() to the engine"
+        assert isinstance(reading, PageWords), "the judge needs a reader; pass reader=Vocabulary() to the engine"
         lens = self._lens(reading)
         places = _places(reading.terms.ids, lens.wanted)
         judgement = self._links(page, reading, lens)
@@ -360,7 +361,7 @@ class WeightedContentJudge(VectorJudge):
         body: float = 1.0,
     ) -> None:
         if title < 0 or body < 0 or not title + body > 0:
-            raise ValueError(f"title is {title:g} and body {body:g}: none below 0, and not both 0")
+            raise ValueError(f"title is {title:g} and body {body:g}: they must not be negative, and not both 0")
         super().__init__(words, threshold, tf="raw", idf="none")
         self.title, self.body = title, body
 

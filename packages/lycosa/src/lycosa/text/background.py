@@ -76,7 +76,7 @@ class Background:
             with replacing(path) as file:
                 file.write(packed)
         except OSError as error:
-            raise InputError(f"cannot write the word statistics to {path}: {error.strerror}") from error
+            raise InputError("cannot-write", f"cannot write the word statistics to {path}: {error.strerror}") from error
 
 
 @cache
@@ -85,12 +85,12 @@ def _shipped() -> Background:
 
 
 def _parse(packed: bytes, name: str) -> Background:
-    remedy = "make it again with lycosa.training.count_words.measure"
+    remedy = "recreate it with lycosa.training.count_words.measure"
     try:
         head, _, body = zstd.decompress(packed, LARGEST).decode().partition("\n")
         facts: dict[str, Any] = json.loads(head)
         if facts["format"] != FORMAT:
-            raise ValueError("its first line says so")
+            raise ValueError("its first line names another format")
         version = facts["version"]
         if version == VERSION:
             cells = body.replace("\t", "\n").split("\n")
@@ -103,12 +103,14 @@ def _parse(packed: bytes, name: str) -> Background:
                 or cells[-1]
                 or not all(0 < n <= documents for n in (counts or [0]))
             ):
-                raise ValueError("its numbers do not fit together")
+                raise ValueError("its counts are inconsistent")
             language, source = str(facts["language"]), str(facts["source"])
     except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise InputError(f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}") from error
+        raise InputError(
+            "bad-file", f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}"
+        ) from error
     if version != VERSION:
-        raise InputError(f"{name} has word statistics of version {version!r}, this Lycosa reads {VERSION}: {remedy}")
+        raise InputError("bad-version", f"{name} has format version {version!r}, this Lycosa reads {VERSION}: {remedy}")
     return Background(documents, frequency, language, source, xxhash.xxh3_64_hexdigest(packed))
 
 

@@ -84,8 +84,8 @@ class Browsing:
         if name not in self.clusterings:
             there = " and ".join(self.clusterings) or "none"
             raise InputError(
-                f"the browsing model has no clusters by {name} (there are: {there}): make it again with 'lycosa train "
-                "browse'"
+                "missing-clusters",
+                f"the browsing model has no {name} clusters (it has {there}): make it again with 'lycosa train browse'",
             )
         column = self.clusterings[name]
         return np.where((column < 0) & (np.diff(self.pages.starts) > 0), column.max() + 1, column)
@@ -95,8 +95,8 @@ class Browsing:
         """Return the training set itself, or load it from a file."""
         if isinstance(file, str) and not file:
             raise InputError(
-                "it takes a file to learn from: make one of someone's browsing with 'lycosa train browse', then add "
-                ",file=FILE to the strategy"
+                "missing-option",
+                "the strategy needs a browsing model: make one with 'lycosa train browse', then add ,file=FILE to it",
             )
         return file if isinstance(file, Browsing) else cls.load(file)
 
@@ -133,12 +133,12 @@ class Browsing:
         for name, column in clusterings.items():
             _check_array(f"clusters by {name}", column, "i4", 1)
         if len(arrays) != len(_EXPECTED) + len(clusterings):
-            raise ValueError(f"its arrays are {', '.join(arrays)}")
+            raise ValueError(f"it has the wrong arrays: {', '.join(arrays)}")
         if arrays["relevant"].max(initial=0) > 1:
-            raise ValueError("a page is neither relevant nor not")
+            raise ValueError("the relevance of a page is not 0 or 1")
         facts, states, language = header["facts"], header["states"], header["language"]
         if not isinstance(facts, dict) or type(states) is not int or not isinstance(language, str):
-            raise TypeError("its facts are not named, or its states not counted")
+            raise TypeError("facts, states or language have the wrong type")
         pages = Bags(arrays["starts"].astype(np.intp), arrays["columns"].astype(np.intp), arrays["counts"])
         return cls(
             to_texts(arrays["terms"]),
@@ -158,43 +158,41 @@ class Browsing:
         if not self.urls:
             raise ValueError("there are no pages")
         if len(set(self.terms)) != width or any("\n" in text for text in (*self.terms, *self.urls)):
-            raise ValueError("a term is there twice, or a term or an address has several lines")
+            raise ValueError("a term is duplicated, or a term or URL has several lines")
         starts = pages.starts
         if starts.shape != (len(self) + 1,) or starts[0] != 0 or (np.diff(starts) < 0).any():
-            raise ValueError("the pages' terms do not follow each other")
+            raise ValueError("the term ranges of pages do not increase")
         if not len(pages.columns) == len(pages.counts) == starts[-1]:
-            raise ValueError("the pages' terms and their counts do not fit together")
+            raise ValueError("terms and counts of pages differ in number")
         if len(pages.columns) and not (pages.columns.min() >= 0 and pages.columns.max() < width):
-            raise ValueError(f"a page has a term beyond the {width} there are")
+            raise ValueError(f"a page has a term number outside 0 to {width - 1}")
         # squares of larger counts might overflow; also rejects NaN
         if not ((pages.counts > 0) & (pages.counts < 1e9)).all():
-            raise ValueError("a term is counted less than once, or far too often")
+            raise ValueError("a term count is not between 0 and 1e9")
         if len(np.unique(pages.rows() * max(1, width) + pages.columns)) != len(pages.columns):
-            raise ValueError("a page has the same term twice")
+            raise ValueError("a page has a duplicate term")
 
     def _check_states(self) -> None:
         count = len(self)
         if not 2 <= self.states <= MOST_STATES:
-            raise ValueError(f"there are {self.states} states: there must be 2 to {MOST_STATES}")
+            raise ValueError(f"the number of states is {self.states}: it must be 2 to {MOST_STATES}")
         for name, column, least, most in (
             ("relevant", self.relevant, 0, 2),
             ("state", self.state, 0, self.states),
             *((f"clusters by {name}", column, -1, 10_000) for name, column in self.clusterings.items()),
         ):
             if column.shape != (count,):
-                raise ValueError(f"{name}: {column.shape} for {count} pages")
+                raise ValueError(f"{name} has shape {column.shape} for {count} pages")
             if column.min() < least or column.max() >= most:
-                raise ValueError(
-                    f"{name}: a page has {column.min()} or {column.max()}, {least} to {most - 1} are meant"
-                )
+                raise ValueError(f"{name} ranges from {column.min()} to {column.max()}, not from {least} to {most - 1}")
         if len(self.steps) and not (self.steps.min() >= 0 and self.steps.max() < count):
-            raise ValueError(f"a step leads from or to a page beyond the {count} there are")
+            raise ValueError(f"a step has a page number outside 0 to {count - 1}")
         if not self.relevant.any():
-            raise ValueError("none of its pages is relevant")
+            raise ValueError("no page is relevant")
         if not np.diff(self.pages.starts)[self.relevant].any():
-            raise ValueError("none of its relevant pages has words")
+            raise ValueError("no relevant page has words")
         if ((self.state == 0) != self.relevant).any():
-            raise ValueError("a relevant page is at a distance, or another one at none")
+            raise ValueError("states and relevance of pages contradict each other")
 
 
 _EXPECTED: dict[str, tuple[str, int]] = {
@@ -211,7 +209,7 @@ _EXPECTED: dict[str, tuple[str, int]] = {
 
 def _check_array(name: str, array: NDArray[Any], kind: str, sides: int) -> None:
     if array.dtype.str[1:] != kind or array.ndim != sides or (sides == 2 and array.shape[1] != 2):
-        raise ValueError(f"{name} is of shape {array.shape} and kind {array.dtype.str[1:]}")
+        raise ValueError(f"{name} has shape {array.shape} and type {array.dtype.str[1:]}")
 
 
 def distances(

@@ -269,10 +269,10 @@ class Pieces:
             names, lengths, digest = list(map(str, told["pieces"])), told["lengths"], str(told["digest"])
             rows = np.load(directory / FILES[0], allow_pickle=False)
             if rows.dtype != np.int8 or rows.shape != (len(names), DIMENSIONS) or len(lengths) != len(names):
-                raise ValueError("they don't fit together")
+                raise ValueError("their sizes differ")
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
-                f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
+                "unreadable-file", f"the word vectors in {directory} cannot be read ({error}): install lycosa again"
             ) from error
         none = np.zeros((1, DIMENSIONS), np.int8)
         column = np.array([*lengths, 0.0], np.float32)

@@ -69,7 +69,7 @@ class Glossary:
         **parameters: float,
     ) -> None:
         if not 0 <= floor <= 1:
-            raise ValueError(f"floor is {floor:g}: likenesses are from 0 to 1, and so is the least that counts")
+            raise ValueError(f"floor is {floor:g}: it must be from 0 to 1")
         self.ontology, self.floor = ontology, floor
         self.topic: tuple[str, ...] = ()
         self._words: dict[str, LanguageTerms] = {}
@@ -85,17 +85,19 @@ class Glossary:
         self.weights: Numbers = np.array(list(weight_of.values()))
         if not self.weights.any():
             raise InputError(
-                f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words"
+                "empty-topic",
+                f"the topic {topic!r} has no words to look for: give it nouns, not only short or common words",
             )
         if len(self.topic) > MOST_TERMS:
             raise InputError(
-                f"the topic has {len(self.topic):,} terms, and each would be compared with all of {ontology.source}: "
-                f"keep the {MOST_TERMS} that matter most, or judge by vector"
+                "too-large",
+                f"the topic has {len(self.topic):,} terms, each of which is compared with all of {ontology.source}: "
+                f"keep the {MOST_TERMS} most important ones, or use --judge vector",
             )
         self.notes = list(ontology.notes)  # shown to the user before the crawl starts
         if not any(map(ontology.is_word, self.topic)):
             self.notes.append(
-                f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only the same words count"
+                f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only equal words match"
             )
         self.likeness = Likeness(ontology, self.topic, measure, **parameters)
         self.near = self.likeness.near(floor - _SLACK)

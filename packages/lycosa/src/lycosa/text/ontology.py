@@ -336,9 +336,9 @@ def _closing(parents: ConceptEdges, concepts: list[int]) -> list[tuple[int, int]
 def left_out(names: Sequence[str], links: list[tuple[int, int]]) -> list[str]:
     """Return notes on links that were dropped because they close a cycle."""
     notes = [
-        f"IS-A link left out, since it closes a cycle: {names[below]!r} below {names[above]!r}"
+        f"dropped an IS-A link that closes a cycle: {names[below]!r} below {names[above]!r}"
         for below, above in links[:MOST_NOTES]
     ]
     if len(links) > MOST_NOTES:
-        notes.append(f"{len(links) - MOST_NOTES:,} more IS-A links that close cycles are left out")
+        notes.append(f"dropped {len(links) - MOST_NOTES:,} more IS-A links that close cycles")
     return notes

@@ -183,13 +183,15 @@ def value(measure: Measure, L: int, H: int, parameters: dict[str, float]) -> flo
 def checked(measure: str, parameters: dict[str, float]) -> dict[str, float]:
     """Return all parameters of a measure, with the paper's defaults; raise ValueError for unknown or invalid ones."""
     if measure not in MEASURES:
-        raise ValueError(f"there is no measure {measure!r}: choose {', '.join(MEASURES[:-1])} or {MEASURES[-1]}")
+        raise ValueError(f"unknown measure {measure!r}; available: {', '.join(MEASURES)}")
     defaults = {"ehrig": {"df": 0.5}, "li": {"a": 0.2, "b": 0.6}}.get(measure, {})
     for name, number in parameters.items():
         if name not in defaults:
-            raise ValueError(f"{measure} has no {name}: it has {' and '.join(defaults) or 'nothing to set'}")
+            raise ValueError(
+                f"the measure {measure} has no parameter {name!r}; it has {' and '.join(defaults) or 'none'}"
+            )
         if not (0 < number < 1 if name == "df" else 0 < number < np.inf):
-            raise ValueError(f"{name} is {number:g}: give a number above 0{' and below 1' if name == 'df' else ''}")
+            raise ValueError(f"{name} is {number:g}: it must be above 0{' and below 1' if name == 'df' else ''}")
     return {**defaults, **parameters}
 
 

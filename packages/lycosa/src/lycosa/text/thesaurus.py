@@ -39,7 +39,8 @@ def read_thesaurus(path: Path) -> Ontology:
             links.append((a, relation, b))
     if not terms.written:
         raise InputError(
-            f"the ontology {path} is empty: write a term, a relation and a term on each line, tabs between them"
+            "empty-file",
+            f"the ontology {path} is empty: write a term, a relation and a term on each line, separated by tabs",
         )
     labels: dict[str, list[str]] = {}
     for key, term in terms.written.items():
@@ -71,9 +72,9 @@ def _read(path: Path) -> str:
     try:
         text = raw.decode(encoding)
     except ValueError as error:
-        raise InputError(f"the ontology {path} is not {encoding} text: save it as UTF-8") from error
+        raise InputError("bad-encoding", f"the ontology {path} is not {encoding} text: save it as UTF-8") from error
     if "\0" in text:
-        raise InputError(f"the ontology {path} is not text: it must be a table of relations")
+        raise InputError("bad-file", f"the ontology {path} is not text: it must be a table of relations")
     return text
 
 
@@ -110,17 +111,24 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         where = f"{path}, line {number}"
         cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
         if len(cells) != 3 or not cells[0] or not cells[2]:
-            raise InputError(f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term with tabs between")
+            raise InputError(
+                "bad-row", f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term separated by tabs"
+            )
         is_title, begun = not begun, True
         relation = re.sub(r"[\s_]+", "-", cells[1].strip().lower())
         if relation in RELATIONS:
             yield _term(cells[0], where), relation, _term(cells[2], where)
         elif not (is_title and relation in ("relation", "relations", "relationship", "predicate")):
-            raise InputError(f"{where}: there is no relation {cells[1][:80]!r}: write one of {', '.join(RELATIONS)}")
+            raise InputError(
+                "unknown-name", f"{where}: unknown relation {cells[1][:80]!r}; use one of {', '.join(RELATIONS)}"
+            )
 
 
 def _term(cell: str, where: str) -> str:
     words = words_for(cell)
     if not words:
-        raise InputError(f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {LONGEST_WORD}")
+        raise InputError(
+            "bad-value",
+            f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {LONGEST_WORD} characters",
+        )
     return words[0]

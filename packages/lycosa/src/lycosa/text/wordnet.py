@@ -31,7 +31,7 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.ontology import ConceptEdges, Ontology, acyclic, depths, left_out
 
 KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
-REMEDY = "install it again, or name a directory that has its files with --ontology DIR"
+REMEDY = "install WordNet again, or name a directory that has its files with --ontology DIR"
 FILES = tuple(name for kind in KINDS for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"))
 
 # Morphy's rules of detachment: ending and replacement (manual page morphy(7WN))
@@ -63,22 +63,24 @@ Positions = NDArray[np.int64]
 
 def find_wordnet(place: str = "") -> Path:
     """Return the directory of WordNet's files: `place`, else $LYCOSA_WORDNET, else one of `usual_places`."""
-    for named, what in ((place, "there is"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET names")):
+    for named, option in ((place, "--ontology"), (os.environ.get("LYCOSA_WORDNET", ""), "LYCOSA_WORDNET")):
         if named:
             existing = next(
                 (directory for directory in (Path(named), Path(named, "dict")) if _is_there(directory)), None
             )
             if existing is None:
                 raise InputError(
-                    f"{what} no directory with WordNet's files, such as data.noun: {named}; name one that has them"
+                    "missing-file",
+                    f"{option} {named} has no WordNet files such as data.noun: name the directory that has them",
                 )
             return existing
     for directory in usual_places():
         if _is_there(directory):
             return directory
     raise InputError(
-        "WordNet is not on this machine; install it (on Debian and Ubuntu: apt-get install wordnet-base), "
-        "or name a directory that has its files (data.noun and others) with --ontology DIR"
+        "missing-package",
+        "WordNet is not installed; install it (on Debian and Ubuntu: apt-get install wordnet-base), "
+        "or name a directory that has its files (data.noun and others) with --ontology DIR",
     )
 
 
@@ -308,12 +310,14 @@ class _File:
         buffer = np.frombuffer(content, np.uint8)
         ends = np.flatnonzero(buffer == _NEWLINE)
         if not len(ends) or not content.endswith(b"\n"):
-            raise damaged(path, len(ends) + 1, "it ends in the middle of a line" if content else "it is empty")
+            raise damaged(
+                path, len(ends) + 1, "the file ends in the middle of a line" if content else "the file is empty"
+            )
         begins = np.concatenate([[0], ends[:-1] + 1])
         table = buffer[begins] != _SPACE  # the lines of the licence begin with two spaces
         lines = np.flatnonzero(table) + 1
         if not len(lines):
-            raise damaged(path, 1, "it has a licence, but no words")
+            raise damaged(path, 1, "the file has no entries")
         return cls(path, content, buffer, begins[table], ends[table], lines)
 
     def __enter__(self) -> _File:
@@ -323,11 +327,11 @@ class _File:
         """Free the content; line numbers are kept for error messages."""
         self.content, self.buffer = b"", np.zeros(0, np.uint8)
 
-    def check(self, fine: NDArray[np.bool_], what: str, of: Positions | None = None) -> None:
-        """Raise InputError for the first entry that is not fine; `of` maps entries to lines of the table."""
-        if not fine.all():
-            bad = int(np.argmin(fine))
-            raise damaged(self.path, int(self.lines[bad if of is None else of[bad]]), what)
+    def check(self, is_valid: NDArray[np.bool_], reason: str, of: Positions | None = None) -> None:
+        """Raise InputError for the first invalid entry; `of` maps entries to lines of the table."""
+        if not is_valid.all():
+            bad = int(np.argmin(is_valid))
+            raise damaged(self.path, int(self.lines[bad if of is None else of[bad]]), reason)
 
     def number(self, at: Positions, digits: int) -> tuple[Positions, NDArray[np.bool_]]:
         """Parse the decimal numbers of `digits` digits at some positions; return them with their validity."""
@@ -366,30 +370,31 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     first_bar = np.searchsorted(bars, begins)
     bar = bars[np.minimum(first_bar, len(bars) - 1)] if len(bars) else np.full(len(begins), -1)
     file.check(
-        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18), "it is not a synset: no '|' in its place"
+        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18),
+        "it is not a synset: '|' is missing or misplaced",
     )
     spaces = np.flatnonzero(buffer == _SPACE)
     first = np.searchsorted(spaces, begins)  # field f of a line ends at spaces[first + f]
     fields = np.searchsorted(spaces, bar) - first
 
     offsets, fine = file.number(begins, 8)
-    file.check(fine & (buffer[begins + 8] == _SPACE), "it does not begin with a number of eight digits")
-    file.check(offsets == begins, "its number is not the byte at which it stands, so bytes before it are lost or added")
+    file.check(fine & (buffer[begins + 8] == _SPACE), "it does not start with an eight-digit number")
+    file.check(offsets == begins, "its number is not its byte offset, so bytes before it are missing or added")
     high, low = _HEX[buffer[begins + 14]].astype(np.int64), _HEX[buffer[begins + 15]].astype(np.int64)
     words = 16 * high + low
-    file.check((high < 16) & (low < 16) & (words > 0), "it does not say how many words it has")
-    file.check(fields >= 5 + 2 * words, "it has fewer words than it says")
+    file.check((high < 16) & (low < 16) & (words > 0), "its word count is not a number")
+    file.check(fields >= 5 + 2 * words, "it has fewer words than its word count")
     at = spaces[first + 3 + 2 * words] + 1
     pointers, fine = file.number(at, 3)
-    file.check(fine & (spaces[first + 4 + 2 * words] == at + 3), "it does not say how many pointers it has")
+    file.check(fine & (spaces[first + 4 + 2 * words] == at + 3), "its pointer count is not a number")
     wanted = 5 + 2 * words + 4 * pointers
-    file.check((fields >= wanted) if kind == "verb" else (fields == wanted), "it has not as many pointers as it says")
+    file.check((fields >= wanted) if kind == "verb" else (fields == wanted), "its pointer count is wrong")
 
     of, number = _spread(words)
     ends = spaces[first[of] + 4 + 2 * number]
     starts = spaces[first[of] + 3 + 2 * number] + 1
     lengths = ends - starts
-    file.check(lengths > 0, "it has a word without letters", of)
+    file.check(lengths > 0, "it has an empty word", of)
     _, inside = _spread(lengths)
     text = buffer[np.repeat(starts, lengths) + inside].tobytes()
 
@@ -398,7 +403,7 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     symbol, end = spaces[field - 1] + 1, spaces[field]
     to, fine = file.number(end + 1, 8)
     fine &= (symbol < end) & (spaces[field + 1] == end + 9) & (spaces[field + 2] == end + 11)
-    file.check(fine & (spaces[field + 3] == end + 16), "it has a pointer that is none", of)
+    file.check(fine & (spaces[field + 3] == end + 16), "it has an invalid pointer", of)
     is_a = (buffer[symbol] == ord("@")) & ((end == symbol + 1) | (buffer[symbol + 1] == ord("i")))
     return _Synsets(file, offsets, words, lengths, text, of, to, buffer[end + 10], is_a)
 
@@ -417,7 +422,7 @@ def _resolve(synsets: _Synsets, data: dict[str, _Synsets], starts: dict[str, int
         wanted = synsets.pointer_to[mine]
         at = np.minimum(np.searchsorted(offsets, wanted), len(offsets) - 1)
         targets[mine] = np.where(offsets[at] == wanted, at + starts[kind], -1)
-    synsets.file.check(targets >= 0, "it has a pointer to where no synset begins", synsets.pointer_of)
+    synsets.file.check(targets >= 0, "it has a pointer to a missing synset", synsets.pointer_of)
     return targets
 
 
@@ -431,27 +436,27 @@ def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, P
     starts, ends = edges[0::2], edges[1::2]  # a file ends with a newline, so every field has an end
     first = np.searchsorted(starts, file.begins)
     fields = np.searchsorted(starts, file.ends) - first
-    file.check(fields >= 7, "it is not an entry: it has too few fields")
+    file.check(fields >= 7, "it has too few fields")
     senses, fine = _small(file, starts[first + 2], ends[first + 2])
     pointers, also = _small(file, starts[first + 3], ends[first + 3])
-    file.check(fine & also & (senses > 0), "it does not say how many senses it has")
-    file.check(fields == 6 + pointers + senses, "it has not as many senses as it says")
+    file.check(fine & also & (senses > 0), "its sense count is not a number")
+    file.check(fields == 6 + pointers + senses, "its sense count is wrong")
     of, number = _spread(senses)
     field = first[of] + 6 + pointers[of] + number
-    file.check(ends[field] == starts[field] + 8, "a sense of it is not a number of eight digits", of)
+    file.check(ends[field] == starts[field] + 8, "a sense is not an eight-digit number", of)
     wanted, fine = file.number(starts[field], 8)
     at = np.minimum(np.searchsorted(synsets.offsets, wanted), len(synsets.offsets) - 1)
     fine &= synsets.offsets[at] == wanted
-    file.check(fine, f"a sense of it is not in {synsets.file.path.name}", of)
+    file.check(fine, f"a sense is missing in {synsets.file.path.name}", of)
     try:
         words = _slices(file.content, starts[first], ends[first])
     except UnicodeDecodeError as error:
         line = int(np.searchsorted(file.begins, error.start, side="right")) - 1
-        raise damaged(file.path, int(file.lines[max(line, 0)]), "it is not text") from None
+        raise damaged(file.path, int(file.lines[max(line, 0)]), "it is not UTF-8") from None
     if len(set(words)) != len(words):
         last = {word: number for number, word in enumerate(words)}
         twice = next(number for number, word in enumerate(words) if last[word] != number)
-        raise damaged(file.path, int(file.lines[twice]), f"{words[twice][:40]!r} stands there twice")
+        raise damaged(file.path, int(file.lines[twice]), f"duplicate entry {words[twice][:40]!r}")
     return words, senses, at
 
 
@@ -482,9 +487,9 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
         try:
             form, *bases = line.decode("utf-8").split()
         except ValueError:  # not UTF-8, or an empty line
-            raise damaged(path, number, "it is not a form of a word") from None
+            raise damaged(path, number, "it is not an irregular form") from None
         if not bases:
-            raise damaged(path, number, f"it does not say what {form[:40]!r} is a form of")
+            raise damaged(path, number, f"{form[:40]!r} has no base form")
         bases_of.setdefault(form, []).extend(bases)
     return bases_of
 
@@ -493,10 +498,10 @@ def _content(path: Path) -> bytes:
     try:
         return read_whole(path, 200_000_000)  # bytes; the file of nouns has 15 million
     except FileNotFoundError:
-        raise InputError(f"WordNet is not complete: {path} is missing; {REMEDY}") from None
+        raise InputError("missing-file", f"WordNet is not complete: {path} is missing; {REMEDY}") from None
     except OSError as error:
-        raise InputError(f"cannot read {path} of WordNet: {error.strerror}; {REMEDY}") from error
+        raise InputError("unreadable-file", f"cannot read {path} of WordNet: {error.strerror}; {REMEDY}") from error
 
 
-def damaged(path: Path, line: int, what: str) -> InputError:
-    return InputError(f"WordNet is damaged: {path}, line {line:,}: {what}; {REMEDY}")
+def damaged(path: Path, line: int, reason: str) -> InputError:
+    return InputError("bad-file", f"WordNet is damaged: {path}, line {line:,}: {reason}; {REMEDY}")
