@@ -132,7 +132,7 @@ def test_plugin_that_raises_stops_no_other(install: Install, tmp_path: Path, com
     assert f"lycosa: {reason}\n" == command.complaint("crawl", *seed, "--strategy", "ebb")
     assert reason in command.complaint("list", "ebb")
     assert "RuntimeError: the tide is out" in command.complaint("tide")
-    assert "flow:NONE of the package flow is no Format" in command.complaint("export", ".", "--format", "flow")
+    assert "flow:NONE of the package flow is not an ExportFormat" in command.complaint("export", ".", "--format", "flow")
     assert "the tide is out" in command.complaint("export", ".", "--out", tmp_path / "a.ebb")
     said = command("plugins")
     assert 1 == said.code

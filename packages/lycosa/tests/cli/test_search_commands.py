@@ -126,7 +126,7 @@ def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -
         (["coral", "--limit", "0"], "a limit of 0"),
         (["coral", "--threshold", "nan"], "the threshold is nan: it must be 0 or more"),
         (["coral", "--host", "a b"], "is not a host"),
-        ([""], "nothing to look for"),
+        ([""], "no word to search for"),
         (["--", "-coral"], "only leaves pages out"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 
 import lycosa
 from handmade import FRONT, crawl, html, star
+from input_errors import raises_input_error
 from learning_judge import Learning
 from lycosa.collection.best import questions
 from lycosa.collection.crawl_directory import CrawlDirectory
@@ -122,7 +123,7 @@ def test_a_crawl_that_could_not_go_on_keeps_its_topic(plain: Path) -> None:
     before = f'strategy = "rules,file=x"\n{re.sub("(?m)^strategy = .*$", "", config.read_text())}'
     config.write_text(before)
     assert not judge(plain, "steam railway").kept
-    with pytest.raises(InputError, match="rules needs classes, which only a model knows"):
+    with raises_input_error("unfit-judge", match="rules needs classes"):
         judge(plain, "steam railway", keep=True)
     assert before == config.read_text()
 
@@ -170,7 +171,7 @@ def test_examples_of_the_crawl_and_in_files(plain: Path, tmp_path: Path) -> None
     told = judge(plain, examples=[f"{FRONT}train0", str(tmp_path / "page.txt")], threshold=0.4, keep=True)
     assert {f"Train {n}" for n in range(3)} <= {page.title for page in told.comes}
     assert f"{FRONT}train0" in Directory.read_options(plain).examples
-    with pytest.raises(InputError, match="judging fetches nothing"):
+    with raises_input_error("unknown-page", match="judging fetches nothing"):
         judge(plain, examples=["http://elsewhere.test/"])
     with pytest.raises(InputError, match="cannot read the example"):
         judge(plain, examples=["nowhere.html"])
@@ -180,7 +181,7 @@ def test_without_an_archive(tmp_path: Path) -> None:
     """A judge that learns needs none; one that does not says so."""
     crawl(tmp_path / "c", star(REEFS | TRAINS), judge=LEARNS, budget=20, archive=False)
     assert 3 == judge(tmp_path / "c", "rails", judge=LEARNS).after.relevant
-    with pytest.raises(InputError, match=r"nothing of .* is archived"):
+    with raises_input_error("no-archive"):
         judge(tmp_path / "c", "rails", judge="vector")
 
 

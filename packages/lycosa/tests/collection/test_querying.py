@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from input_errors import raises_input_error
 from lycosa.collection.querying import forms, joined, parse
 from lycosa.core.errors import InputError
 
@@ -39,18 +40,18 @@ def test_queries_are_read_as_meant(typed: str, wanted: list[str], unwanted: list
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "code", "message"),
     [
-        ("", "nothing to look for"),
-        (" ! ", "nothing to look for"),
-        ("-coral", "only leaves pages out"),
-        ("co*", "3 letters or more"),
-        (" ".join(f"w{n}" for n in range(51)), "more than 50"),
+        ("", "empty-query", "word"),
+        (" ! ", "empty-query", "word"),
+        ("-coral", "empty-query", "only excludes pages"),
+        ("co*", "short-prefix", "3 letters or more"),
+        (" ".join(f"w{n}" for n in range(51)), "too-many-words", "more than 50"),
     ],
 )
-def test_what_means_nothing_is_told(typed: str, told: str) -> None:
+def test_what_means_nothing_is_told(typed: str, code: str, message: str) -> None:
     """A query without anything to look for says so."""
-    with pytest.raises(InputError, match=told):
+    with raises_input_error(code, match=message):
         parse(typed)
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, star, visit_again
+from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
-from lycosa.core.errors import DamagedError, InputError, StoreError
+from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.types import Visit
 from lycosa.testweb.reply import ServedDocument
 
@@ -117,15 +118,15 @@ def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None
 
 def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
     """Nothing to read is said in one line, with what to do."""
-    with pytest.raises(InputError, match="contains no crawl"):
+    with raises_input_error("not-a-crawl"):
         CrawlDirectory(tmp_path)
     (tmp_path / "crawl.toml").write_text("")
-    with pytest.raises(InputError, match="nothing has been crawled"):
+    with raises_input_error("nothing-crawled"):
         CrawlDirectory(tmp_path)
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0])
 def test_thresholds_that_no_page_can_have(made: Path, threshold: float) -> None:
     """They are refused, whoever asks."""
-    with pytest.raises(InputError, match="the threshold is"):
+    with raises_input_error("out-of-range", match="threshold"):
         CrawlDirectory(made, threshold)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.collection.summary import Summary, summarise
-from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Label, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG
@@ -125,7 +125,7 @@ def test_the_curve_is_short(directory: Path) -> None:
 def test_nothing_crawled_yet(tmp_path: Path) -> None:
     """A directory without a log has nothing to show."""
     (tmp_path / CONFIG).write_text(Options(topic="reefs").to_toml())
-    with pytest.raises(InputError, match="nothing has been crawled"):
+    with raises_input_error("nothing-crawled"):
         summarise(tmp_path)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from handmade import FRONT, crawl, html, redirect, visit_again
+from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Origin
-from lycosa.core.errors import InputError
 
 A = "http://a.localhost/"
 
@@ -74,7 +74,7 @@ def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         (A + "onee", r"onee was not visited in .*crawl\. The nearest that was: http://a\.localhost/one(,|$)"),
         (A + "never", r"never was not visited in .*; http://a\.localhost/deep/er links to it\. The nearest"),
@@ -86,9 +86,9 @@ def test_an_address_is_known_in_any_spelling(typed: str, made: Path) -> None:
         ("\ud800", "was not visited"),
     ],
 )
-def test_an_unknown_address_gets_the_nearest(typed: str, told: str, made: Path) -> None:
+def test_an_unknown_address_gets_the_nearest(typed: str, message: str, made: Path) -> None:
     """The error says whether anything links there, and which addresses look alike."""
-    with CrawlDirectory(made) as collection, pytest.raises(InputError, match=told):
+    with CrawlDirectory(made) as collection, raises_input_error("unknown-page", match=message):
         known(collection, typed)
 
 

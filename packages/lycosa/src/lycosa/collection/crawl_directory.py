@@ -35,7 +35,7 @@ def check_threshold(threshold: float, probability: bool) -> None:
     """Raise InputError unless the threshold is finite and in the judge's range."""
     if not math.isfinite(threshold) or threshold < 0.0 or (probability and threshold > 1.0):
         upto = "from 0 to 1" if probability else "0 or more"
-        raise InputError(f"the threshold is {threshold:g}: it must be {upto}")
+        raise InputError("out-of-range", f"the threshold is {threshold:g}: it must be {upto}")
 
 
 class CrawlDirectory:
@@ -54,7 +54,9 @@ class CrawlDirectory:
         self.options = Directory.read_options(path)
         self.whole_text = whole_text or self.options.whole_text  # extract all text instead of the main part
         if not (path / NAME).exists():
-            raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
+            raise InputError(
+                "nothing-crawled", f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'"
+            )
         self.log = SqliteLog(path / NAME, readonly=True)
         self.versions = Versions(self.log, path / "archive")
         self.threshold = float(self.log.setting("threshold", 0.0)) if threshold is None else threshold

@@ -165,8 +165,9 @@ def _check_guide(options: Options) -> None:
     if entry is not None and lacks.get(entry.needs):
         basis = "classes, which only a model knows" if entry.needs == TAXONOMY else "a topic in words"
         raise InputError(
+            "unfit-judge",
             f"the crawl's strategy {parse(options.strategy)[0]} needs {basis}: it could not continue with this topic; "
-            "start a new crawl for it"
+            "start a new crawl for it",
         )
 
 
@@ -326,8 +327,9 @@ class _Anew:
                 return page_of(self.collection, visit)
         if "//" in name and not Path(name).exists():
             raise InputError(
+                "unknown-page",
                 f"the example {name} is not among the pages of {self.collection.path}, and judging fetches nothing: "
-                "name a page that the crawl has, or a file"
+                "name a page that the crawl has, or a file",
             )
         return read_example_page(name)
 
@@ -335,7 +337,10 @@ class _Anew:
         """Compare the relevances before and after."""
         counts, line, was = self.counts, self.threshold, self.collection.threshold
         if len(self.relevances_now) != len(counts):
-            raise InputError(f"the judge rated {len(self.relevances_now)} pages, the crawl has {len(counts)}")
+            raise InputError(
+                "bad-judge",
+                f"the judge returned {len(self.relevances_now)} relevances for {len(counts)} pages",
+            )
         relevances_now = np.asarray(self.relevances_now, float)
         pages = len(self.seqs) if self.of else next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= was, relevances_now >= line
@@ -404,8 +409,9 @@ def page_of(collection: CrawlDirectory, visit: Visit) -> Page:
     """Return a page parsed from its archived bytes."""
     if not visit.place.file:
         raise InputError(
+            "no-archive",
             f"nothing of {visit.node} is archived (--no-archive), and this judge has to read the page again: "
-            f"choose one that learns, such as --judge {DEFAULT}"
+            f"choose one that learns, such as --judge {DEFAULT}",
         )
     exchange = collection.exchange(visit)
     page = collection.document(visit, exchange).page()

@@ -131,7 +131,9 @@ class Collection:
         with self._opened() as collection:
             visit = content_of(known(collection, url))
             if visit is None:
-                raise InputError(f"{url} gave no page: lycosa.why({str(self.path)!r}, {url!r}) tells more")
+                raise InputError(
+                    "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
+                )
             chosen = Selection(collection, everything=True, copies=True, only=visit.node)
             return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
 
@@ -140,7 +142,9 @@ class Collection:
         with self._opened() as collection:
             visit = content_of(known(collection, url))
             if visit is None:
-                raise InputError(f"{url} gave no page: lycosa.why({str(self.path)!r}, {url!r}) tells more")
+                raise InputError(
+                    "no-page", f"no page was fetched from {url}; lycosa.why({str(self.path)!r}, {url!r}) explains why"
+                )
             document = collection.document(visit)
             return markdown(visit, document, prose(document))
 
@@ -184,7 +188,7 @@ class Collection:
         try:
             import pandas
         except ImportError as error:
-            raise InputError("a DataFrame needs pandas: pip install 'lycosa[pandas]'") from error
+            raise InputError("missing-package", "a DataFrame needs pandas: pip install 'lycosa[pandas]'") from error
         found = self.pages(everything=everything, copies=copies, versions=versions, text=text)
         names = [item.name for item in fields(CollectedPage)]
         frame = pandas.DataFrame((page.as_dict() for page in found), columns=names)

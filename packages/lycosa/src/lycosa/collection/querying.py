@@ -67,7 +67,9 @@ def parse(typed: str) -> Query:
         # A character of a script without blanks is a word by itself, so a prefix search for it is not needed.
         prefix = not quoted and text.endswith("*") and spaced(words[-1]) == words[-1]
         if prefix and len(words) == 1 and len(words[0]) < SHORTEST_PREFIX:
-            raise InputError(f"{words[0]}* could be nearly any word: give it {SHORTEST_PREFIX} letters or more")
+            raise InputError(
+                "short-prefix", f"{words[0]}* matches too many words: give {SHORTEST_PREFIX} letters or more"
+            )
         clause = Clause(words, prefix=prefix and len(words) == 1, exact=quoted and len(words) == 1)
         into = query.unwanted if piece["minus"] else query.wanted
         if clause not in into:
@@ -75,11 +77,14 @@ def parse(typed: str) -> Query:
     if not query.wanted:
         shown = clean(typed).replace("\n", " ")[:50]
         raise InputError(
-            f"nothing to look for in {shown!r}: give a word that the pages have"
-            + (", -word only leaves pages out" if query.unwanted else "")
+            "empty-query",
+            f"no word to search for in {shown!r}: give a word that the pages contain"
+            + ("; -word only excludes pages" if query.unwanted else ""),
         )
     if len(query.wanted) + len(query.unwanted) > MOST_CLAUSES:
-        raise InputError(f"more than {MOST_CLAUSES} words to look for: leave some out, or quote them as a phrase")
+        raise InputError(
+            "too-many-words", f"the query has more than {MOST_CLAUSES} words: leave some out, or quote them as a phrase"
+        )
     return query
 
 
@@ -141,7 +146,7 @@ class Filters:
         """Parse the values that a user gave; raise InputError for invalid ones."""
         first, last = _day(since, "since"), _day(until, "until")
         if first and last and first > last:
-            raise InputError(f"no day is both since {first} and until {last}: swap them?")
+            raise InputError("bad-range", f"--since {first} is after --until {last}: swap them")
         return cls(
             [_host_test(text) for text in hosts],
             [_language_test(text) for text in languages],
@@ -181,7 +186,7 @@ def _host_test(typed: str) -> Test:
     text = typed.strip().removeprefix("*.").removeprefix(".")
     url = canonical(text if "//" in text else f"http://{text}")
     if url is None:
-        raise InputError(f"{typed!r} is not a host: write it like example.org or example.org:8080")
+        raise InputError("bad-host", f"{typed!r} is not a host: write it like example.org or example.org:8080")
     wanted, bare = host_key(url), host(url)
     if wanted != bare:
         return lambda name: name == wanted or name.endswith("." + wanted)
@@ -201,7 +206,7 @@ def _language_test(typed: str) -> Test:
     """
     wanted = typed.strip().lower().replace("_", "-")
     if not wanted:
-        raise InputError("an empty language matches nothing: give a code like en or pt-br")
+        raise InputError("bad-language", "an empty language matches nothing: give a code like en or pt-br")
 
     def test(name: str) -> bool:
         codes = [code.strip().lower().replace("_", "-") for code in name.split(",")]
@@ -220,7 +225,7 @@ def _day(typed: str | date, what: str) -> date | None:
     try:
         return date.fromisoformat(typed.strip())
     except ValueError:
-        raise InputError(f"--{what} {typed!r} is not a day: write it like 2026-03-01") from None
+        raise InputError("bad-date", f"--{what} {typed!r} is not a day: write it like 2026-03-01") from None
 
 
 def _midnight(day: date) -> float:

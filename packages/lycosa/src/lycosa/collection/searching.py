@@ -174,7 +174,7 @@ class Search:
         among the best 1,000 results only.
         """
         if limit < 1:
-            raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
+            raise InputError("out-of-range", f"the limit is {limit}: it must be 1 or more")
         check_threshold(score, probability=False)
         query = parse(words)
         deep = offset + limit if takes is None else 1_000

@@ -24,7 +24,7 @@ def known(collection: CrawlDirectory, typed: str) -> list[Visit]:
     for node in spellings(typed):
         if visits := list(collection.log.visits("node = ?", given=(node,))):
             return visits
-    raise InputError(_unknown(collection, typed))
+    raise InputError("unknown-page", _unknown(collection, typed))
 
 
 def spellings(typed: str) -> list[str]:
@@ -86,12 +86,13 @@ def compared(
 
 def _version(collection: CrawlDirectory, visit: Visit, number: int, longest: int | None) -> Version:
     if not collection.options.archive:
-        raise InputError(f"there is no text of {visit.node}: the crawl was run without an archive")
+        raise InputError("no-archive", f"no text of {visit.node} is archived: the crawl was run with --no-archive")
     exchange = collection.exchange(visit)
     if exchange is None or (not exchange.body and visit.size):
         raise InputError(
+            "missing-version",
             f"version {number} of {visit.node} is missing in the archive: restore it from a backup, or choose another "
-            "version"
+            "version",
         )
     document = collection.document(visit, exchange)
     text, title = document.said[:longest], document.title or visit.title

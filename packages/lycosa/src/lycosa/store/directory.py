@@ -97,7 +97,7 @@ class Directory:
         """Return the options of the crawl in a directory."""
         if not (path / CONFIG).is_file():
             raise InputError(
-                "no-crawl",
+                "not-a-crawl",
                 f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made",
             )
         options = Options.load(path / CONFIG)

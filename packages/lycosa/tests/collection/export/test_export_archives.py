@@ -21,10 +21,11 @@ import surt as reference
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from input_errors import raises_input_error
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.export import export, wacz
 from lycosa.collection.export.selection import Selection
-from lycosa.core.errors import DamagedError, InputError, StoreError
+from lycosa.core.errors import DamagedError, StoreError
 from synthetic_crawl import crawled, html, many, prose
 
 
@@ -170,7 +171,7 @@ def test_without_an_archive_there_is_nothing_to_copy(tmp_path: Path, name: str) 
     """Archives and texts of a crawl that kept no archive are refused, with what works instead."""
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/")
-    with pytest.raises(InputError, match=r"no archive of these pages .* choose jsonl, csv or parquet"):
+    with raises_input_error("no-archive", match="choose jsonl, csv or parquet"):
         export(tmp_path / "crawl", tmp_path / name)
     assert ["crawl"] == [path.name for path in tmp_path.iterdir()]
 

@@ -13,8 +13,8 @@ import pandas
 import pyarrow.parquet
 import pytest
 
+from input_errors import raises_input_error
 from lycosa.collection.export import export, tables
-from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Visit
 from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 
@@ -211,7 +211,7 @@ def test_parquet_names_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Without pyarrow the user learns how to install it, and nothing is written."""
     many(tmp_path / "crawl", 1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"pip install 'lycosa\[parquet\]'"):
+    with raises_input_error("missing-package", match=r"lycosa\[parquet\]"):
         export(tmp_path / "crawl", tmp_path / "t.parquet")
     assert ["crawl"] == [path.name for path in tmp_path.iterdir()]
 

@@ -12,8 +12,8 @@ import pandas
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from input_errors import raises_input_error
 from lycosa.collection.export import export
-from lycosa.core.errors import InputError
 from lycosa.core.types import ArchivePlace
 from lycosa.replay.recording import Recording
 from revisited_crawl import html, revisited
@@ -77,9 +77,9 @@ def test_export_text_current_version(crawl: Path, tmp_path: Path) -> None:
     export(crawl, tmp_path / "corpus.txt")
     text = (tmp_path / "corpus.txt").read_text()
     assert ("newt" in text, "frog" in text, "axolotl" in text) == (True, True, False)
-    with pytest.raises(InputError, match=r"text contains only the current version.*jsonl, csv, parquet, warc, wacz"):
+    with raises_input_error("conflicting-options", match="choose from jsonl, csv, parquet, warc, wacz"):
         export(crawl, tmp_path / "t.txt", versions="all")
-    with pytest.raises(InputError, match="choose all or current"):
+    with raises_input_error("bad-value"):
         export(crawl, tmp_path / "t.csv", versions="some")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lycosa
+from input_errors import raises_input_error
 from lycosa.collection.export import export
 from lycosa.core.types import Exchange
 
@@ -47,5 +48,5 @@ def test_csv_for_excel(crawl: Path, tmp_path: Path) -> None:
     assert [row["title"] for row in rows[1:]] == ["Récifs", "'=SUM(A1)"]
     export(crawl, tmp_path / "plain.csv")
     assert (tmp_path / "plain.csv").read_bytes() == content[3:]
-    with pytest.raises(lycosa.InputError, match=r"--excel is for CSV, not for jsonl"):
+    with raises_input_error("conflicting-options", match="--excel .* jsonl"):
         export(crawl, tmp_path / "reefs.jsonl", excel=True)

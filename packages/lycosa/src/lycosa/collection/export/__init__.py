@@ -107,9 +107,15 @@ def export(
     path = None if out is None or str(out) == "-" else Path(out)
     kind = choose(form, "" if path is None else str(out))
     if path is None and (stdout is None or not kind.streams):
-        raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
+        raise InputError(
+            "missing-option",
+            f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}",
+        )
     if excel and kind.name != "csv":
-        raise InputError(f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out")
+        raise InputError(
+            "conflicting-options",
+            f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out",
+        )
     chosen = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
@@ -124,8 +130,9 @@ def export(
         )
         if kind.archive and pages.total and not pages.archived:
             raise InputError(
+                "no-archive",
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
-                "is made from it: choose jsonl, csv or parquet"
+                "is made from it: choose jsonl, csv or parquet",
             )
         mark = BOM_UTF8 if excel else b""
         if path is None:
@@ -153,11 +160,12 @@ def _missing(pages: Selection, everything: bool) -> list[str]:
 
 def _versions(asked: str, kind: ExportFormat) -> str:
     if asked not in ("", "current", "all"):
-        raise InputError(f"--versions {asked!r} is unknown: choose all or current")
+        raise InputError("bad-value", f"--versions {asked!r} is unknown: choose all or current")
     if asked and asked != kind.versions and not kind.either:
         able = ", ".join(form.name for form in FORMATS.values() if form.either)
         raise InputError(
-            f"{kind.name} contains only the current version of each page: for --versions {asked} choose from {able}"
+            "conflicting-options",
+            f"{kind.name} contains only the current version of each page: for --versions {asked} choose from {able}",
         )
     return asked or kind.versions
 
@@ -174,10 +182,14 @@ def choose(form: str, name: str) -> ExportFormat:
 def _of_plugin(form: str) -> ExportFormat:
     added = named("exporters")
     if form not in added:
-        raise InputError(f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}")
+        raise InputError(
+            "unknown-format", f"unknown format {form!r}: choose one of {', '.join(dict.fromkeys([*FORMATS, *added]))}"
+        )
     kind = added[form].load()
     if not isinstance(kind, ExportFormat):
-        raise InputError(f"{added[form].value} of the package {added[form].package} is no Format of {__name__}")
+        raise InputError(
+            "bad-plugin", f"{added[form].value} of the package {added[form].package} is not an ExportFormat"
+        )
     return kind
 
 
@@ -198,14 +210,14 @@ def _by_name(name: str) -> ExportFormat:
             return kind
         suffixes += kind.suffixes
     choice = f"end it with one of {', '.join(suffixes)}, or say --format"
-    raise InputError(f"cannot tell the format from the name {name}: {choice}{broken}")
+    raise InputError("unknown-format", f"cannot tell the format from the name {name}: {choice}{broken}")
 
 
 def _spare(path: Path, directory: Path) -> None:
     """Raise InputError if the path is one of the crawl's own files."""
     inside = path.parent == directory and path.name.startswith((NAME, CONFIG, "lock"))
     if inside or path == directory or path.is_relative_to(directory / "archive"):
-        raise InputError(f"{path} belongs to the crawl itself: choose another FILE with --out")
+        raise InputError("protected-file", f"{path} belongs to the crawl itself: choose another FILE with --out")
 
 
 def _write(kind: ExportFormat, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
@@ -224,7 +236,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     with _explaining(path):
         if path.exists() and not path.is_file():
             if path.is_dir():
-                raise InputError(f"{path} is a directory: give a file with --out")
+                raise InputError("not-a-file", f"{path} is a directory: give a file with --out")
             with open(path, "wb") as device:  # pipes and devices cannot be replaced
                 yield device
             return
@@ -250,7 +262,9 @@ def _claim(part: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             file.close()
-            raise InputError(f"another export is writing {part}: wait for it, or choose another FILE") from error
+            raise InputError(
+                "locked", f"another export is writing {part}: wait for it, or choose another FILE"
+            ) from error
         if part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat()):
             file.truncate()
             return file

@@ -79,13 +79,13 @@ class Selection:
     def divide(self, part: int, parts: int) -> None:
         """Keep only one of several equal parts, counted from 0."""
         if not 0 <= part < parts:
-            raise InputError(f"there is no part {part} of {parts}: the first is 0")
+            raise InputError("out-of-range", f"there is no part {part} of {parts}: the first is 0")
         self._numbers = self._numbers[part * self.total // parts : (part + 1) * self.total // parts]
         self.total = len(self._numbers)
 
     def _leave_out(self, respect: str) -> int:
         if respect not in CHOICES:
-            raise InputError(f"--respect-opt-outs is {respect!r}: choose training or all")
+            raise InputError("bad-value", f"--respect-opt-outs is {respect!r}: choose training or all")
         left_out = 0
         standing = array("q", (seq for seq, _ in self._select(VERSIONS)))
         for _, visit in self.collection.visits(standing):

@@ -121,7 +121,7 @@ def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
         import pyarrow as pa  # type: ignore[import-untyped]  # it ships no types
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
     except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'lycosa[parquet]'") from error
+        raise InputError("missing-package", "Parquet needs pyarrow: pip install 'lycosa[parquet]'") from error
     kinds = {
         str: pa.string(),
         int: pa.int64(),
