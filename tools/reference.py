@@ -24,7 +24,7 @@ import typer
 
 from lycosa.cli.main import EXITS, app
 from lycosa.core.options import describe
-from lycosa.judges import TOPICS
+from lycosa.judges import JUDGES
 from lycosa.strategies import STRATEGIES
 from lycosa.strategies import describe as parameters_of
 
@@ -207,7 +207,7 @@ def judges() -> Iterator[str]:
     """What --judge accepts."""
     yield from ("## Judges", "", "What `--judge` accepts, besides `module:Class`:", "")
     rows = []
-    for name, entry in TOPICS.items():
+    for name, entry in JUDGES.items():
         is_package = (ROOT / "packages/lycosa/src/lycosa/judges" / entry.module).is_dir()
         place = f"{entry.module}/judge" if is_package else entry.module
         source = f"[`{entry.attribute}`](../packages/lycosa/src/lycosa/judges/{place}.py)"
@@ -262,7 +262,7 @@ def python() -> Iterator[str]:
     yield from _class("lycosa.collection.opened", "CollectedPage")
     yield from _function("lycosa.explaining", "why", shown="lycosa.why")
     for name in ("Why", "View", "Fetched", "Parent"):
-        module = "lycosa.explaining.standing" if name == "View" else "lycosa.explaining.answers"
+        module = "lycosa.explaining.ranking" if name == "View" else "lycosa.explaining.answers"
         yield from _class(module, name)
     yield from ("### `Visit`", "", _markdown(_docstring("lycosa.core.types", "Visit")), "")
     yield from (*_table(("field", "type", "meaning"), _visit_fields()), "")

@@ -51,7 +51,7 @@ def score(estimator: Any, table: Table, *nodes: str) -> list[float]:
 
 def order(strategy: str, links: Mapping[str, str], relevant: str = "", seeds: str = "a", **scores: Any) -> str:
     """Return the order in which a graph is crawled, one page at a time."""
-    space = GraphSpace(links, **{"beta": dict.fromkeys(relevant, 1.0), **scores})
+    space = GraphSpace(links, **{"relevance": dict.fromkeys(relevant, 1.0), **scores})
     return "".join(
         visit.node for visit in crawl(SpaceJudge(), list(seeds), space=space, strategy=strategy, concurrency=1)
     )

@@ -17,7 +17,7 @@ from lycosa.cli.progress_bar import show_progress
 from lycosa.cli.train import likely
 from lycosa.core.errors import InputError
 from lycosa.judges.model import TrainedModel
-from lycosa.strategies.rulebook import DEEPEST, HEADER, RuleBook
+from lycosa.strategies.rulebook import HEADER, MAX_LINKS, RuleBook
 from lycosa.training import rules as training
 from lycosa.training.looking import fetched, recorded
 from lycosa.training.train_model import check_out
@@ -107,8 +107,8 @@ def _show(file: Path, targets: list[str], depth: int, *, matrix: bool, level: in
     if matrix:
         _show_matrix(book, file, level, json=json)
     elif targets:
-        if not 1 <= depth <= DEEPEST:
-            raise InputError(f"--depth is {depth}: a path has 1 to {DEEPEST} links")
+        if not 1 <= depth <= MAX_LINKS:
+            raise InputError(f"--depth is {depth}: a path has 1 to {MAX_LINKS} links")
         chances = sorted(book.chain(book.wanted(targets), depth).items(), key=lambda item: (-item[1], item[0]))
         within = "1 link" if depth == 1 else f"{depth} links or fewer"
         title = f"How likely pages lead to {', '.join(targets)} in {within}:"
@@ -158,5 +158,5 @@ def _show_matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
         for number, (one, row) in enumerate(shares.items(), 1)
     )
     title = "Which share of a class's links leads to the class of that number:"
-    facts = {one: row for one, row in shares.items() if groups.leads(one)}
+    facts = {one: row for one, row in shares.items() if groups.has_rules(one)}
     print_result(facts, [title, listing(columns, rows, pad_edge=False)], json=json)

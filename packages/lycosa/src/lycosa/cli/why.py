@@ -13,7 +13,7 @@ from lycosa.cli.page import title_parts
 from lycosa.cli.parameters import Dir, Json
 from lycosa.cli.printing import LabelledText, Part, heading, output, print_result, squeezed, timestamp
 from lycosa.cli.progress_bar import show_progress
-from lycosa.collection.estimate import at_least
+from lycosa.collection.estimate import describe_threshold
 from lycosa.drawing.figure import bar
 from lycosa.explaining.answers import Fetched, PathPage, Why
 from lycosa.explaining.reasons import Reasons
@@ -31,7 +31,7 @@ def why(
 ) -> None:
     """Explain why a link was fetched, or what is next. Works while it runs."""
     with Reasons(directory) as reasons:
-        reasons.fold = fold
+        reasons.always_replay = fold
         running = is_running(directory)
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
         with show_progress(quiet=json) as reasons.progress:
@@ -109,12 +109,12 @@ def _link(why: Why, threshold: float, *, running: bool) -> Iterator[Part]:
         kind = {"redirect": "a redirect", "sitemap": "a source of addresses"}.get(parent.kind, "")
         text = squeezed(parent.title) or kind or "a page without a title"
         if anchor := squeezed(parent.anchor):
-            text += f': "{anchor}"' + (f" ({format_priority(parent.alpha)})" if parent.alpha else "")
+            text += f': "{anchor}"' + (f" ({format_priority(parent.link_relevance)})" if parent.link_relevance else "")
         yield LabelledText(Text(f"{'' if kind else format_priority(parent.relevance):>5}  ", "bold"), text)
         yield LabelledText(" " * 7, Text(parent.node, "dim"))
-    if len(why.way) > 1:
+    if len(why.path) > 1:
         yield from heading("path from a seed")
-        yield from _way(why.way)
+        yield from _path(why.path)
 
 
 def _waiting(why: Why, *, running: bool) -> Iterator[Part]:
@@ -180,13 +180,17 @@ def _bars(terms: dict[str, float]) -> Iterator[Part]:
 
 
 def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
-    first = math.isinf(fetched.expected)
+    first = math.isinf(fetched.priority)
     came = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
-        of = f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (needs {at_least(threshold)})"
+        of = (
+            f"relevant ({describe_threshold(threshold)})"
+            if fetched.is_relevant
+            else f"not relevant (needs {describe_threshold(threshold)})"
+        )
         then = (
-            f"; {format_priority(fetched.logged)} when it was fetched"
-            if abs(fetched.logged - fetched.relevance) > 0.005
+            f"; {format_priority(fetched.first_relevance)} when it was fetched"
+            if abs(fetched.first_relevance - fetched.relevance) > 0.005
             else ""
         )
         came = f"{format_priority(fetched.relevance)}, {of}{then}"
@@ -194,33 +198,35 @@ def _fetched(fetched: Fetched, threshold: float) -> Iterator[Part]:
         "fetched": f"{timestamp(fetched.at)} UTC, as number {fetched.pick:,}",
         "expected": "nothing: a seed comes first"
         if first
-        else f"{format_priority(fetched.expected)}, by {fetched.arm}",
+        else f"{format_priority(fetched.priority)}, by {fetched.arm}",
         "turned out": came,
         "copy of": fetched.same_as,
     }
     if fetched.judged:
         yield from heading("why it has this score")
         yield from _bars(fetched.judged)
-    if first and not (fetched.unfolded or fetched.terms):
+    if first and not (fetched.events_to_replay or fetched.terms):
         return
     yield from heading("why it was fetched")
-    if fetched.unfolded:
-        minutes = f"explaining its score means reading {fetched.unfolded:,} events again, which takes minutes"
+    if fetched.events_to_replay:
+        minutes = f"explaining its score means reading {fetched.events_to_replay:,} events again, which takes minutes"
         yield Text(f"{minutes}: add --fold", "dim")
     elif fetched.terms:
         yield from _bars(fetched.terms)
-        if _differ(fetched.reckoned, fetched.expected):
-            yield Text(f"recomputed from the log, where it adds up to {format_priority(fetched.reckoned)}", "dim")
+        if _differ(fetched.recomputed_priority, fetched.priority):
+            yield Text(
+                f"recomputed from the log, where it adds up to {format_priority(fetched.recomputed_priority)}", "dim"
+            )
     else:
         yield Text(f"{NO_REASONS}: its score was the best of those whose hosts were ready", "dim")
 
 
-def _way(way: list[PathPage]) -> Iterator[Part]:
-    for place, stop in enumerate(way):
+def _path(path: list[PathPage]) -> Iterator[Part]:
+    for place, stop in enumerate(path):
         text, anchor = squeezed(stop.title), squeezed(stop.anchor)
         if anchor and anchor != text:
             text = f'{text}, by "{anchor}"' if text else f'"{anchor}"'
-        last = place == len(way) - 1
+        last = place == len(path) - 1
         priority = format_priority(stop.relevance) if stop.title or stop.relevance else ""
         yield LabelledText(Text(f"{priority:>5}  ", "bold"), f"{text}: this link" if last and text else text or "-")
         if not last:

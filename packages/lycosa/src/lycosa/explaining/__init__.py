@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
+from lycosa.explaining.ranking import View
 from lycosa.explaining.reasons import Reasons
-from lycosa.explaining.standing import View
 
 __all__ = ["Fetched", "Parent", "PathPage", "Reasons", "View", "Why", "why"]
 

@@ -1,4 +1,4 @@
-"""Explanations of a link, as data."""
+"""Explanations of a link: plain data for JSON and the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lycosa.explaining.standing import View
+from lycosa.explaining.ranking import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Parent:
     title: str
     relevance: float
     anchor: str
-    alpha: float
+    link_relevance: float
     kind: str = "page"
 
 
@@ -37,8 +37,8 @@ class Fetched:
 
     `priority` is the one logged at the pick, infinite for a seed. `terms` are its parts, the largest first, and add up
     to `recomputed_priority`, which is found by replaying the log and may differ from it. `first_relevance` is the
-    relevance at the time of the visit, `relevance` the current one, with its parts in `judged`. `unfolded` is the
-    number of events that would have to be replayed for the terms if that was skipped, else 0.
+    relevance at the time of the visit, `relevance` the current one, with its parts in `judged`. `events_to_replay` is
+    the number of events that would have to be replayed for the terms if that was skipped, else 0.
     """
 
     at: float
@@ -48,14 +48,14 @@ class Fetched:
     complaint: str
     pick: int
     arm: str
-    expected: float
+    priority: float
     relevance: float
-    found: bool
+    is_relevant: bool
     same_as: str = ""
     terms: dict[str, float] = field(default_factory=dict)
-    reckoned: float = math.nan
-    logged: float = 0.0
-    unfolded: int = 0
+    recomputed_priority: float = math.nan
+    first_relevance: float = 0.0
+    events_to_replay: int = 0
     judged: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -67,19 +67,19 @@ class Fetched:
 class Why:
     """The state of a link, and the reasons for it.
 
-    `views` are the estimates of the strategy (a bandit's arms, the best arm first); empty unless the link is waiting.
-    `parents` are the most relevant pages that link to it, of `parent_count` in total; `path` leads to it from a seed.
+    `state` is `waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `prerequisite` or `out of
+    scope`; `note` explains it. `views` are the estimates of the strategy (a bandit's arms, the best arm first);
+    empty unless the link is waiting. `parents` are the most relevant pages that link to it, of `parent_count` in
+    total; `path` leads to it from a seed.
     """
 
     node: str
     state: str
-    """`waits`, `held`, `shut`, `pruned`, `host budget`, `unranked`, `fetched`, `prerequisite`, `out of scope`."""
     note: str = ""
-    """explanation of the state"""
     views: list[View] = field(default_factory=list)
     parents: list[Parent] = field(default_factory=list)
     parent_count: int = 0
-    way: list[PathPage] = field(default_factory=list)
+    path: list[PathPage] = field(default_factory=list)
     fetched: Fetched | None = None
 
     @property
@@ -88,8 +88,8 @@ class Why:
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary for JSON, with None for infinity and NaN."""
-        told: dict[str, Any] = _finite(asdict(self))
-        return told
+        finite: dict[str, Any] = _finite(asdict(self))
+        return finite
 
 
 def _finite(value: Any) -> Any:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.report.figures import Outlook, Upcoming
 from lycosa.collection.search_text import clean
-from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
+from lycosa.collection.tracing import MAX_COMPARED_URLS, MAX_SUGGESTIONS, latest_content, spellings
 from lycosa.collection.view import best_link
 from lycosa.core import blas_threads as threads
 from lycosa.core.engine import Engine
@@ -38,16 +38,18 @@ from lycosa.crawling.crawl_files import SPILLED, CrawlFiles, snapshot_seq
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
-from lycosa.explaining.standing import FrontierRanking, Witness, foresight, rankings
+from lycosa.explaining.ranking import FrontierRanking, TermRecorder, priority_and_terms, rankings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
-Watch = Callable[[Engine, int, Event], None]  # called with each event and its number before the engine replays it
+EventCallback = Callable[
+    [Engine, int, Event], None
+]  # called with each event and its number before the engine replays it
 
 
-class ReadLog(SqliteLog):
+class ReadOnlyLog(SqliteLog):
     """A read-only log: appended events are discarded."""
 
     def append(self, event: Event) -> int:
@@ -61,7 +63,7 @@ class ReadLog(SqliteLog):
         yield
 
 
-class ReadFiles(CrawlFiles):
+class ReadOnlyFiles(CrawlFiles):
     """The files of a crawl, opened read-only; `watch` is called for each event."""
 
     readonly = True
@@ -74,7 +76,7 @@ class ReadFiles(CrawlFiles):
 
     def open(self) -> None:
         assert self.request.path is not None
-        self.log = ReadLog(self.request.path / NAME, readonly=True)
+        self.log = ReadOnlyLog(self.request.path / NAME, readonly=True)
         self.snapshots = Snapshots(self.request.path)
         self.spill_file = self.request.path / SPILLED
 
@@ -85,7 +87,7 @@ class ReadFiles(CrawlFiles):
             yield event
 
 
-def recalled(path: Path, **own: Any) -> CrawlRequest:
+def resumed_request(path: Path, **own: Any) -> CrawlRequest:
     """Return the request of the crawl in a directory; `own` replaces the objects it was created with, if any."""
     # Proxy and browser are checked when a crawl is assembled; both may be gone, and neither is needed.
     return CrawlRequest(
@@ -93,34 +95,34 @@ def recalled(path: Path, **own: Any) -> CrawlRequest:
     )
 
 
-def recall(
+def replay(
     request: CrawlRequest,
-    watch: Watch = lambda engine, seq, event: None,
-    witness: Witness | None = None,
+    watch: EventCallback = lambda engine, seq, event: None,
+    recorder: TermRecorder | None = None,
     until: float = math.inf,
     without: tuple[str, ...] = (),
 ) -> Engine:
     """Replay the log and return the engine, which must not be run. A request can be used once.
 
-    `witness` is notified of the strategy's updates. If there is a snapshot, only events after it are replayed; `until`
+    `recorder` is notified of the strategy's updates. If there is a snapshot, only events after it are replayed; `until`
     is the last event that need not be watched. `without` names parts that are skipped if there is nothing to replay.
     """
     if asyncio._get_running_loop() is None:
-        return asyncio.run(_recall(request, watch, witness, until, without))
+        return asyncio.run(_replay(request, watch, recorder, until, without))
     with ThreadPoolExecutor(1) as pool:  # called inside a running event loop, as in a notebook
-        return pool.submit(asyncio.run, _recall(request, watch, witness, until, without)).result()
+        return pool.submit(asyncio.run, _replay(request, watch, recorder, until, without)).result()
 
 
-async def _recall(
-    request: CrawlRequest, watch: Watch, witness: Witness | None, until: float, without: tuple[str, ...]
+async def _replay(
+    request: CrawlRequest, watch: EventCallback, recorder: TermRecorder | None, until: float, without: tuple[str, ...]
 ) -> Engine:
-    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
+    files = ReadOnlyFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
     threads.limit_threads()  # as in the crawl, so that sums are bit-identical
     try:
         assembly = await assemble(request, files)
-        for ranking in rankings(assembly.engine) if witness is not None else ():
-            if witness is not None and witness.attend(ranking.estimator):
-                files.until = 0  # the witness needs all events
+        for ranking in rankings(assembly.engine) if recorder is not None else ():
+            if recorder is not None and recorder.attach(ranking.estimator):
+                files.until = 0  # terms need all events
         await assembly.restore_snapshot()
         if assembly.engine.spilled is not None:
             assembly.engine.spilled.listen(True)  # load spilled rows on access
@@ -132,14 +134,11 @@ async def _recall(
     return assembly.engine
 
 
-LEFT_OUT = (
-    "judge",
-    "model_updates",
-    "reader",
-    "trap_filter copies",
-)  # state that does not affect the priorities of waiting links
-MOST_FOLDED = 100_000  # max events replayed by default to explain one priority: a few minutes
+# State that does not affect the priorities of waiting links.
+SKIPPED_STATE = ("judge", "model_updates", "reader", "trap_filter copies")
+MAX_REPLAYED_EVENTS = 100_000  # events replayed by default to explain one priority: a few minutes
 IN_FLIGHT = 64  # events before a visit's own among which its pick lies: pages in flight, and a margin
+MAX_PARENTS_READ, MAX_PARENTS_SHOWN = 500, 5
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
 
@@ -159,21 +158,22 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = CrawlDirectory(self.path)
-        self.fold = True  # replay the log, however long, to explain the priority of a fetched page
+        self.always_replay = True  # replay the log, however long, to explain the priority of a fetched page
         self.progress: ProgressCallback = no_progress  # progress of the replay
-        self._witness: Witness | None = None
+        self._recorder: TermRecorder | None = None
         self._own: dict[str, Any] = {"own_judge": judge, "strategy": strategy, "space": space}
         try:
             if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
-                raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
-            self._request = self._recalled()
+                message = f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'"
+                raise InputError("nothing-to-do", message)
+            self._request = self._resumed_request()
         except BaseException:
             self.close()
             raise
 
-    def _recalled(self) -> CrawlRequest:
-        request = recalled(self.path, **self._own)
-        request.progress = lambda what, done, total: self.progress(what, done, total)
+    def _resumed_request(self) -> CrawlRequest:
+        request = resumed_request(self.path, **self._own)
+        request.progress = lambda *progress: self.progress(*progress)
         return request
 
     @property
@@ -192,22 +192,22 @@ class Reasons:
     @cached_property
     def engine(self) -> Engine:
         """The crawl at the end of its log, as far as the frontier is concerned. It must not be run."""
-        return recall(self._request, witness=self._witness, without=() if self._has_own else LEFT_OUT)
+        return replay(self._request, recorder=self._recorder, without=() if self._has_own else SKIPPED_STATE)
 
     @cached_property
     def rankings(self) -> list[FrontierRanking]:
         """Rankings of the frontier: one, or one per arm of a bandit, the best arm first."""
-        return rankings(self.engine, self._witness)
+        return rankings(self.engine, self._recorder)
 
-    def best(self, most: int = 10, *, witnessed: bool = True) -> list[Why]:
+    def best(self, most: int = 10, *, with_terms: bool = True) -> list[Why]:
         """Return the links to be fetched next, for a bandit those of its best arm.
 
-        If the strategy has no `explain`, the log is replayed a second time to collect terms, unless `witnessed` is
+        If the strategy has no `explain`, the log is replayed a second time to collect terms, unless `with_terms` is
         false.
         """
         first = self.rankings[0]
-        if witnessed and not hasattr(first.estimator, "explain"):
-            self._attend(self.engine.table.nodes[row] for row in first.waiting[:most].tolist())
+        if with_terms and not hasattr(first.estimator, "explain"):
+            self._record_terms(self.engine.table.nodes[row] for row in first.waiting[:most].tolist())
         return [self._waiting(int(row)) for row in self.rankings[0].waiting[:most]]
 
     def why(self, url: str) -> Why:
@@ -218,23 +218,23 @@ class Reasons:
             settled = self._settled(node)
             if settled is not None:
                 return self._fetched(node, *settled)
-        self._attend(spelled)
+        self._record_terms(spelled)
         table = self.engine.table
         for node in spelled:
             if node in table.row_of:
                 return self._waiting(table.row_of[node])
-        return self._elsewhere(typed, spelled)
+        return self._explain_unknown(typed, spelled)
 
-    def _attend(self, nodes: Iterable[str]) -> bool:
-        """Attach a witness for some nodes, replaying again if needed; return False if that is impossible."""
+    def _record_terms(self, nodes: Iterable[str]) -> bool:
+        """Record the terms of some nodes, replaying again if needed; return False if that is impossible."""
         chosen = frozenset(nodes)
-        if self._witness is not None and chosen <= self._witness.nodes:
+        if self._recorder is not None and chosen <= self._recorder.nodes:
             return True
         if "engine" in self.__dict__:
             if self._has_own:
                 return False  # objects passed by the caller are trained already and can't be replayed twice
-            self._request = self._recalled()
-        self._witness = Witness(chosen)
+            self._request = self._resumed_request()
+        self._recorder = TermRecorder(chosen)
         self.__dict__.pop("rankings", None)
         self.__dict__.pop("engine", None)
         return True
@@ -249,7 +249,7 @@ class Reasons:
         last = next(self.collection.log.numbered(f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), None)
         return (last[0], last[1]) if last is not None and isinstance(last[1], Visit) and not last[1].retry_at else None
 
-    def _elsewhere(self, typed: str, spelled: list[str]) -> Why:
+    def _explain_unknown(self, typed: str, spelled: list[str]) -> Why:
         """Explain a link that was never in the frontier; raise InputError if it is unknown."""
         for node in spelled:
             prerequisite = next(
@@ -257,26 +257,24 @@ class Reasons:
                 None,
             )
             if prerequisite is not None and prerequisite[0] != "seed":
-                return Why(
-                    node, "errand", f"it was fetched as an errand ({prerequisite[0]}), not as a page of the crawl"
-                )
+                note = f"it was fetched as a prerequisite ({prerequisite[0]}), not as a page of the crawl"
+                return Why(node, "prerequisite", note)
             found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
-                note = (
-                    f"it lies outside the scope of the crawl, or below its greatest depth; {found.parent} links to it"
-                )
+                note = f"it is outside the scope of the crawl or beyond its maximum depth; {found.parent} links to it"
                 return Why(node, "out of scope", note)
         near = self._nearest(spelled)
-        told = f"{typed} is unknown to the crawl in {self.path}"
-        raise InputError(f"{told}. The nearest it knows: {', '.join(near)}" if near else f"{told}: no page links to it")
+        hint = f"similar known URLs: {', '.join(near)}" if near else "no page links to it"
+        raise InputError("unknown-name", f"{typed} is unknown to the crawl in {self.path}: {hint}")
 
     def _nearest(self, spelled: list[str]) -> list[str]:
         """Return known nodes with similar names, on the same host if there is one."""
         nodes = self.engine.table.nodes
         node = next((node for node in spelled if canonical(node) == node), spelled[0] if spelled else "")
         base = origin(node) if canonical(node) == node else ""
-        alike = [known for known in nodes if known.startswith(base)] if base else nodes
-        return difflib.get_close_matches(node, alike[:MOST_COMPARED], NEAREST, 0.5) or list(alike[:NEAREST])
+        candidates = [known for known in nodes if known.startswith(base)] if base else nodes
+        near = difflib.get_close_matches(node, candidates[:MAX_COMPARED_URLS], MAX_SUGGESTIONS, 0.5)
+        return near or list(candidates[:MAX_SUGGESTIONS])
 
     def _waiting(self, row: int) -> Why:
         table, first = self.engine.table, self.rankings[0]
@@ -285,39 +283,36 @@ class Reasons:
         if table.state[row] != OPEN:  # its visit is missing from the log: the scope has changed, or the log was edited
             views = []
         parents, count = self._parents(row)
-        return Why(table.nodes[row], state, note, views, parents, count, self._way(row))
+        return Why(table.nodes[row], state, note, views, parents, count, self._path(row))
 
     def _state(self, row: int, ranking: FrontierRanking) -> tuple[str, str]:
         budget, pages, table = self.engine.picker.budget.pages, self.engine.tally.pages, self.engine.table
         if ranking.level[row] == SHUT:
-            return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would release it"
+            return "shut", f"not fetched: it looks like a trap ({self._trap(row)}); --trust releases it"
         if all(each.spent[row] for each in self.rankings):
-            many = ranking.frontier.host_budget
-            return "host budget", f"it is not fetched: its host has given the {many:,} pages that --host-budget allows"
+            limit = ranking.frontier.host_budget
+            return "host budget", f"not fetched: its host has reached its --host-budget of {limit:,} pages"
         if all(-math.inf < each.priority[row] <= PRUNED for each in self.rankings):
-            return "pruned", "it is not fetched: the strategy prunes it, as no page that leads to it is good enough"
+            return "pruned", "not fetched: the strategy prunes it, as no page that links to it is good enough"
         if all(each.priority[row] == -math.inf for each in self.rankings):
-            return (
-                "unranked",
-                "it was found since the strategy last ranked what waits, and gets its place with the rest",
-            )
+            return "unranked", "found since the last ranking; the next one includes it"
         notes = []
         if ranking.level[row] == HELD:
-            notes.append(f"held back as a likely trap ({self._trap(row)}): it waits until nothing else is left")
+            notes.append(f"held back as a likely trap ({self._trap(row)}): fetched only when no other link is left")
         if table.is_seed[row]:
-            notes.append("a seed: it comes before all that is ranked")
+            notes.append("a seed: fetched before all ranked links")
         if table.attempts[row]:
             notes.append(f"tried {_times(int(table.attempts[row]))} without success; will be tried again")
         if budget and pages >= budget:
-            notes.append(f"the crawl's budget of {budget:,} pages is spent: it waits for a larger one")
+            notes.append(f"the crawl's budget of {budget:,} pages is spent: resume with a larger --budget")
         return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)
 
     def _trap(self, row: int) -> str:
-        alone = SimpleNamespace(  # a table with this row only
+        single_row = SimpleNamespace(  # a table with this row only
             rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
         )
-        held = self.engine.trap_filter.held_back(cast(Table, alone))
-        return f"{held[0].reason}, {held[0].where}" if held else "for reasons that are gone"
+        held = self.engine.trap_filter.held_back(cast(Table, single_row))
+        return f"{held[0].reason}, {held[0].where}" if held else "reason no longer known"
 
     def _parents(self, row: int) -> tuple[list[Parent], int]:
         """Return the most relevant pages with a link to a row, and the number of all."""
@@ -325,16 +320,15 @@ class Reasons:
         # Faster, and with less memory, than building the reverse index of all edges.
         leading = (table.edges.child == row).nonzero()[0]
         rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
-        # max parents whose relevance is read
-        relevances = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}
-        chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:5]  # max parents shown
+        relevances = {row: self._relevance(table.nodes[row]) for row in rows[:MAX_PARENTS_READ]}
+        chosen = sorted(relevances, key=lambda parent: -relevances[parent])[:MAX_PARENTS_SHOWN]
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
         if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
             source = self.collection.view().origin(self.collection.log, node)
             found = [self._parent(source.parent, node)] if source.parent else []
         return [parent for parent in found if parent is not None], len(rows) or len(found)
 
-    def _beta(self, node: str) -> float:
+    def _relevance(self, node: str) -> float:
         last = next(
             self.collection.log.rows(RELEVANCE_NOW, f"node = ? AND {_SETTLING}", "seq DESC LIMIT 1", (node,)), (0.0,)
         )
@@ -348,35 +342,35 @@ class Reasons:
             if isinstance(visit, Visit)
         ]
         linking = [visit for visit in visits if visit.is_version and target in visit.links.urls]
-        return content_of(linking) or content_of(visits) or (visits[-1] if visits else None)
+        return latest_content(linking) or latest_content(visits) or (visits[-1] if visits else None)
 
     def _parent(self, parent: str, node: str) -> Parent | None:
         visit = self._visit(parent, node)
         if visit is None:
             return None
-        anchor, alpha = _link(visit, node)
+        anchor, link_relevance = _link(visit, node)
         kind = "page" if visit.kind == "revisit" else visit.kind
-        return Parent(parent, clean(visit.title), visit.relevance_now, anchor, alpha, kind)
+        return Parent(parent, clean(visit.title), visit.relevance_now, anchor, link_relevance, kind)
 
-    def _way(self, row: int) -> list[PathPage]:
+    def _path(self, row: int) -> list[PathPage]:
         """Return the pages from a seed to a row, each being where the next was first seen."""
         table, rows = self.engine.table, [row]
         while not table.is_seed[rows[-1]] and table.parent[rows[-1]] >= 0 and len(rows) <= len(table):
             rows.append(int(table.parent[rows[-1]]))
-        stops, before = [], ""
+        pages, before = [], ""
         for node in (table.nodes[each] for each in reversed(rows)):
             visit, leading = self._visit(node), self._visit(before, node) if before else None
             anchor = _link(leading, node)[0] if leading is not None else ""
-            stops.append(
+            pages.append(
                 PathPage(node, clean(visit.title) if visit else "", visit.relevance_now if visit else 0.0, anchor)
             )
             before = node
-        return stops
+        return pages
 
     def _fetched(self, node: str, seq: int, visit: Visit) -> Why:
-        unfolded = self._unfolded(seq)
-        terms, reckoned = ({}, math.nan) if unfolded else self._foresight(node, seq, visit)
-        told = Fetched(
+        events_to_replay = self._events_to_replay(seq)
+        terms, recomputed_priority = ({}, math.nan) if events_to_replay else self._terms_at_pick(node, seq, visit)
+        fetched = Fetched(
             visit.started,
             clean(visit.title),
             visit.outcome,
@@ -389,55 +383,55 @@ class Reasons:
             visit.is_relevant(self.collection.threshold),
             visit.same_as,
             terms,
-            reckoned,
+            recomputed_priority,
             visit.relevance,
-            unfolded,
-            {} if unfolded else self._judged(visit),
+            events_to_replay,
+            {} if events_to_replay else self._judged(visit),
         )
-        if unfolded:
-            return self._traced(node, told)
+        if events_to_replay:
+            return self._fetched_from_index(node, fetched)
         row = self.engine.table.row_of.get(node, -1)
         parents, count = self._parents(row) if row >= 0 else ([], 0)
-        way = self._way(row) if row >= 0 else []
-        return Why(node, "fetched", "", [], parents, count, way, told)
+        path = self._path(row) if row >= 0 else []
+        return Why(node, "fetched", "", [], parents, count, path, fetched)
 
-    def _unfolded(self, seq: int) -> int:
+    def _events_to_replay(self, seq: int) -> int:
         """Return the number of events to replay for the terms of a visit if that exceeds the limit, else 0."""
-        if self.fold or "engine" in self.__dict__:
+        if self.always_replay or "engine" in self.__dict__:
             return 0
         end, known = self.collection.log.end(), snapshot_seq(self.path)
         events = end - (known if known < seq - IN_FLIGHT else 0)
-        return events if events > MOST_FOLDED else 0
+        return events if events > MAX_REPLAYED_EVENTS else 0
 
-    def _traced(self, node: str, told: Fetched) -> Why:
+    def _fetched_from_index(self, node: str, fetched: Fetched) -> Why:
         """Explain a fetched page from the crawl's index alone: the first link to it, and the path."""
         view, log = self.collection.view(), self.collection.log
         first = view.origin(log, node)
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
-        stops, before = [], ""
+        pages, before = [], ""
         for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # max pages of a path
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
-            stops.append(
+            pages.append(
                 PathPage(page, clean(visit.title), visit.relevance_now, view.origin(log, page).anchor if before else "")
             )
             before = page
-        return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)
+        return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, pages, fetched)
 
     def _judged(self, visit: Visit) -> dict[str, float]:
         """Return the judge's explanation of a page's relevance."""
         if "engine" not in self.__dict__ or self.engine.lacks:
-            self._request = self._recalled()
+            self._request = self._resumed_request()
             self.__dict__.pop("rankings", None)
-            self.__dict__["engine"] = recall(self._request, witness=self._witness)
+            self.__dict__["engine"] = replay(self._request, recorder=self._recorder)
         judge: Any = self.engine.judge
         while not hasattr(judge, "explain") and hasattr(judge, "inner"):
             judge = judge.inner
         reasons = judge.explain(visit) if visit.is_version and hasattr(judge, "explain") else {}
-        return {str(what): float(much) for what, much in reasons.items()}
+        return {str(name): float(value) for name, value in reasons.items()}
 
-    def _foresight(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
+    def _terms_at_pick(self, node: str, seq: int, visit: Visit) -> tuple[dict[str, float], float]:
         """Return the terms of the priority at the pick, and their sum.
 
         A page is picked some events before its visit is recorded, and the log does not contain the exact event. The
@@ -447,17 +441,17 @@ class Reasons:
 
         def watch(engine: Engine, number: int, event: Event) -> None:
             if seq - IN_FLIGHT <= number <= seq:
-                known = foresight(engine, visit.arm, node, self._witness)
+                known = priority_and_terms(engine, visit.arm, node, self._recorder)
                 if known is not None:
                     found.append(known)
 
         if not math.isfinite(visit.priority):
             return {}, math.nan
         if "engine" in self.__dict__:  # replayed already, without watching this visit
-            self._witness = None
-        if not self._attend([node]):
+            self._recorder = None
+        if not self._record_terms([node]):
             return {}, math.nan
-        self.__dict__["engine"] = recall(self._request, watch, self._witness, seq - IN_FLIGHT - 1)
+        self.__dict__["engine"] = replay(self._request, watch, self._recorder, seq - IN_FLIGHT - 1)
         if not found:
             return {}, math.nan
         priority, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.priority))
@@ -466,8 +460,8 @@ class Reasons:
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
     links, best = visit.links, best_link(visit, node)
-    alpha = float(links.link_relevances[best]) if best >= 0 and len(links.link_relevances) else 0.0
-    return (clean(links.anchors[best]) if best >= 0 else "", alpha)
+    link_relevance = float(links.link_relevances[best]) if best >= 0 and len(links.link_relevances) else 0.0
+    return (clean(links.anchors[best]) if best >= 0 else "", link_relevance)
 
 
 def _times(number: int) -> str:
@@ -490,7 +484,7 @@ def outlook(directory: Path) -> Outlook | None:
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
-            best = reasons.best(LINKS, witnessed=False)
+            best = reasons.best(LINKS, with_terms=False)
     except LycosaError:
         return None
     largest = max((abs(value) for why in best if why.view for value in why.view.terms.values()), default=1.0)

@@ -18,7 +18,7 @@ from lycosa.text.background import Idf, Rarity
 from lycosa.text.expansion import Expansion
 from lycosa.text.glossary import Glossary
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.meanings import ontology as ontology_at
+from lycosa.text.meanings import load_ontology as ontology_at
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary

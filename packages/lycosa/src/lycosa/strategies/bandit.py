@@ -349,7 +349,7 @@ def _arms(arms: Sequence[str | Estimator], **known: object) -> list[Greedy]:
         if hasattr(guide, "pick"):
             raise ValueError(f"arm {arm!r} is a strategy: arms must be estimators, such as fl_n or best-first")
         if not isinstance(guide, Estimator):
-            raise ValueError(f"arm {arm!r} has no learn() and score(): arms must be estimators or their names")
+            raise ValueError(f"arm {arm!r} has no learn() and priority(): arms must be estimators or their names")
         if repr(guide) in notes:
             raise ValueError(f"arm {arm!r} is listed twice: list each arm once")
         notes.append(repr(guide))

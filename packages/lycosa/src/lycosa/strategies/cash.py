@@ -43,11 +43,11 @@ class CashFlow:
     # Has received its seed share, or passed the claim on to the target of its redirect.
     paid_: NDArray[np.bool_] = column(np.bool_)
     redirects_: Redirects = learned(Redirects)
-    most_: NDArray[np.float64] = column()  # upper bound on the cash of a giver in each block
+    block_max_: NDArray[np.float64] = column()  # upper bound on the cash of a giver in each block
     seeds_: Rows = column(np.int32)  # seeds among the givers
     pool_: float = learned(float)
     unit_: float = learned(lambda: 1.0)  # cash of a new seed
-    brought_: float = learned(float)  # cash created by the seeds fetched so far
+    created_: float = learned(float)  # cash created by the seeds fetched so far
     revised_: float = learned(float)  # sum of all revisions
     rescaled_: int = learned(int)  # number of times all cash was rescaled
     steps_: int = learned(int)
@@ -75,7 +75,7 @@ class CashFlow:
         """Distribute the cash of the visited page and, every `period` steps, of the richest one."""
         size = len(table)
         self.cash_, self.giver_, self.paid_ = fit(self.cash_, size), fit(self.giver_, size), fit(self.paid_, size)
-        self.most_ = fit(self.most_, size // BLOCK + 1)
+        self.block_max_ = fit(self.block_max_, size // BLOCK + 1)
         self.redirects_.learn(step, table)
         rescaled = self.rescaled_
         self.note(step, table)
@@ -145,7 +145,7 @@ class CashFlow:
         self.cash_[row] = 0.0
         if table.is_seed[row] and not self.paid_[row]:
             self.paid_[row] = True
-            self.brought_ += self.unit_
+            self.created_ += self.unit_
             cash += self.unit_
         return cash
 
@@ -171,13 +171,13 @@ class CashFlow:
         rows = ends
         fetched = table.state[rows] == DONE
         if np.count_nonzero(fetched):  # only fetched rows can be dead ends or give again
-            lives = ~fetched | self.giver_[rows]
-            self.pool_ += float(gains[~lives].sum())
-            rows, gains, fetched = rows[lives], gains[lives], fetched[lives]
+            receives = ~fetched | self.giver_[rows]
+            self.pool_ += float(gains[~receives].sum())
+            rows, gains, fetched = rows[receives], gains[receives], fetched[receives]
         np.add.at(self.cash_, rows, gains)
         if np.count_nonzero(fetched):
             rich = rows[fetched]
-            np.maximum.at(self.most_, rich // BLOCK, self.cash_[rich])
+            np.maximum.at(self.block_max_, rich // BLOCK, self.cash_[rich])
         if gains.max(initial=0.0) > UNIT:
             self._rescale()
         return ends
@@ -186,9 +186,9 @@ class CashFlow:
         """Pay out the pool, then let the richest page give."""
         changed = []
         if len(self.seeds_) and self.pool_ > 0:
-            dealt, self.pool_ = self.pool_, 0.0
+            amount, self.pool_ = self.pool_, 0.0
             seeds = self.redirects_.ends(self.seeds_)
-            changed.append(self._receive(seeds, np.full(len(seeds), dealt / len(seeds)), table))
+            changed.append(self._receive(seeds, np.full(len(seeds), amount / len(seeds)), table))
         row = self._richest()
         if row >= 0:
             cash = self._revised(row, float(self.cash_[row]))
@@ -199,24 +199,24 @@ class CashFlow:
     def _richest(self) -> int:
         """Return the giver with the most cash, or -1. Checks block bounds first, so it reads few blocks."""
         while True:
-            block = int(self.most_.argmax())
-            if self.most_[block] <= 0:
+            block = int(self.block_max_.argmax())
+            if self.block_max_[block] <= 0:
                 return -1
             rows = slice(block * BLOCK, (block + 1) * BLOCK)
             riches = self.cash_[rows] * self.giver_[rows]
             row = int(riches.argmax())
-            if riches[row] >= self.most_[block]:
+            if riches[row] >= self.block_max_[block]:
                 return block * BLOCK + row
-            self.most_[block] = riches[row]
+            self.block_max_[block] = riches[row]
 
     def _rescale(self) -> None:
         """Divide all cash by UNIT, which keeps the proportions and avoids overflow."""
         self.rescaled_ += 1
         self.cash_ /= UNIT
-        self.most_ /= UNIT
+        self.block_max_ /= UNIT
         self.pool_ /= UNIT
         self.unit_ /= UNIT
-        self.brought_ /= UNIT
+        self.created_ /= UNIT
         self.revised_ /= UNIT
 
 

@@ -76,35 +76,32 @@ class ContextGraph(PriorityFromParents):
         if not 0 <= self.least <= 1:
             raise ValueError(f"least is {self.least:g}: it is a probability, from 0 to 1")
         if self.layers < 0 or self.fewest < 1:
-            raise ValueError("layers must be 0 (all there are) or more, and fewest 1 or more")
+            raise ValueError("layers must be 0 (all of the model) or more, and fewest 1 or more")
         browsing = Browsing.of(self.file)
         self.last_ = min(self.layers or browsing.states, browsing.states - 2)
         if self.layers > self.last_:
             self.notes.append(
-                f"the browsing model tells {self.last_ + 1} layers apart, not {self.layers + 1}: train one with more "
-                "states"
+                f"the browsing model has {self.last_ + 1} layers, not {self.layers + 1}: train one with more states"
             )
-        worded = np.flatnonzero(np.diff(browsing.pages.starts))
-        layer = np.minimum(browsing.state[worded], self.last_ + 1)
+        nonempty = np.flatnonzero(np.diff(browsing.pages.starts))
+        layer = np.minimum(browsing.state[nonempty], self.last_ + 1)
         for near in range(1, self.last_ + 1):
             if np.count_nonzero(layer == near) < self.fewest:
                 layer[layer == near] = near + 1
         layers, labels = np.unique(layer, return_inverse=True)
         self.layer_ = [int(number) if number <= self.last_ else OTHER for number in layers]
         if len(layers) == 1:
-            self.notes.append(
-                "all pages of the browsing model are of one layer: the links of all pages are worth the same"
-            )
+            self.notes.append("all pages of the browsing model are in one layer, so all links have the same priority")
         self.words_ = ModelWords(browsing.column_of)
         self.model_ = NaiveBayes.fit(
-            browsing.pages.take(worded), labels.astype(np.intp), len(layers), len(browsing.terms)
+            browsing.pages.take(nonempty), labels.astype(np.intp), len(layers), len(browsing.terms)
         )
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.words_.follow(table.stems)
-        worth = self._worth(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
-        return self.priority_.update(step, table, worth)
+        priority = self._link_priority(step.visit) if step.visit.outcome != "redirect" and len(step.children) else 0.0
+        return self.priority_.update(step, table, priority)
 
     def layer(self, visit: Visit) -> tuple[int, float]:
         """Return the layer of a page and its probability; for OTHER, the probability of the likeliest layer."""
@@ -119,7 +116,7 @@ class ContextGraph(PriorityFromParents):
             float(chance) for chance, layer in zip(probabilities, self.layer_, strict=True) if layer != OTHER
         )
 
-    def _worth(self, visit: Visit) -> float:
-        layer, sure = self.layer(visit)
+    def _link_priority(self, visit: Visit) -> float:
+        layer, confidence = self.layer(visit)
         # A confidence of at most 1 keeps every page of a layer at or below the next nearer layer.
-        return min(sure, 1.0) if layer == OTHER else self.last_ + 1 - layer + min(sure, 1.0)
+        return min(confidence, 1.0) if layer == OTHER else self.last_ + 1 - layer + min(confidence, 1.0)

@@ -99,7 +99,7 @@ class DeepDeep:
     rest_: int = learned(int)  # pages until all links may be ranked again
     memory_: NDArray[np.int32] = column(np.int32)  # rows of the experiences
     size_: int = learned(int)
-    place_: NDArray[np.int32] = column(np.int32)  # 1-based position of each row in the memory; 0: not there
+    position_: NDArray[np.int32] = column(np.int32)  # 1-based position of each row in the memory; 0: not there
     reward_: NDArray[np.float64] = column()
     priority_: NDArray[np.float64] = column()
     slots_: NDArray[np.uint32] = column(np.uint32)
@@ -110,21 +110,21 @@ class DeepDeep:
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma < 1:
-            raise ValueError(f"gamma={self.gamma:g} is the share of what comes next: take a number from 0 to below 1")
+            raise ValueError(f"gamma={self.gamma:g} is a discount: it must be at least 0 and below 1")
         if not 0 <= self.eps <= 1:
             raise ValueError(f"eps={self.eps:g} is a probability: take a number from 0 to 1")
         if not self.temperature > 0:
             raise ValueError(f"temperature={self.temperature:g}: it must be above 0")
         if self.switch < 1 or self.sample < 1:
-            raise ValueError(f"switch={self.switch} and sample={self.sample} are counts: take 1 or more")
+            raise ValueError(f"switch={self.switch} and sample={self.sample} must both be 1 or more")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Read new links, store the experience of the link that led here, and replay."""
         self._fit(len(table))
         self._read(step, table)
         visit, row = step.visit, step.row
-        tells = visit.is_page or (visit.kind == "page" and visit.outcome == "unwanted")
-        if not tells or visit.follows or table.is_seed[row]:
+        is_result = visit.is_page or (visit.kind == "page" and visit.outcome == "unwanted")
+        if not is_result or visit.follows or table.is_seed[row]:
             return step.children
         reward = visit.relevance if self.probability else visit.relevance / self.threshold
         self._remember(row, min(1.0, max(0.0, reward)) if visit.is_page else 0.0)
@@ -148,18 +148,18 @@ class DeepDeep:
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
         """Return the best row of a randomly drawn host, or a random row of a random host."""
-        chance, which, whose = np.random.default_rng((self.seed % 2**64, number)).random(3).tolist()
+        explore, row_draw, host_draw = np.random.default_rng((self.seed % 2**64, number)).random(3).tolist()
         host_key = table.host[rows]
         hosts = np.unique(host_key)
-        if chance < self.eps / (1 + self.eps):
-            rows = rows[host_key == hosts[int(whose * len(hosts))]]
-            return int(rows[int(which * len(rows))])
+        if explore < self.eps / (1 + self.eps):
+            rows = rows[host_key == hosts[int(host_draw * len(hosts))]]
+            return int(rows[int(row_draw * len(rows))])
         priority = self.priority(rows, table)
         if len(hosts) > 1:
             best = np.full(len(table.hosts), -math.inf)
             np.maximum.at(best, host_key, priority)
             share = np.cumsum(np.exp((best[hosts] - best[hosts].max()) / self.temperature))
-            host = hosts[min(int(np.searchsorted(share, whose * share[-1], "right")), len(hosts) - 1)]
+            host = hosts[min(int(np.searchsorted(share, host_draw * share[-1], "right")), len(hosts) - 1)]
             rows, priority = rows[host_key == host], priority[host_key == host]
         return int(rows[priority.argmax()])
 
@@ -169,8 +169,8 @@ class DeepDeep:
             return {"nothing learned yet": priority}
         values = self.value(np.array([row]), self.target_, self.intercept_[1])[0].tolist()
         terms = dict(zip(("anchor", "address", "same host", "constant"), values, strict=True))
-        if abs(older := priority - sum(values)) > 1e-9:
-            terms["change since the last ranking"] = older
+        if abs(offset := priority - sum(values)) > 1e-9:
+            terms["change since the last ranking"] = offset
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def value(self, rows: Rows, weights: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
@@ -186,7 +186,7 @@ class DeepDeep:
         return values
 
     def _fit(self, rows: int) -> None:
-        self.place_, self.reward_ = fit(self.place_, rows), fit(self.reward_, rows)
+        self.position_, self.reward_ = fit(self.position_, rows), fit(self.reward_, rows)
         self.priority_, self.start_ = fit(self.priority_, rows, INITIAL), fit(self.start_, rows)
         self.count_ = fit(self.count_, rows)
 
@@ -216,11 +216,11 @@ class DeepDeep:
             _grams([table.nodes[at] for at in rows.tolist()], ADDRESS_GRAMS),
             (same, np.zeros(len(same), np.int64)),
         )
-        for kind, (whose, _) in enumerate(features):
-            self.count_[rows, kind] = np.bincount(whose, minlength=len(rows))
-        whose = np.concatenate([whose for whose, _ in features])
+        for kind, (owners, _) in enumerate(features):
+            self.count_[rows, kind] = np.bincount(owners, minlength=len(rows))
+        owners = np.concatenate([owners for owners, _ in features])
         slots = np.concatenate([slot + kind * SLOTS for kind, (_, slot) in enumerate(features)])
-        slots = slots[np.argsort(whose, kind="stable")]
+        slots = slots[np.argsort(owners, kind="stable")]
         self.slots_ = fit(self.slots_, self.filled_ + len(slots))
         self.slots_[self.filled_ : self.filled_ + len(slots)] = slots
         length = self.count_[rows].sum(axis=1, dtype=np.int64)
@@ -232,7 +232,7 @@ class DeepDeep:
     def _remember(self, row: int, reward: float) -> None:
         """Add an experience, or replace the reward of a known one."""
         self.reward_[row] = reward
-        if self.place_[row]:
+        if self.position_[row]:
             return
         place = self.size_
         if self.size_ < MEMORY:
@@ -240,24 +240,24 @@ class DeepDeep:
             self.size_ += 1
         else:
             place = int(np.random.default_rng((self.seed % 2**64, self.steps_, 1)).integers(MEMORY))
-            self.place_[self.memory_[place]] = 0
-        self.memory_[place], self.place_[row] = row, place + 1
+            self.position_[self.memory_[place]] = 0
+        self.memory_[place], self.position_[row] = row, place + 1
 
     def _replay(self, table: Table) -> None:
         """Take a gradient step for each of a sample of experiences, then apply the L1 penalty."""
-        chance = np.random.default_rng((self.seed % 2**64, self.steps_))
-        rows = self.memory_[chance.choice(self.size_, min(self.sample, self.size_), replace=False)]
-        wanted = self.reward_[rows] + self.gamma * self._next(rows, table)
+        rng = np.random.default_rng((self.seed % 2**64, self.steps_))
+        rows = self.memory_[rng.choice(self.size_, min(self.sample, self.size_), replace=False)]
+        wanted = self.reward_[rows] + self.gamma * self._next_values(rows, table)
         count = self.count_[rows].astype(np.int64)
         length = count.sum(axis=1)
         slots = self.slots_[runs(self.start_[rows], length)].astype(np.intp)
         x = np.repeat(1 / np.sqrt(np.maximum(1, count)).ravel(), count.ravel())
         online, (intercept, target), begin = self.online_, self.intercept_.tolist(), 0
         for end, y in zip(np.cumsum(length).tolist(), wanted.tolist(), strict=True):
-            at, its = slots[begin:end], x[begin:end]
+            at, features = slots[begin:end], x[begin:end]
             weight = online[at]
-            update = LEARNING_RATE * (y - float(weight @ its) - intercept)
-            online[at] = weight + update * its
+            update = LEARNING_RATE * (y - float(weight @ features) - intercept)
+            online[at] = weight + update * features
             intercept += INTERCEPT_DECAY * update
             begin = end
         self.intercept_[:] = intercept, target
@@ -266,33 +266,33 @@ class DeepDeep:
         weight, due = online[slots], self.due_[slots]
         online[slots] = np.sign(weight) * np.maximum(0, np.abs(weight) - due)
 
-    def _next(self, rows: Rows, table: Table) -> Priorities:
+    def _next_values(self, rows: Rows, table: Table) -> Priorities:
         """Return the value of the best link of each page: best by the online Q, valued by the target Q."""
-        links, whose = first_links(rows, table)
+        links, owners = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
         values = self.value(each, self.online_, self.intercept_[0]).sum(axis=1)[place]
-        best, pages = best_of_each(values, whose)
-        promised = np.zeros(len(rows))
-        promised[pages] = self.value(links[best], self.target_, self.intercept_[1]).sum(axis=1)
-        return promised
+        best, pages = best_of_each(values, owners)
+        next_values = np.zeros(len(rows))
+        next_values[pages] = self.value(links[best], self.target_, self.intercept_[1]).sum(axis=1)
+        return next_values
 
 
 def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
     """Return the first 256 links of each page, and for each link the index of its page in `rows`."""
     degree = table.edges.out_degree(rows).astype(np.int64)
-    edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-    near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < 256
-    return table.edges.child[edges[near]], whose[near]
+    edges, owners = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
+    kept = np.arange(len(edges)) - (np.cumsum(degree) - degree)[owners] < 256
+    return table.edges.child[edges[kept]], owners[kept]
 
 
-def best_of_each(values: Priorities, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def best_of_each(values: Priorities, owners: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the index of each owner's largest value (the first of ties), and the owners that have values.
 
     >>> [column.tolist() for column in best_of_each(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 2]))]
     [[1, 2], [0, 2]]
     """
-    best = np.full(whose.max(initial=0) + 1, -math.inf)
-    np.maximum.at(best, whose, values)
-    top = np.flatnonzero(values == best[whose])
-    owners, first = np.unique(whose[top], return_index=True)
+    best = np.full(owners.max(initial=0) + 1, -math.inf)
+    np.maximum.at(best, owners, values)
+    top = np.flatnonzero(values == best[owners])
+    owners, first = np.unique(owners[top], return_index=True)
     return top[first], owners

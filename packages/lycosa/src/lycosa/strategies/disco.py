@@ -15,9 +15,9 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step, Terms
 
 FORWARD, BACKWARD = OPERATORS = ("forward", "backward")
-RATIO = 2  # max counterexamples per example
-CONCENTRATION = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
-MOST = 2000  # words kept per page
+COUNTEREXAMPLES_PER_EXAMPLE = 2  # max counterexamples per example
+PRIOR_WEIGHT = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
+MAX_WORDS = 2000  # words kept per page
 
 
 class Ucb1:
@@ -100,16 +100,16 @@ class Disco:
     # per operator, numbers of the pages it has started from
     started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])
     bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
-    likeness_: ExampleSimilarity = learned()
+    similarity_: ExampleSimilarity = learned()
     ranking_: NDArray[np.intp] = column(np.intp)
-    now_: int = learned(lambda: -1)  # operator of this round; -1: seeds
-    left_: int = learned(int)  # pages of this round still to come
+    current_: int = learned(lambda: -1)  # operator of this round; -1: seeds
+    remaining_: int = learned(int)  # pages of this round still to come
     first_: int = learned(int)  # number of this round's first page
 
     def __post_init__(self) -> None:
         if min(self.k, self.links, self.examples) < 1:
             raise ValueError(f"k={self.k}, links={self.links}, examples={self.examples}: take 1 or more of each")
-        self.likeness_ = ExampleSimilarity(self.examples)
+        self.similarity_ = ExampleSimilarity(self.examples)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Record the page; at the end of a round reward its operator, then choose the next operator and its links."""
@@ -118,18 +118,18 @@ class Disco:
         self.origin_, self.number_ = fit(self.origin_, size), fit(self.number_, size)
         visit, row = step.visit, step.row
         if visit.outcome == "redirect":
-            self._hand_on(row, step.children)
+            self._pass_on(row, step.children)
             return step.children
         if visit.retry_at or visit.follows or visit.kind != "page":
             return step.children
         if visit.is_page and not visit.same_as and not self.number_[row]:
             self.pages_.append(row)
             self.betas_.append(visit.relevance)
-            self.number_[row] = 1 + self.likeness_.add(visit.terms, visit.relevance >= self.threshold)
-        self.left_ -= not table.is_seed[row]
-        if self.left_ > 0 or (self.now_ < 0 and table.is_seed[row] and _seeds_to_come(table)):
+            self.number_[row] = 1 + self.similarity_.add(visit.terms, visit.relevance >= self.threshold)
+        self.remaining_ -= not table.is_seed[row]
+        if self.remaining_ > 0 or (self.current_ < 0 and table.is_seed[row] and _seeds_to_come(table)):
             return step.children
-        return np.union1d(step.children, self._next(table))
+        return np.union1d(step.children, self._start_round(table))
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         value = float(fit(self.value_, len(table))[row])
@@ -143,69 +143,69 @@ class Disco:
     def ranking(self) -> NDArray[np.intp]:
         """Return the numbers of all pages, best first; cached until there are more pages."""
         if len(self.ranking_) < len(self.pages_):
-            known = bool(self.likeness_.positive_)
-            self.ranking_ = self.likeness_.order() if known else np.argsort(-np.array(self.betas_), kind="stable")
+            known = bool(self.similarity_.positive_)
+            self.ranking_ = self.similarity_.order() if known else np.argsort(-np.array(self.betas_), kind="stable")
         return self.ranking_
 
-    def _hand_on(self, row: int, targets: Rows) -> None:
+    def _pass_on(self, row: int, targets: Rows) -> None:
         better = targets[self.value_[targets] < self.value_[row]]
         self.value_[better] = self.value_[row]
         self.operator_[better], self.origin_[better] = self.operator_[row], self.origin_[row]
 
-    def _next(self, table: Table) -> Rows:
+    def _start_round(self, table: Table) -> Rows:
         """Start the next round; return its rows."""
         ranking = self.ranking()
-        if self.now_ >= 0:
-            self._pay(ranking)
-        self.first_, self.left_ = len(self.pages_), 1
+        if self.current_ >= 0:
+            self._reward_operator(ranking)
+        self.first_, self.remaining_ = len(self.pages_), 1
         for operator in self.bandit_.order():
-            taken = self._look(operator, ranking, table)
+            taken = self._take_links(operator, ranking, table)
             if taken:
                 rows = np.fromiter(taken, np.intp, len(taken))
-                self.now_, self.left_ = operator, len(rows)
+                self.current_, self.remaining_ = operator, len(rows)
                 self.value_[rows] = 1.0 - np.arange(len(rows)) / len(rows)
                 self.operator_[rows], self.origin_[rows] = operator, list(taken.values())
                 return rows
         # no page to start from: until there is one, fetch links that no operator has taken, a page per round
-        self.now_ = max(self.now_, 0)
+        self.current_ = max(self.current_, 0)
         return np.zeros(0, np.intp)
 
-    def _pay(self, ranking: NDArray[np.intp]) -> None:
-        new = [n for n in range(self.first_, len(self.pages_)) if self._is_of(self.now_, self.pages_[n])]
+    def _reward_operator(self, ranking: NDArray[np.intp]) -> None:
+        new = [n for n in range(self.first_, len(self.pages_)) if self._was_taken_by(self.current_, self.pages_[n])]
         if not new:
             return
         place = np.empty(len(ranking))
         place[ranking] = np.arange(len(ranking))
         reward = sum(1.0 - place[n] / len(ranking) for n in new) / len(new)
-        self.bandit_.reward(self.now_, float(reward), len(new))
+        self.bandit_.reward(self.current_, float(reward), len(new))
 
-    def _is_of(self, operator: int, row: int) -> bool:
+    def _was_taken_by(self, operator: int, row: int) -> bool:
         return bool(self.value_[row] > 0 and self.operator_[row] == operator)
 
-    def _look(self, operator: int, ranking: NDArray[np.intp], table: Table) -> dict[int, int]:
+    def _take_links(self, operator: int, ranking: NDArray[np.intp], table: Table) -> dict[int, int]:
         """Return the rows that an operator takes, with the page that each was found from."""
-        fresh = [number for number in ranking.tolist() if number not in self.started_[operator]]
-        for begin in range(0, len(fresh), self.k):
-            start = fresh[begin : begin + self.k]
+        unused = [number for number in ranking.tolist() if number not in self.started_[operator]]
+        for begin in range(0, len(unused), self.k):
+            start = unused[begin : begin + self.k]
             self.started_[operator].update(start)
             taken: dict[int, int] = {}
             for page in (self.pages_[number] for number in start):
                 for source in (
                     [page] if OPERATORS[operator] == FORWARD else table.edges.parents(page)[: self.links].tolist()
                 ):
-                    taken.update((row, page) for row in self._some(source, table, taken))
+                    taken.update((row, page) for row in self._new_links(source, table, taken))
             if taken:
                 return dict(list(taken.items())[: self.k * self.links])
         return {}
 
-    def _some(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
+    def _new_links(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
         """Yield the first links of a page that no operator has taken."""
-        fresh = (
+        unused = (
             row
             for row in table.edges.children(page).tolist()
             if table.state[row] == OPEN and not self.value_[row] and row not in taken and not table.is_seed[row]
         )
-        return islice(fresh, self.links)
+        return islice(unused, self.links)
 
 
 def _seeds_to_come(table: Table) -> bool:
@@ -225,7 +225,7 @@ class ExampleSimilarity:
         cosine         the mean cosine of its word counts with those of the examples
         Jaccard        the mean share of words in common, of all words that the two have
 
-    The raw scores are averaged, as the authors do it. The examples are the first `most` relevant pages, the
+    The raw scores are averaged, as the authors do it. The examples are the first `max_examples` relevant pages, the
     counterexamples the first irrelevant ones, two for each example. A word is used if at least two examples (or the
     only one) and a tenth of them have it (classifier: of examples and counterexamples); Jaccard uses all words.
 
@@ -243,7 +243,7 @@ class ExampleSimilarity:
     ([1.0, 1.0, 1.0, 0.0], 3)
     """
 
-    most: int = 20
+    max_examples: int = 20
     positive_: list[int] = learned(list)
     negative_: list[int] = learned(list)
     size_: int = learned(int)
@@ -254,18 +254,18 @@ class ExampleSimilarity:
     def add(self, terms: Terms, relevant: bool) -> int:
         """Add a page and return its number."""
         ids, counts = terms.ids, terms.counts
-        if len(ids) > MOST:  # words of equal count are kept or dropped together, so that word ids don't matter
-            often = counts > np.partition(counts, -MOST - 1)[-MOST - 1]
-            ids, counts = ids[often], counts[often]
+        if len(ids) > MAX_WORDS:  # words of equal count are kept or dropped together, so that word ids don't matter
+            frequent = counts > np.partition(counts, -MAX_WORDS - 1)[-MAX_WORDS - 1]
+            ids, counts = ids[frequent], counts[frequent]
         number, begin = self.size_, int(self.start_[self.size_])
         end = begin + len(ids)
         self.ids_, self.counts_ = fit(self.ids_, end), fit(self.counts_, end)
         self.start_ = fit(self.start_, number + 2)
         self.ids_[begin:end], self.counts_[begin:end], self.start_[number + 1] = ids, counts, end
         self.size_ += 1
-        if relevant and len(self.positive_) < self.most:
+        if relevant and len(self.positive_) < self.max_examples:
             self.positive_.append(number)
-        elif not relevant and len(self.negative_) < RATIO * self.most:
+        elif not relevant and len(self.negative_) < COUNTEREXAMPLES_PER_EXAMPLE * self.max_examples:
             self.negative_.append(number)
         return number
 
@@ -284,7 +284,7 @@ class ExampleSimilarity:
         if not self.positive_:
             return {}
         positive = self.positive_
-        negative = self.negative_[: RATIO * len(positive)]
+        negative = self.negative_[: COUNTEREXAMPLES_PER_EXAMPLE * len(positive)]
         entries = _WordCounts.of(self, self._words_of(positive, len(positive)))
         parts = {"Bayesian Sets": bayesian_sets(entries, positive)}
         if negative:
@@ -297,8 +297,8 @@ class ExampleSimilarity:
         return parts
 
     def _words_of(self, pages: list[int], examples: int) -> NDArray[np.uint32]:
-        ids, often = np.unique(np.concatenate([self._ids(page) for page in pages]), return_counts=True)
-        return ids[often >= min(max(2.0, 0.1 * len(pages)), examples)]
+        ids, frequency = np.unique(np.concatenate([self._ids(page) for page in pages]), return_counts=True)
+        return ids[frequency >= min(max(2.0, 0.1 * len(pages)), examples)]
 
     def _ids(self, page: int) -> NDArray[np.uint32]:
         return self.ids_[self.start_[page] : self.start_[page + 1]]
@@ -307,12 +307,12 @@ class ExampleSimilarity:
         ids = self.ids_[: self.start_[self.size_]]
         lengths = np.diff(self.start_[: self.size_ + 1])
         page = np.repeat(np.arange(self.size_), lengths)
-        likeness = np.zeros(self.size_)
+        similarity = np.zeros(self.size_)
         for example in positive:
-            theirs = self._ids(example)
-            common = np.bincount(page[np.isin(ids, theirs)], minlength=self.size_)
-            likeness += common / np.maximum(lengths + len(theirs) - common, 1)
-        return likeness / len(positive)
+            example_ids = self._ids(example)
+            common = np.bincount(page[np.isin(ids, example_ids)], minlength=self.size_)
+            similarity += common / np.maximum(lengths + len(example_ids) - common, 1)
+        return similarity / len(positive)
 
 
 @dataclass
@@ -342,17 +342,17 @@ class _WordCounts:
         )
 
     def by_sum(self) -> _WordCounts:
-        return self.scaled(_added(self.page, self.value, self.pages))
+        return self.scaled(_sum_by(self.page, self.value, self.pages))
 
     def by_length(self) -> _WordCounts:
-        return self.scaled(np.sqrt(_added(self.page, self.value**2, self.pages)))
+        return self.scaled(np.sqrt(_sum_by(self.page, self.value**2, self.pages)))
 
     def mean(self, pages: list[int]) -> Priorities:
         return self.sum(pages) / len(pages)
 
     def sum(self, pages: list[int]) -> Priorities:
         among = np.isin(self.page, pages)
-        return _added(self.word[among], self.value[among], self.words)
+        return _sum_by(self.word[among], self.value[among], self.words)
 
     def dense(self, pages: list[int]) -> Priorities:
         lines = np.zeros((len(pages), self.words))
@@ -362,10 +362,10 @@ class _WordCounts:
         return lines
 
     def __matmul__(self, of_word: Priorities) -> Priorities:
-        return _added(self.page, self.value * of_word[self.word], self.pages)
+        return _sum_by(self.page, self.value * of_word[self.word], self.pages)
 
 
-def _added(place: NDArray[np.intp], value: Priorities, size: int) -> Priorities:
+def _sum_by(place: NDArray[np.intp], value: Priorities, size: int) -> Priorities:
     return np.bincount(place, value, size).astype(np.float64)
 
 
@@ -373,8 +373,8 @@ def bayesian_sets(entries: _WordCounts, examples: list[int]) -> Priorities:
     """Return log p(page | examples) / p(page) for independent Bernoulli words, with a and b from all pages."""
     entries, n = entries.by_sum(), len(examples)
     mean = np.clip(entries.sum(list(range(entries.pages))) / entries.pages, 1e-12, 1.0 - 1e-12)
-    a, b, there = CONCENTRATION * mean, CONCENTRATION * (1.0 - mean), entries.sum(examples)
-    a_then, b_then = a + there, b + n - there
+    a, b, present = PRIOR_WEIGHT * mean, PRIOR_WEIGHT * (1.0 - mean), entries.sum(examples)
+    a_then, b_then = a + present, b + n - present
     constant = float(np.sum(np.log(a + b) - np.log(a + b + n) + np.log(b_then) - np.log(b)))
     return constant + entries @ (np.log(a_then) - np.log(a) - np.log(b_then) + np.log(b))
 

@@ -46,13 +46,13 @@ class FishSearch:
     factor: float = 1.5
     threshold: float = 0.1
     potential_: MergedPriorities = learned(MergedPriorities)
-    astray_: OffTopicDepth = learned(OffTopicDepth)
+    off_topic_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.depth < 0:
             raise ValueError(f"width={self.width} and depth={self.depth}: neither can be below 0")
         if self.factor < 0:
-            raise ValueError(f"factor={self.factor:g} times the width is followed: it can't be below 0")
+            raise ValueError(f"factor={self.factor:g} multiplies the width: it can't be below 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
         relevant = step.visit.relevance >= self.threshold and step.visit.is_version
@@ -64,11 +64,11 @@ class FishSearch:
             potential[: self.width] = 0.5
         if len(every) > len(step.children):
             potential = potential[np.isin(every, step.children)]
-        self.astray_.learn(step, table, relevant=relevant)
+        self.off_topic_.learn(step, table, relevant=relevant)
         return self.potential_.update(step, table, potential)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        return self.astray_.prune(self.potential_.priority(rows, table), rows, table, self.depth)
+        return self.off_topic_.prune(self.potential_.priority(rows, table), rows, table, self.depth)
 
 
 @dataclass
@@ -108,14 +108,14 @@ class SharkSearch:
     depth: int = 3
     inherited_: MergedPriorities = learned(MergedPriorities)
     potential_: MergedPriorities = learned(MergedPriorities)
-    astray_: OffTopicDepth = learned(OffTopicDepth)
+    off_topic_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         for name in ("delta", "beta", "gamma"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name):g} is a share: take a number from 0 to 1")
         if self.depth < 0:
-            raise ValueError(f"depth={self.depth} pages without a relevant one are followed: it can't be below 0")
+            raise ValueError(f"depth={self.depth} irrelevant pages in a row: it can't be below 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
         sim = step.visit.relevance
@@ -125,9 +125,9 @@ class SharkSearch:
         context = np.where(anchor > 0, 1.0, step.facet("context").astype(np.float64))
         neighbourhood = self.beta * anchor + (1 - self.beta) * context
         self.inherited_.update(step, table, inherited)
-        self.astray_.learn(step, table, relevant=sim > 0)
+        self.off_topic_.learn(step, table, relevant=sim > 0)
         potential = self.gamma * inherited + (1 - self.gamma) * neighbourhood
         return self.potential_.update(step, table, np.maximum(potential, 0.0))
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        return self.astray_.prune(self.potential_.priority(rows, table), rows, table, self.depth)
+        return self.off_topic_.prune(self.potential_.priority(rows, table), rows, table, self.depth)

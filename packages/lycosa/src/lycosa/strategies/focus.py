@@ -15,8 +15,8 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Priorities, Rows, Step, Visit
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
-from lycosa.strategies.redirects import Redirects, check_rounds
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
+from lycosa.strategies.redirects import Redirects, check_iterations
+from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, url_words
 
 
 @dataclass
@@ -55,10 +55,10 @@ class HardFocus(PriorityFromParents):
 
     def learn(self, step: Step, table: Table) -> Rows:
         trusted = step.visit.kind == "sitemap" or (self.trust_seeds and bool(table.is_seed[step.row]))
-        follow = trusted or self.on_topic(step.visit)
+        follow = trusted or self.is_on_topic(step.visit)
         return self.priority_.update(step, table, max(0.0, step.visit.relevance) if follow else PRUNED)
 
-    def on_topic(self, visit: Visit) -> bool:
+    def is_on_topic(self, visit: Visit) -> bool:
         wanted = visit.data.get("target")
         least = self.least
         if least is None:
@@ -106,7 +106,7 @@ class Distiller:
     redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
-        check_rounds(self.iterations, self.period)
+        check_iterations(self.iterations, self.period)
         if self.same_host not in ("auto", "keep", "drop"):
             raise ValueError(f"same_host is {self.same_host!r}: it must be auto, keep or drop")
 
@@ -145,7 +145,7 @@ def _scaled(column: NDArray[Any]) -> NDArray[np.float64]:
 
 
 SLOTS = 1 << 16  # hash buckets for features; bucket 0 is reserved for "no feature"
-MOST_FEATURES = 24  # kept per open row: 48 bytes
+MAX_FEATURES = 24  # kept per open row: 48 bytes
 NEAR, FAR = 2, 6  # words on each side of a link that count as near (without stop words), and words that are read
 CHUNK = 10_000  # rows judged at a time
 # positions of a word relative to its link; the first four as in `_words`
@@ -208,12 +208,12 @@ class Apprentice:
     strength: float = 2.0
     y_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
     n_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
-    good_: float = learned(float)
+    relevance_sum_: float = learned(float)
     pages_: int = learned(int)
-    again_: int = learned(int)  # training pages at which all rows are estimated again; 0: not yet estimated
+    next_update_: int = learned(int)  # training pages at which all rows are estimated again; 0: not yet estimated
     probability_: NDArray[np.float64] = column()  # NaN: unknown
-    place_: NDArray[np.int32] = column(np.int32)  # index of a row's features; 0: not stored
-    features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MOST_FEATURES), np.uint16))
+    slot_: NDArray[np.int32] = column(np.int32)  # index of a row's features; 0: not stored
+    features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MAX_FEATURES), np.uint16))
     free_: list[int] = learned(lambda: list(range(1023, 0, -1)))
 
     def __post_init__(self) -> None:
@@ -222,99 +222,99 @@ class Apprentice:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Train on the page, then estimate its links; return the rows whose estimate may have changed."""
-        self.place_ = fit(self.place_, len(table))
+        self.slot_ = fit(self.slot_, len(table))
         self.probability_ = fit(self.probability_, len(table), np.nan)
         row, rows = step.row, step.children
         if step.visit.is_page:
-            self._teach(row, step.visit)
+            self._train(row, step.visit)
         if step.visit.outcome == "redirect":
             self._inherit(row, rows[table.state[rows] == OPEN])
         else:
-            self._judge_links(step, table)
-        if table.state[row] != OPEN and self.place_[row]:
-            self.free_.append(int(self.place_[row]))
-            self.place_[row] = 0
-        if not self.ready or self.pages_ < self.again_:
+            self._store_links(step, table)
+        if table.state[row] != OPEN and self.slot_[row]:
+            self.free_.append(int(self.slot_[row]))
+            self.slot_[row] = 0
+        if not self.is_ready or self.pages_ < self.next_update_:
             return rows
-        self.again_ = 2 * self.pages_
-        held_rows = np.flatnonzero(self.place_[: len(table)]).astype(np.int32)
-        self.probability_[held_rows] = self._judge(self.features_[self.place_[held_rows]])
-        return np.union1d(held_rows, rows).astype(np.int32)
+        self.next_update_ = 2 * self.pages_
+        stored_rows = np.flatnonzero(self.slot_[: len(table)]).astype(np.int32)
+        self.probability_[stored_rows] = self._estimate(self.features_[self.slot_[stored_rows]])
+        return np.union1d(stored_rows, rows).astype(np.int32)
 
     def probability(self, rows: Rows, table: Table) -> Priorities:
         """Return the estimate of each row, NaN where unknown and for all rows before training."""
         return fit(self.probability_, len(table), np.nan)[rows]
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it has seen enough good and bad pages to be used."""
-        return self.good_ >= self.least and self.pages_ - self.good_ >= self.least
+        return self.relevance_sum_ >= self.least and self.pages_ - self.relevance_sum_ >= self.least
 
-    def _teach(self, row: int, visit: Visit) -> None:
-        features = self.features_[self.place_[row]]
+    def _train(self, row: int, visit: Visit) -> None:
+        features = self.features_[self.slot_[row]]
         features = features[features > 0]
         if not len(features):  # a seed, or fetched before
             return
         relevance = min(1.0, max(0.0, visit.relevance))
         self.y_[features] += relevance
         self.n_[features] += 1
-        self.good_ += relevance
+        self.relevance_sum_ += relevance
         self.pages_ += 1
 
-    def _judge(self, features: NDArray[np.uint16]) -> Priorities:
+    def _estimate(self, features: NDArray[np.uint16]) -> Priorities:
         if len(features) <= CHUNK:
-            says = self._says(features).sum(axis=1)
+            evidence = self._evidence(features).sum(axis=1)
         else:  # the whole frontier
-            of_slot = self._says(np.arange(SLOTS))
+            of_slot = self._evidence(np.arange(SLOTS))
             chunks = (features[begin : begin + CHUNK] for begin in range(0, len(features), CHUNK))
-            says = np.concatenate([of_slot[chunk].sum(axis=1) for chunk in chunks])
-        says = says / np.maximum(1, np.count_nonzero(features, axis=1))
-        probability: Priorities = 1 / (1 + np.exp(-np.clip(self._prior() + says, -30, 30)))
+            evidence = np.concatenate([of_slot[chunk].sum(axis=1) for chunk in chunks])
+        evidence = evidence / np.maximum(1, np.count_nonzero(features, axis=1))
+        probability: Priorities = 1 / (1 + np.exp(-np.clip(self._prior() + evidence, -30, 30)))
         return probability
 
     def _prior(self) -> float:
-        return float(np.log(self.good_ / (self.pages_ - self.good_)))
+        return float(np.log(self.relevance_sum_ / (self.pages_ - self.relevance_sum_)))
 
-    def _says(self, slots: NDArray[Any]) -> NDArray[np.float64]:
+    def _evidence(self, slots: NDArray[Any]) -> NDArray[np.float64]:
         """Return the change in a link's log odds for each feature."""
-        p = self.good_ / self.pages_
+        p = self.relevance_sum_ / self.pages_
         y, n = self.y_[slots], self.n_[slots]
         odds = np.log((y + self.strength * p) / (n - y + self.strength * (1 - p)))
         return np.where(slots > 0, odds - self._prior(), 0.0)
 
-    def _judge_links(self, step: Step, table: Table) -> None:
+    def _store_links(self, step: Step, table: Table) -> None:
         """Store the features of links to open rows, where they are the first or have a better estimate."""
         rows, features = _features(step, table)
         if not len(rows):
             return
-        new = self.place_[rows] == 0
-        if self.ready:
-            looks = self._judge(features)
-            better = new | (looks > self.probability_[rows])
-            self.probability_[rows[better]] = looks[better]
+        new = self.slot_[rows] == 0
+        if self.is_ready:
+            estimates = self._estimate(features)
+            better = new | (estimates > self.probability_[rows])
+            self.probability_[rows[better]] = estimates[better]
         else:
             better = new
-        self._make_room(int(new.sum()))
-        self.place_[rows[new]] = [self.free_.pop() for _ in range(int(new.sum()))]
-        self.features_[self.place_[rows[better]]] = features[better]
+        self._reserve(int(new.sum()))
+        self.slot_[rows[new]] = [self.free_.pop() for _ in range(int(new.sum()))]
+        self.features_[self.slot_[rows[better]]] = features[better]
 
     def _inherit(self, row: int, targets: Rows) -> None:
         """Copy the features of a redirect to its target, unless the target's own have a better estimate."""
-        if not len(targets) or not self.place_[row]:
+        if not len(targets) or not self.slot_[row]:
             return
         target = int(targets[0])
-        if not self.place_[target]:
-            self._make_room(1)
-            self.place_[target] = self.free_.pop()
+        if not self.slot_[target]:
+            self._reserve(1)
+            self.slot_[target] = self.free_.pop()
         elif not self.probability_[row] > self.probability_[target]:
             return
-        self.features_[self.place_[target]] = self.features_[self.place_[row]]
+        self.features_[self.slot_[target]] = self.features_[self.slot_[row]]
         self.probability_[target] = self.probability_[row]
 
-    def _make_room(self, most: int) -> None:
+    def _reserve(self, most: int) -> None:
         size = len(self.features_)
         if len(self.free_) < most:
-            grown = np.zeros((2 * size + most, MOST_FEATURES), np.uint16)
+            grown = np.zeros((2 * size + most, MAX_FEATURES), np.uint16)
             grown[:size] = self.features_
             self.free_ = list(range(len(grown) - 1, size - 1, -1)) + self.free_
             self.features_ = grown
@@ -325,7 +325,7 @@ def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
     links = step.visit.links
     numbers = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
     rows, child = np.unique(step.of_link[numbers], return_inverse=True)
-    features = np.zeros((len(rows), MOST_FEATURES), np.uint16)
+    features = np.zeros((len(rows), MAX_FEATURES), np.uint16)
     if not len(rows):
         return rows, features
     text, word = _words(links, numbers.tolist())
@@ -342,7 +342,7 @@ def _features(step: Step, table: Table) -> tuple[Rows, NDArray[np.uint16]]:
     order = np.argsort(child * len(_RANK) + _RANK[place], kind="stable")
     word, child = word[order], child[order]
     at, _ = _within(child, len(rows))
-    fits = at < MOST_FEATURES
+    fits = at < MAX_FEATURES
     features[child[fits], at[fits]] = word[fits]
     features.sort(axis=1)
     features[:, 1:][features[:, 1:] == features[:, :-1]] = 0  # each feature once
@@ -363,7 +363,7 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
         anchor, context = links.anchors[number], links.contexts[number]
         before, _, after = context.partition(anchor) if anchor else (context, "", "")
         close = before.rsplit(None, FAR)[-FAR:], after.split(None, FAR)[:FAR]
-        texts += anchor, " ".join(close[0]), " ".join(close[1]), words_of(links.urls[number])
+        texts += anchor, " ".join(close[0]), " ".join(close[1]), url_words(links.urls[number])
     mark = OPEN_TOKEN.decode()
     whole = mark.join(texts)
     if whole.count(mark) != len(texts) - 1:  # a text contains the mark itself
@@ -374,7 +374,7 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
     return text[word > 0], word[word > 0]
 
 
-RAISED = 1e6  # added to links of a good hub: more than any sum of betas
+BOOST = 1e6  # added to links of a good hub: more than any sum of betas
 
 
 @dataclass
@@ -412,7 +412,7 @@ class SoftFocus:
     parents_: MergedPriorities = learned()
     distiller_: Distiller | None = learned()
     apprentice_: Apprentice | None = learned()
-    raised_: NDArray[np.bool_] = column(np.bool_)  # linked from one of the best hubs
+    boosted_: NDArray[np.bool_] = column(np.bool_)  # linked from one of the best hubs
 
     def __post_init__(self) -> None:
         if self.hubs < 1:
@@ -431,11 +431,11 @@ class SoftFocus:
         if self.apprentice_ is not None:
             rows = self.apprentice_.learn(step, table)
         if self.distiller_ is not None:
-            self.raised_ = fit(self.raised_, len(table))
+            self.boosted_ = fit(self.boosted_, len(table))
             if step.visit.outcome == "redirect":
-                self.raised_[step.children] |= self.raised_[step.row]
+                self.boosted_[step.children] |= self.boosted_[step.row]
             if self.distiller_.learn(step, table):
-                rows = np.union1d(rows, self._raise(self.distiller_, table)).astype(np.int32)
+                rows = np.union1d(rows, self._boost_links(self.distiller_, table)).astype(np.int32)
         return rows
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
@@ -444,14 +444,14 @@ class SoftFocus:
             estimate = self.apprentice_.probability(rows, table)
             priority = np.where(np.isnan(estimate), priority, (priority + np.nan_to_num(estimate)) / 2)
         if self.distiller_ is not None:
-            priority = priority + RAISED * fit(self.raised_, len(table))[rows]
+            priority = priority + BOOST * fit(self.boosted_, len(table))[rows]
         return priority
 
-    def _raise(self, distiller: Distiller, table: Table) -> Rows:
+    def _boost_links(self, distiller: Distiller, table: Table) -> Rows:
         """Raise the links of the best hubs and lower all others; return the rows that were or are raised."""
-        before = self.raised_.copy()
-        self.raised_[:] = False
+        before = self.boosted_.copy()
+        self.boosted_[:] = False
         good = np.flatnonzero(distiller.hub[: len(table)])
         for row in good[np.argsort(-distiller.hub[good], kind="stable")][: self.hubs].tolist():
-            self.raised_[distiller.redirects_.ends(table.edges.children(row))] = True
-        return np.flatnonzero(before | self.raised_).astype(np.int32)
+            self.boosted_[distiller.redirects_.ends(table.edges.children(row))] = True
+        return np.flatnonzero(before | self.boosted_).astype(np.int32)

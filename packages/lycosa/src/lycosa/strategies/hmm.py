@@ -17,8 +17,8 @@ from lycosa.strategies.neighbours import Clusters, LiteralNeighbours, Neighbours
 from lycosa.strategies.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
 
-_BELOW_ONE = 1.0 - 2.0**-30
-_NARROWEST = 1e-6  # narrower buckets leave too few bits for the second probability
+_ALMOST_ONE = 1.0 - 2.0**-30
+_MIN_EPSILON = 1e-6  # narrower buckets leave too few bits for the second probability
 
 
 @dataclass(kw_only=True)
@@ -37,38 +37,38 @@ class BrowsingEstimator:
     literal: bool = False
     pages_: Neighbours = learned()
     chain_: Chain = learned()
-    trail_: ForwardValues = learned()
+    forward_: ForwardValues = learned()
 
     def set_up(self, file: str | Browsing) -> None:
         """Fit the model and the neighbour search to the browsing record."""
         if self.k < 1:
-            raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
+            raise ValueError(f"k is {self.k}: it must be 1 neighbour or more")
         if not 0 <= self.smoothing < 1e6:
             raise ValueError(f"smoothing is {self.smoothing:g}: it must be 0 or more pages")
         browsing = Browsing.of(file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
         self.pages_ = (LiteralNeighbours if self.literal else Neighbours)(browsing, self.clusters, self.k)
-        self.trail_ = ForwardValues(self.chain_, self.merge, self.literal)
+        self.forward_ = ForwardValues(self.chain_, self.merge, self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         value: float | NDArray[np.float64] = 0.0
         self.pages_.follow(table.stems)
         if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
-            value = self.link_priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
-        return self.trail_.update(step, table, value)
+            value = self.link_priority(step, page, self.forward_.visit(step, table, self.pages_.cluster(page)))
+        return self.forward_.update(step, table, value)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """Return one priority for all links of a page, or one for each; `now` is a(., t) of the page."""
         raise NotImplementedError
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        return self.trail_.priority(rows, table)
+        return self.forward_.priority(rows, table)
 
     def by_state(self, step: Step) -> dict[str, float]:
         """Return a(L_i, t) a_i0 per state i: how much each possible distance of the page adds to a(L_0, t + 1)."""
-        now = self.trail_.now_[step.row]
+        now = self.forward_.now_[step.row]
         names = ["its page is relevant", "its page is 1 link away"]
         names += [f"its page is {distance} links away" for distance in range(2, len(now))]
         return {name: float(one) for name, one in zip(names, now * self.chain_.a[:, 0], strict=False)}
@@ -115,20 +115,20 @@ class Hmm(BrowsingEstimator):
     epsilon: float = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_NARROWEST:g} to 1")
+        if self.epsilon and not _MIN_EPSILON <= self.epsilon <= 1:
+            raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_MIN_EPSILON:g} to 1")
         self.set_up(self.file)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float:
-        next_step = self.chain_.onward(now)
-        return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
+        next_step = self.chain_.predict(now)
+        return bucketed(float(next_step[0]), float(self.chain_.predict(next_step)[0]), self.epsilon)
 
     def explain_links(self, step: Step) -> dict[str, float]:
         """Return a(L_0, t + 1) split by the state of the page, and the change made by the buckets."""
         parts = self.by_state(step)
-        one, next_step = sum(parts.values()), self.chain_.onward(self.trail_.now_[step.row])
-        moved = bucketed(one, float(self.chain_.onward(next_step)[0]), self.epsilon) - one
-        return {**parts, "in its bucket, by two steps": moved}
+        one, next_step = sum(parts.values()), self.chain_.predict(self.forward_.now_[step.row])
+        moved = bucketed(one, float(self.chain_.predict(next_step)[0]), self.epsilon) - one
+        return {**parts, "bucket and second step": moved}
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:
@@ -140,7 +140,7 @@ def bucketed(one: float, two: float, epsilon: float) -> float:
     if not epsilon:
         return one
     bucket = int(one / epsilon + 1e-9)  # .3 with a rounding error belongs to the bucket that starts at .3
-    return epsilon * (bucket + min(1.0, two) * _BELOW_ONE)
+    return epsilon * (bucket + min(1.0, two) * _ALMOST_ONE)
 
 
 @dataclass
@@ -184,20 +184,20 @@ class Hybrid(BrowsingEstimator):
         self.set_up(self.file)
 
     def link_priority(self, step: Step, page: PageVector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
-        hmm = float(self.chain_.onward(now)[0])
-        likeness = self.pages_.similarity(page)
+        hmm = float(self.chain_.predict(now)[0])
+        similarity = self.pages_.similarity(page)
         if not self.anchors:
-            return (likeness + hmm) / 2
-        mixed: NDArray[np.float64] = (hmm + (likeness + self.pages_.of_anchors(step)) / 2) / 2
+            return (similarity + hmm) / 2
+        mixed: NDArray[np.float64] = (hmm + (similarity + self.pages_.anchor_similarities(step)) / 2) / 2
         return mixed
 
     def explain_links(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
-        likeness = self.pages_.similarity(self.pages_.vector(step.visit))
-        way: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
+        similarity = self.pages_.similarity(self.pages_.vector(step.visit))
+        terms: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
         if not self.anchors:
-            return {**way, "its page is like the relevant ones": likeness / 2}
-        anchors = self.pages_.of_anchors(step) / 4
-        return {**way, "its page is like the relevant ones": likeness / 4, "the anchor is": anchors}
+            return {**terms, "similarity of its page": similarity / 2}
+        anchors = self.pages_.anchor_similarities(step) / 4
+        return {**terms, "similarity of its page": similarity / 4, "similarity of the anchor": anchors}
 
 
 class Chain(NamedTuple):
@@ -228,10 +228,10 @@ class Chain(NamedTuple):
     ) -> Self:
         """Estimate the parameters from the pages' states and clusters, and the steps between pages."""
         pi = np.bincount(state, minlength=states) / len(state)
-        a = _counted(state[steps[:, 0]], state[steps[:, 1]], (states, states))
+        a = _pair_counts(state[steps[:, 0]], state[steps[:, 1]], (states, states))
         left = a.sum(axis=1, keepdims=True)
         clustered = cluster >= 0
-        b = _counted(state[clustered], cluster[clustered], (states, clusters)) + smoothing
+        b = _pair_counts(state[clustered], cluster[clustered], (states, clusters)) + smoothing
         seen = b.sum(axis=1, keepdims=True)
         return cls(
             pi,
@@ -241,16 +241,16 @@ class Chain(NamedTuple):
 
     def forward(self, before: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
         """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b for an unknown cluster (-1)."""
-        onward = self.onward(before)
-        return onward if cluster < 0 else self.b[:, cluster] * onward
+        predicted = self.predict(before)
+        return predicted if cluster < 0 else self.b[:, cluster] * predicted
 
-    def onward(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predict(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
         """a(L_j, t + 1) = sum over i of a(L_i, t) a_ij (eq. 6)."""
         following: NDArray[np.float64] = now @ self.a
         return following
 
 
-def _counted(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.float64]:
+def _pair_counts(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.float64]:
     pairs = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return pairs.reshape(shape).astype(np.float64)
 
@@ -268,7 +268,7 @@ class ForwardValues:
     merge: MaxOrLast = "max"
     literal: bool = False
     now_: NDArray[np.float64] = learned()  # a(., t) of each visited page
-    giver_: NDArray[np.int32] = column(np.int32)  # parent that gave each row its priority; -1: none
+    predecessor_: NDArray[np.int32] = column(np.int32)  # parent that gave each row its priority; -1: none
     value_: NDArray[np.float64] = column()
 
     def __post_init__(self) -> None:
@@ -277,12 +277,12 @@ class ForwardValues:
     def visit(self, step: Step, table: Table, cluster: int) -> NDArray[np.float64]:
         """Return a(., t) of a page with this observed cluster (-1: unknown)."""
         self._fit(table)
-        giver = self.giver_[step.row]
-        before = self.now_[giver] if giver >= 0 else self.chain.pi
+        predecessor = self.predecessor_[step.row]
+        before = self.now_[predecessor] if predecessor >= 0 else self.chain.pi
         now = self.chain.forward(before, cluster)
         if not self.literal:
             if not now.sum() > 0:  # the model gives this observation a probability of 0: ignore it
-                now = self.chain.onward(before)
+                now = self.chain.predict(before)
             now = now / now.sum()
         if not step.visit.follows or not self.now_[step.row].any():
             self.now_[step.row] = now
@@ -291,15 +291,15 @@ class ForwardValues:
     def update(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
         """Set the priority of the page's links where it is higher; a redirect passes on the value of its source."""
         self._fit(table)
-        rows, giver = step.children, step.row
+        rows, predecessor = step.children, step.row
         if step.visit.outcome == "redirect":
-            value, giver = float(self.value_[step.row]), int(self.giver_[step.row])
-            if giver < 0:  # the source is a seed, without a value
+            value, predecessor = float(self.value_[step.row]), int(self.predecessor_[step.row])
+            if predecessor < 0:  # the source is a seed, without a value
                 return rows
         values = np.broadcast_to(np.asarray(value, np.float64), rows.shape)
-        taken = (self.giver_[rows] < 0) | (self.merge == "last") | (values > self.value_[rows])
-        self.value_[rows[taken]] = values[taken]
-        self.giver_[rows[taken]] = giver
+        is_better = (self.predecessor_[rows] < 0) | (self.merge == "last") | (values > self.value_[rows])
+        self.value_[rows[is_better]] = values[is_better]
+        self.predecessor_[rows[is_better]] = predecessor
         return rows
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
@@ -307,4 +307,4 @@ class ForwardValues:
 
     def _fit(self, table: Table) -> None:
         self.now_, self.value_ = fit(self.now_, len(table)), fit(self.value_, len(table))
-        self.giver_ = fit(self.giver_, len(table), -1)
+        self.predecessor_ = fit(self.predecessor_, len(table), -1)

@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 from lycosa.strategies.parents import Merge, MergedPriorities, PriorityFromParents
-from lycosa.strategies.rulebook import DEEPEST, Paths, RuleBook
+from lycosa.strategies.rulebook import MAX_LINKS, Paths, RuleBook
 
 
 @dataclass
@@ -52,44 +52,47 @@ class InterclassRules(PriorityFromParents):
     notes: list[str] = learned(list)
     book_: RuleBook = learned()
     wanted_: set[str] = learned()  # names that the targets match in the book
-    chance_: dict[str, float] = learned()
+    probability_: dict[str, float] = learned()
     priority_: MergedPriorities = learned()
     class_: NDArray[np.int32] = column(np.int32)
-    names_: dict[str, int] = learned(dict)
-    learned_: int = learned(int)
+    class_numbers_: dict[str, int] = learned(dict)
+    cases_: int = learned(int)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.depth <= DEEPEST:
-            raise ValueError(f"depth is {self.depth}: a path has 1 to {DEEPEST} links")
+        if not 1 <= self.depth <= MAX_LINKS:
+            raise ValueError(f"depth is {self.depth}: a path has 1 to {MAX_LINKS} links")
         if self.period < 1:
             raise ValueError(f"period is {self.period}: it must be 1 page or more")
         if not self.file:
-            raise InputError("rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE")
+            raise InputError(
+                "missing-file",
+                "rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE",
+            )
         # copied because `refine` modifies it
         self.book_ = deepcopy(self.file) if isinstance(self.file, RuleBook) else RuleBook.load(Path(self.file))
         if not self.targets:
-            raise InputError("rules need a target: say which class is wanted with --target CLASS")
+            raise InputError("missing-option", "rules need a target: say which class is wanted with --target CLASS")
         self.wanted_ = self.book_.wanted(self.targets)
-        self.chance_ = self.book_.chain(self.wanted_, self.depth, self.paths)
+        self.probability_ = self.book_.chain(self.wanted_, self.depth, self.paths)
         self.priority_ = MergedPriorities(self.merge)
-        if not self.chance_:
-            self.notes.append(f"no rule leads to {', '.join(self.targets)}: links are worth what their page is worth")
+        if not self.probability_:
+            self.notes.append(f"no rule leads to {', '.join(self.targets)}: links have the relevance of their page")
 
     def learn(self, step: Step, table: Table) -> Rows:
         visit = step.visit
-        name = self._class_of(step)
+        name = self._class_name(step)
         if self.refine and visit.is_version:
             self._refine(step, name, table)
-        return self.priority_.update(step, table, self.chance_.get(name, visit.relevance))
+        return self.priority_.update(step, table, self.probability_.get(name, visit.relevance))
 
     def explain_links(self, step: Step) -> dict[str, float]:
         """Return the probability by path, or the page's relevance if no rule applies."""
-        name = self._class_of(step)
-        if name not in self.chance_:
+        name = self._class_name(step)
+        if name not in self.probability_:
             return {f"its page, no rule leads from {name}" if name else "its page, of no class": step.visit.relevance}
-        return self.book_.ways(name, self.wanted_, self.depth, self.paths)
+        return self.book_.path_probabilities(name, self.wanted_, self.depth, self.paths)
 
-    def _class_of(self, step: Step) -> str:
+    def _class_name(self, step: Step) -> str:
         """Return the likeliest class of a page, a wanted one if the page is on target; empty without classes."""
         names = [str(name) for name, _ in step.visit.data.get("classes") or ()]
         if step.visit.data.get("target"):
@@ -104,16 +107,16 @@ class InterclassRules(PriorityFromParents):
         self.class_ = fit(self.class_, len(table), -1)
         first = step.visit.is_page
         if name:
-            classes = list(self.names_)
+            classes = list(self.class_numbers_)
             for number in self.class_[table.edges.parents(step.row)].tolist() if first else ():
                 if number >= 0:
                     self.book_.add(classes[number], name)
-            self.class_[step.row] = self.names_.setdefault(name, len(self.names_))
+            self.class_[step.row] = self.class_numbers_.setdefault(name, len(self.class_numbers_))
         if not first:
             return
-        self.learned_ += 1
-        if self.learned_ % self.period == 0:
+        self.cases_ += 1
+        if self.cases_ % self.period == 0:
             self.wanted_ = self.book_.members(self.targets)
             # new rules may make too many paths: use shorter ones then
-            depth = self.book_.deepest(self.wanted_, self.depth)
-            self.chance_ = self.book_.chain(self.wanted_, depth, self.paths)
+            depth = self.book_.feasible_depth(self.wanted_, self.depth)
+            self.probability_ = self.book_.chain(self.wanted_, depth, self.paths)

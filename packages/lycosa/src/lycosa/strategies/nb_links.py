@@ -14,10 +14,10 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
-from lycosa.text.tokens import fold, stem_all, words_of
+from lycosa.text.tokens import fold, stem_all, url_words
 
-ROWS_A_PAGE = 2000  # max rows ranked again per page learned, on average; larger frontiers are ranked less often
-MOST_WORDS = 24  # per link, at most half of them from its URL: 48 bytes a row
+ROWS_PER_PAGE = 2000  # max rows ranked again per page learned, on average; larger frontiers are ranked less often
+MAX_WORDS = 24  # per link, at most half of them from its URL: 48 bytes a row
 NO_WORD = 0
 SLOTS = 1 << 16  # hash buckets for words; bucket 0 is reserved for "no word"
 
@@ -32,7 +32,7 @@ def _slots(text: str) -> list[int]:
     return [_slot(token) for token in fold(text).split()]
 
 
-def _joined(words: list[int], more: list[int], most: int) -> list[int]:
+def _merge_slots(words: list[int], more: list[int], most: int) -> list[int]:
     """Return the union of two lists of slots in order, at most `most` of them."""
     return [slot for slot in dict.fromkeys(words + more) if slot != NO_WORD][:most]
 
@@ -83,10 +83,10 @@ class NaiveBayesLinks:
     smoothing: float = 1.0
     period: int = 50
     threshold: float = 0.1
-    words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MOST_WORDS), np.uint16))  # slots
+    words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MAX_WORDS), np.uint16))  # slots
     counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))  # links of each class (irrelevant, relevant)
     pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # number of pages of each class
-    speaks_for_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant) as of the last period
+    log_odds_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant) as of the last period
     prior_: float = learned(float)
 
     def __post_init__(self) -> None:
@@ -99,25 +99,25 @@ class NaiveBayesLinks:
 
     def learn(self, step: Step, table: Table) -> Rows:
         self.words_ = fit(self.words_, len(table), NO_WORD)
-        renewed = step.visit.is_page and self._count(step, table)
+        is_updated = step.visit.is_page and self._count(step, table)
         if step.visit.outcome == "redirect":
             words = self.words_[step.row]
             for row in step.children.tolist():
                 if words.any():
-                    self._add(row, words.tolist(), MOST_WORDS)
+                    self._add(row, words.tolist(), MAX_WORDS)
                 else:  # the source was fetched before it moved, so its words are gone
-                    self._add(row, _slots(words_of(table.nodes[row])), MOST_WORDS // 2)
+                    self._add(row, _slots(url_words(table.nodes[row])), MAX_WORDS // 2)
         else:
-            self._note(step, table)
+            self._store_words(step, table)
         if table.state[step.row] != OPEN:
             self.words_[step.row] = NO_WORD
-        return np.union1d(table.rows(), step.children).astype(np.int32) if renewed else step.children
+        return np.union1d(table.rows(), step.children).astype(np.int32) if is_updated else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        if not len(self.speaks_for_):
+        if not len(self.log_odds_):
             return (table.relevance_max[rows] + table.link_relevance_max[rows]) / 2
         words = fit(self.words_, len(table), NO_WORD)[rows]
-        odds = self.prior_ + self.speaks_for_[words].sum(axis=1)
+        odds = self.prior_ + self.log_odds_[words].sum(axis=1)
         priority: Priorities = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
         if self.least is not None:
             priority[priority < self.least] = PRUNED
@@ -127,42 +127,42 @@ class NaiveBayesLinks:
         """Count the page for its class; return whether the priorities were recomputed."""
         words = self.words_[step.row]
         if not words.any():  # a seed: its URL is all there is
-            self._add(step.row, _slots(words_of(table.nodes[step.row])), MOST_WORDS // 2)
+            self._add(step.row, _slots(url_words(table.nodes[step.row])), MAX_WORDS // 2)
         relevant = int(step.visit.relevance >= self.threshold)
         self.counts_[relevant, words[words != NO_WORD]] += 1
         self.pages_[relevant] += 1
         n = int(self.pages_.sum())
-        period = self.period * max(1, len(table) // (ROWS_A_PAGE * self.period))
-        due = n % period == 0 or (n < self.period and n & (n - 1) == 0) or not len(self.speaks_for_)
+        period = self.period * max(1, len(table) // (ROWS_PER_PAGE * self.period))
+        due = n % period == 0 or (n < self.period and n & (n - 1) == 0) or not len(self.log_odds_)
         if due and self.pages_.all():
-            self._compare()
+            self._update_log_odds()
             return True
         return False
 
-    def _compare(self) -> None:
+    def _update_log_odds(self) -> None:
         seen = np.flatnonzero((self.counts_[0] + self.counts_[1]) > 0)
         counts = self.counts_[:, seen] + self.smoothing
         log = np.log(counts / counts.sum(axis=1, keepdims=True))
-        self.speaks_for_ = np.zeros(SLOTS)
-        self.speaks_for_[seen] = log[1] - log[0]
+        self.log_odds_ = np.zeros(SLOTS)
+        self.log_odds_[seen] = log[1] - log[0]
         self.prior_ = float(np.log((self.pages_[1] + 1) / (self.pages_[0] + 1)))
 
-    def _note(self, step: Step, table: Table) -> None:
+    def _store_words(self, step: Step, table: Table) -> None:
         """Store the words of links to open rows: those of the URL first, then those of each anchor."""
         links = step.visit.links
-        waiting = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
-        rows = step.of_link[waiting]
+        open_links = np.flatnonzero((step.of_link >= 0) & (table.state[step.of_link] == OPEN))
+        rows = step.of_link[open_links]
         words_by_row: dict[int, list[int]] = {}
-        for number, row, words in zip(waiting.tolist(), rows.tolist(), self.words_[rows].tolist(), strict=True):
+        for number, row, words in zip(open_links.tolist(), rows.tolist(), self.words_[rows].tolist(), strict=True):
             if row not in words_by_row:
-                words_by_row[row] = _joined(words, [], MOST_WORDS)
+                words_by_row[row] = _merge_slots(words, [], MAX_WORDS)
             if not words_by_row[row]:
-                words_by_row[row] = _joined([], _slots(words_of(links.urls[number])), MOST_WORDS // 2)
+                words_by_row[row] = _merge_slots([], _slots(url_words(links.urls[number])), MAX_WORDS // 2)
             if links.anchors[number]:
-                words_by_row[row] = _joined(words_by_row[row], _slots(links.anchors[number]), MOST_WORDS)
+                words_by_row[row] = _merge_slots(words_by_row[row], _slots(links.anchors[number]), MAX_WORDS)
         for row, words in words_by_row.items():
             self.words_[row, : len(words)] = words
 
     def _add(self, row: int, slots: list[int], most: int) -> None:
-        words = _joined(self.words_[row].tolist(), slots, most)
+        words = _merge_slots(self.words_[row].tolist(), slots, most)
         self.words_[row, : len(words)] = words

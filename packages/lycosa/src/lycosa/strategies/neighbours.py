@@ -39,16 +39,19 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
     languages other than English, get that of the training set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
-    if _is_own(browsing, clusters):
+    if _uses_own_idf(browsing, clusters):
         return own
     background = Background.load()
     frequency = background.frequency
     return np.array(
-        [background.idf(term) if term in frequency else mine for term, mine in zip(browsing.terms, own, strict=True)]
+        [
+            background.idf(term) if term in frequency else own_idf
+            for term, own_idf in zip(browsing.terms, own, strict=True)
+        ]
     )
 
 
-def _is_own(browsing: Browsing, clusters: Clusters) -> bool:
+def _uses_own_idf(browsing: Browsing, clusters: Clusters) -> bool:
     return clusters == "xmeans" or code_of(browsing.language, "en") != "en"
 
 
@@ -70,7 +73,7 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         self.words_ = ModelWords(self.browsing.column_of)
-        self._idf = self._rarity()
+        self._idf = self._term_idf()
         self._unknown = math.log(max(2, len(self.browsing)))
         self._cluster = self.browsing.clustering(self.clusters)
         pages = self.browsing.pages
@@ -81,14 +84,14 @@ class Neighbours:
         self._value = values[order]
         self._starts = np.searchsorted(pages.columns[order], np.arange(len(self.browsing.terms) + 1))
 
-    def _rarity(self) -> NDArray[np.float64]:
+    def _term_idf(self) -> NDArray[np.float64]:
         return weights(self.browsing, self.clusters)
 
     def _unit(self, pages: Bags) -> NDArray[np.float64]:
         """Return the tf-idf weights of pages scaled to length 1."""
         return unit(pages, self._idf.astype(np.float32))
 
-    def _shares(self, pages: Bags) -> NDArray[np.float64]:
+    def _centroid_weights(self, pages: Bags) -> NDArray[np.float64]:
         """Return the weights with which terms of the relevant pages enter their centroid."""
         return self._unit(pages)
 
@@ -96,7 +99,7 @@ class Neighbours:
     def centroid(self) -> NDArray[np.float64]:
         """Mean of the relevant pages, scaled to length 1."""
         chosen: Bags = self.browsing.pages.take(np.flatnonzero(self.browsing.relevant))
-        values = self._shares(chosen)
+        values = self._centroid_weights(chosen)
         summed = np.bincount(chosen.columns, values, minlength=len(self.browsing.terms)).astype(np.float64)
         length = float(np.sqrt(summed @ summed))
         return summed / length if length else summed
@@ -143,7 +146,7 @@ class Neighbours:
         """Return the cosine of the page with the centroid of the relevant pages."""
         return min(1.0, float(page.values @ self.centroid[page.columns]) / page.length) if page.length else 0.0
 
-    def of_anchors(self, step: Step) -> NDArray[np.float64]:
+    def anchor_similarities(self, step: Step) -> NDArray[np.float64]:
         """Return for each child the largest cosine with the centroid among the anchors of the links to it."""
         visit = step.visit
         language = code_of(visit.language, code_of(self.browsing.language, "en"))
@@ -151,18 +154,18 @@ class Neighbours:
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
         """Return the cosine of each anchor with the centroid."""
-        alike, terms = np.zeros(len(anchors)), len(self.browsing.terms)
+        similarities, terms = np.zeros(len(anchors)), len(self.browsing.terms)
         links, columns = self.words_.of_texts(anchors, language)
         if len(links):
             # Unknown stems have no id, so all of an anchor count as one word.
             keys, counts = np.unique(links * (terms + 1) + columns + 1, return_counts=True)
             owners, columns = keys // (terms + 1), keys % (terms + 1) - 1
-            worth = np.where(columns >= 0, self._idf[columns], self._unknown) * (1.0 + np.log(counts))
-            squares = np.bincount(owners, worth * worth, minlength=len(alike))
+            word_weights = np.where(columns >= 0, self._idf[columns], self._unknown) * (1.0 + np.log(counts))
+            squares = np.bincount(owners, word_weights * word_weights, minlength=len(similarities))
             weight = np.where(columns >= 0, self.centroid[columns], 0.0)
-            products = np.bincount(owners, worth * weight, minlength=len(alike))
-            alike = np.minimum(1.0, products / np.sqrt(np.where(squares > 0, squares, 1.0)))
-        return alike
+            products = np.bincount(owners, word_weights * weight, minlength=len(similarities))
+            similarities = np.minimum(1.0, products / np.sqrt(np.where(squares > 0, squares, 1.0)))
+        return similarities
 
 
 @dataclass
@@ -177,10 +180,10 @@ class LiteralNeighbours(Neighbours):
     idf_: NDArray[np.float64] = column()  # of each word of the crawl, by id
     size_: int = learned(int)
 
-    def _rarity(self) -> NDArray[np.float64]:
-        self._background = None if _is_own(self.browsing, self.clusters) else Background.load()
+    def _term_idf(self) -> NDArray[np.float64]:
+        self._background = None if _uses_own_idf(self.browsing, self.clusters) else Background.load()
         if self._background is None:
-            return super()._rarity()
+            return super()._term_idf()
         return np.array([self._background.idf(term) for term in self.browsing.terms])
 
     def _unit(self, pages: Bags) -> NDArray[np.float64]:
@@ -189,7 +192,7 @@ class LiteralNeighbours(Neighbours):
         values /= np.where(length > 0, length, 1.0)[pages.rows()]
         return values
 
-    def _shares(self, pages: Bags) -> NDArray[np.float64]:
+    def _centroid_weights(self, pages: Bags) -> NDArray[np.float64]:
         most, rows = np.zeros(len(pages)), pages.rows()
         np.maximum.at(most, rows, pages.counts)
         shares: NDArray[np.float64] = pages.counts / most[rows] * self._idf[pages.columns]
@@ -199,10 +202,10 @@ class LiteralNeighbours(Neighbours):
         super().follow(words)
         if len(words) > self.size_:
             self.idf_ = fit(self.idf_, len(words))
-            self.idf_[self.size_ : len(words)] = [self._of(stem) for stem in words[self.size_ :]]
+            self.idf_[self.size_ : len(words)] = [self._idf_of(stem) for stem in words[self.size_ :]]
             self.size_ = len(words)
 
-    def _of(self, stem: str) -> float:
+    def _idf_of(self, stem: str) -> float:
         place = self.browsing.column_of.get(stem)
         if place is not None:
             return float(self._idf[place])
@@ -214,11 +217,15 @@ class LiteralNeighbours(Neighbours):
         return PageVector(columns, counts * self._idf[columns], math.sqrt(float(every @ every)))
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
-        alike, place_of = np.zeros(len(anchors)), self.browsing.column_of
+        similarities, place_of = np.zeros(len(anchors)), self.browsing.column_of
         for number, anchor in enumerate(anchors):
-            worth = {stem: count * self._of(stem) for stem, count in Counter(stems(anchor, language)).items()}
-            length = math.hypot(*worth.values())
-            places = [(place_of[stem], weight) for stem, weight in worth.items() if stem in place_of]
+            word_weights = {
+                stem: count * self._idf_of(stem) for stem, count in Counter(stems(anchor, language)).items()
+            }
+            length = math.hypot(*word_weights.values())
+            places = [(place_of[stem], weight) for stem, weight in word_weights.items() if stem in place_of]
             if length:
-                alike[number] = min(1.0, sum(weight * float(self.centroid[place]) for place, weight in places) / length)
-        return alike
+                similarities[number] = min(
+                    1.0, sum(weight * float(self.centroid[place]) for place, weight in places) / length
+                )
+        return similarities

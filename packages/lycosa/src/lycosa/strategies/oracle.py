@@ -33,12 +33,12 @@ class Oracle:
     [0.2, 0.0, 1.0]
     """
 
-    called: ClassVar[str] = "oracle"
-    knows: ClassVar[str] = "its true score"
+    strategy_name: ClassVar[str] = "oracle"
+    term_name: ClassVar[str] = "its true score"
 
     scores: Mapping[str, float] | str = field(default="", repr=False)
     truth_: Mapping[str, float] = learned()
-    handed_: dict[int, float] = learned(dict)
+    inherited_: dict[int, float] = learned(dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.scores, str):
@@ -48,9 +48,10 @@ class Oracle:
             self.truth_ = read_scores(Path(self.scores))
         else:
             raise InputError(
-                f"the strategy {self.called} needs the score of every node: it is for graphs and recorded crawls. "
-                f"Write {self.called},scores=FILE (a node, a tab and its score on each line), or "
-                f"{type(self).__name__}(graph.beta) in Python"
+                "missing-option",
+                f"the strategy {self.strategy_name} needs the score of every node, so it is for graphs and recorded "
+                f"crawls: write {self.strategy_name},scores=FILE (a node, a tab and its score on each line), or "
+                f"{type(self).__name__}(graph.relevance) in Python",
             )
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -58,18 +59,18 @@ class Oracle:
         if step.visit.outcome == "redirect":
             for row in step.children.tolist():
                 if table.nodes[row] not in self.truth_:
-                    self.handed_[row] = self._worth(step.row, table)
+                    self.inherited_[row] = self._score(step.row, table)
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        return {self.knows: self._worth(row, table)}
+        return {self.term_name: self._score(row, table)}
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        return np.array([self._worth(row, table) for row in rows.tolist()], np.float64)
+        return np.array([self._score(row, table) for row in rows.tolist()], np.float64)
 
-    def _worth(self, row: int, table: Table) -> float:
-        worth = self.truth_.get(table.nodes[row])
-        return float(worth) if worth is not None else self.handed_.get(row, 0.0)
+    def _score(self, row: int, table: Table) -> float:
+        score = self.truth_.get(table.nodes[row])
+        return float(score) if score is not None else self.inherited_.get(row, 0.0)
 
 
 def _check(scores: Mapping[str, float]) -> None:
@@ -94,9 +95,9 @@ def read_scores(path: Path) -> dict[str, float]:
             node, tab, score = "", "", math.nan
         if not tab or not node or not math.isfinite(score):
             shown = line[:80].decode("utf-8", "backslashreplace")
-            raise InputError(f"{path}, line {number}: {shown!r} is not a node, a tab and a finite number, in UTF-8")
+            raise InputError("bad-file", f"{path}, line {number}: {shown!r} is not a node, a tab and a finite number")
         if node in scores and scores[node] != score:
-            raise InputError(f"{path}, line {number}: {node!r} was there before with another score, {scores[node]}")
+            raise InputError("duplicate", f"{path}, line {number}: {node!r} is listed twice, first with {scores[node]}")
         scores[node] = score
     return scores
 
@@ -125,5 +126,5 @@ class Craw4Llm(Oracle):
     [0.25, 0.75]
     """
 
-    called: ClassVar[str] = "craw4llm"
-    knows: ClassVar[str] = "what the judge says of its page"
+    strategy_name: ClassVar[str] = "craw4llm"
+    term_name: ClassVar[str] = "relevance of its page"

@@ -56,7 +56,7 @@ class LinkContext(PriorityFromParents):
 
     def __post_init__(self) -> None:
         if not 0 <= self.page <= 1:
-            raise ValueError(f"page={self.page:g} is the page's share of the score: take a number from 0 to 1")
+            raise ValueError(f"page={self.page:g} is the weight of the page: take a number from 0 to 1")
         self.priority_ = MergedPriorities(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -125,7 +125,7 @@ class Otie(CashFlow):
     lift: bool = False
     beta_: NDArray[np.float64] = column()
     predicted_: NDArray[np.float64] = column()  # largest similarity predicted for each row
-    _said: NDArray[np.float64] = column()  # predictions for the links of the page noted last
+    _predictions: NDArray[np.float64] = column()  # predictions for the links of the page noted last
     largest_: float = learned(float)
 
     def __post_init__(self) -> None:
@@ -144,7 +144,7 @@ class Otie(CashFlow):
         if step.visit.outcome == "redirect":
             predicted = np.full(len(rows), self.predicted_[step.row])
         else:
-            predicted = self._said = self._similarity(step)
+            predicted = self._predictions = self._similarity(step)
         if step.visit.is_version:
             self.beta_[step.row] = beta = max(0.0, step.visit.relevance)
             self.largest_ = max(self.largest_, beta)
@@ -164,7 +164,7 @@ class Otie(CashFlow):
 
     def weights(self, rows: Rows, ends: Rows, table: Table, step: Step | None) -> NDArray[np.float64]:
         """Return sim' of equation 2."""
-        predicted = self.predicted_[rows] if step is None else self._said
+        predicted = self.predicted_[rows] if step is None else self._predictions
         return np.where(table.state[ends] == DONE, self.beta_[ends], predicted)
 
     def _similarity(self, step: Step) -> NDArray[np.float64]:

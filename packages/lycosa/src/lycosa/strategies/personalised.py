@@ -13,7 +13,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
 
-_UNTOLD = np.iinfo(np.int32).max
+_UNKNOWN = np.iinfo(np.int32).max
 
 
 @dataclass
@@ -30,7 +30,7 @@ class OffTopicDepth:
     pages: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
 
     def learn(self, step: Step, table: Table, *, relevant: bool) -> None:
-        self.pages = fit(self.pages, len(table), _UNTOLD)
+        self.pages = fit(self.pages, len(table), _UNKNOWN)
         at = int(self.of(np.array([step.row], np.int32), table)[0])
         if step.visit.kind == "page" or step.visit.is_version:
             at = 0 if relevant else at + 1
@@ -38,8 +38,8 @@ class OffTopicDepth:
 
     def of(self, rows: Rows, table: Table) -> NDArray[np.int32]:
         """Return the off-topic depth of each row; 0 for seeds."""
-        pages: NDArray[np.int32] = fit(self.pages, len(table), _UNTOLD)[rows]
-        return np.where(table.is_seed[rows] | (pages == _UNTOLD), 0, pages).astype(np.int32)
+        pages: NDArray[np.int32] = fit(self.pages, len(table), _UNKNOWN)[rows]
+        return np.where(table.is_seed[rows] | (pages == _UNKNOWN), 0, pages).astype(np.int32)
 
     def prune(self, priorities: Priorities, rows: Rows, table: Table, most: int) -> Priorities:
         """Return the priorities with PRUNED for rows deeper than `most`."""
@@ -80,11 +80,11 @@ class LinkScore:
     levels: int | None = None
     threshold: float = 0.1
     url_: NDArray[np.float64] = column()
-    astray_: OffTopicDepth = learned(OffTopicDepth)
+    off_topic_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels < 0:
-            raise ValueError(f"levels={self.levels} irrelevant pages are followed: take 0 or more, or leave it out")
+            raise ValueError(f"levels={self.levels} irrelevant pages in a row: take 0 or more, or leave it out")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Store the URL scores and off-topic depths; the table keeps the other sums."""
@@ -94,7 +94,7 @@ class LinkScore:
             self.url_[rows] = np.maximum(self.url_[rows], self.url_[step.row])
         elif "url" in step.visit.links.facets:
             self.url_[rows] = step.facet("url")
-        self.astray_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
+        self.off_topic_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
         return rows
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
@@ -114,7 +114,7 @@ class LinkScore:
         )
         if self.least is not None:
             priority[(priority < self.least) & (table.in_degree[rows] > 0)] = PRUNED
-        return priority if self.levels is None else self.astray_.prune(priority, rows, table, self.levels)
+        return priority if self.levels is None else self.off_topic_.prune(priority, rows, table, self.levels)
 
 
 @dataclass
@@ -140,13 +140,13 @@ class Personalised:
 
     levels: int = 0
     threshold: float = 0.1
-    joined_: int = learned(int)
-    place_: NDArray[np.int64] = column(np.int64)
-    astray_: OffTopicDepth = learned(OffTopicDepth)
+    length_: int = learned(int)
+    position_: NDArray[np.int64] = column(np.int64)
+    off_topic_: OffTopicDepth = learned(OffTopicDepth)
 
     def __post_init__(self) -> None:
         if self.levels < 0:
-            raise ValueError(f"levels={self.levels} irrelevant pages are followed: take 0 or more")
+            raise ValueError(f"levels={self.levels} irrelevant pages in a row: take 0 or more")
 
     @property
     def remedy(self) -> str:
@@ -154,20 +154,20 @@ class Personalised:
         return f"--strategy personalised,levels={self.levels + 1} goes further through pages without the search string."
 
     def learn(self, step: Step, table: Table) -> Rows:
-        self.place_ = fit(self.place_, len(table))
+        self.position_ = fit(self.position_, len(table))
         rows = step.children
-        self.astray_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
-        outside = rows[(self.place_[rows] == 0) & (self.astray_.of(rows, table) <= self.levels)]
+        self.off_topic_.learn(step, table, relevant=step.visit.relevance >= self.threshold)
+        new = rows[(self.position_[rows] == 0) & (self.off_topic_.of(rows, table) <= self.levels)]
         if step.visit.outcome == "redirect":  # the target takes the position of its source
-            self.place_[outside] = self.place_[step.row]
+            self.position_[new] = self.position_[step.row]
         else:
-            self.place_[outside] = np.arange(self.joined_ + 1, self.joined_ + 1 + len(outside))
-            self.joined_ += len(outside)
+            self.position_[new] = np.arange(self.length_ + 1, self.length_ + 1 + len(new))
+            self.length_ += len(new)
         return rows
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        return {"place in the queue": -float(fit(self.place_, len(table))[row])}
+        return {"place in the queue": -float(fit(self.position_, len(table))[row])}
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        places = fit(self.place_, len(table))[rows].astype(np.float64)
-        return self.astray_.prune(-places, rows, table, self.levels)
+        positions = fit(self.position_, len(table))[rows].astype(np.float64)
+        return self.off_topic_.prune(-positions, rows, table, self.levels)

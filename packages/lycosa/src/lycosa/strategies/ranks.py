@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Priorities, Rows, Step
-from lycosa.strategies.redirects import Redirects, check_rounds
+from lycosa.strategies.redirects import Redirects, check_iterations
 
 
 @dataclass
@@ -54,7 +54,7 @@ class PageRank:
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
             raise ValueError(f"damping is {self.damping}: it must be at least 0 and below 1")
-        check_rounds(self.iterations, self.period)
+        check_iterations(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Recompute all ranks every `period` visits; otherwise add this page's share to its links."""
@@ -72,7 +72,7 @@ class PageRank:
         # older links of a revisited page have received their share
         count = len(table.edges.children(step.row)) if step.visit.follows else len(links)
         np.add.at(self.gain_, links, self.damping * (self.base_ + self.gain_[step.row]) / max(1, count))
-        return np.union1d(step.children, links) if self.redirects_.any_ else step.children
+        return np.union1d(step.children, links) if self.redirects_.has_redirects_ else step.children
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         return self.base_ + fit(self.gain_, len(table))[rows]
@@ -81,9 +81,9 @@ class PageRank:
         size = len(table)
         parent, child = self.redirects_.edges(table)
         out = np.bincount(parent, minlength=size)
-        everywhere = np.arange(size, dtype=np.int32)
+        rows = np.arange(size, dtype=np.int32)
         linked = out > 0  # includes pages that have moved since, whose links are known
-        nodes = int(((self.redirects_.ends(everywhere) == everywhere) | linked).sum())
+        nodes = int(((self.redirects_.ends(rows) == rows) | linked).sum())
         inner = linked[child]  # the ranks of linkless nodes are only needed as a sum, which is the rest to 1
         source, target = parent[inner], child[inner]
         share = self.damping / np.maximum(out, 1)
@@ -141,8 +141,8 @@ class NavigationalRank:
 
     def __post_init__(self) -> None:
         if not 0 <= self.eta <= 1:
-            raise ValueError(f"eta is {self.eta}: it has to lie between 0 and 1")
-        check_rounds(self.iterations, self.period)
+            raise ValueError(f"eta is {self.eta}: it must be from 0 to 1")
+        check_iterations(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Recompute everything every `period` visits; otherwise propagate from this page to its links."""
@@ -191,7 +191,7 @@ class NavigationalRank:
         every = every[every != step.row]
         out = max(1, len(every))
         np.add.at(self.into_, links, 1)
-        worth = (self.nr1_[every] / np.maximum(self.into_[every], 1)).sum() / out
-        self.nr1_[step.row] = self.eta * step.visit.relevance + (1 - self.eta) * worth
+        child_average = (self.nr1_[every] / np.maximum(self.into_[every], 1)).sum() / out
+        self.nr1_[step.row] = self.eta * step.visit.relevance + (1 - self.eta) * child_average
         np.add.at(self.share_, links, self.nr1_[step.row] / out)
-        return np.union1d(step.children, links) if self.redirects_.any_ else step.children
+        return np.union1d(step.children, links) if self.redirects_.has_redirects_ else step.children

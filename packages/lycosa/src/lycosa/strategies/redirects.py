@@ -12,15 +12,15 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 
 _STAYS = -1
-MOST_ROUNDS = 1000  # more would stall a crawl, and results hardly change after far fewer
+MAX_ITERATIONS = 1000  # more would stall a crawl, and results hardly change after far fewer
 
 
-def check_rounds(iterations: int, period: int) -> None:
+def check_iterations(iterations: int, period: int) -> None:
     """Raise ValueError unless iterations and period of an iterative estimator are in range."""
     if iterations < 1 or period < 1:
         raise ValueError(f"iterations is {iterations} and period {period}: both must be 1 or more")
-    if iterations > MOST_ROUNDS:
-        raise ValueError(f"iterations is {iterations}: it must be {MOST_ROUNDS} or fewer")
+    if iterations > MAX_ITERATIONS:
+        raise ValueError(f"iterations is {iterations}: it must be {MAX_ITERATIONS} or fewer")
 
 
 @dataclass
@@ -42,37 +42,37 @@ class Redirects:
     [['a'], ['new']]
     """
 
-    goal_: NDArray[np.int32] = column(np.int32)
-    any_: bool = learned(bool)
+    target_: NDArray[np.int32] = column(np.int32)
+    has_redirects_: bool = learned(bool)
 
     def learn(self, step: Step, table: Table) -> None:
         moves = step.visit.outcome == "redirect" and len(step.children) > 0
-        self.any_ |= moves
-        if self.any_:
-            self.goal_ = fit(self.goal_, len(table), _STAYS)
+        self.has_redirects_ |= moves
+        if self.has_redirects_:
+            self.target_ = fit(self.target_, len(table), _STAYS)
         if not moves:
-            if self.any_ and step.visit.outcome == "ok":
-                self.goal_[step.row] = _STAYS
+            if self.has_redirects_ and step.visit.outcome == "ok":
+                self.target_[step.row] = _STAYS
             return
         target = int(step.children[0])
-        if self.goal_[target] == step.row:  # break the cycle
-            self.goal_[target] = _STAYS
-        end = target if self.goal_[target] == _STAYS else self.goal_[target]
-        self.goal_[self.goal_ == step.row] = end
-        self.goal_[step.row] = end
+        if self.target_[target] == step.row:  # break the cycle
+            self.target_[target] = _STAYS
+        end = target if self.target_[target] == _STAYS else self.target_[target]
+        self.target_[self.target_ == step.row] = end
+        self.target_[step.row] = end
 
     def ends(self, rows: Rows) -> Rows:
         """Return the final target of each row: itself unless it is a redirect."""
-        if not self.any_:
+        if not self.has_redirects_:
             return rows
-        goal = fit(self.goal_, 1 + int(rows.max(initial=0)), _STAYS)[rows]
-        stays = goal == _STAYS
-        return rows if stays.all() else np.where(stays, rows, goal)
+        targets = fit(self.target_, 1 + int(rows.max(initial=0)), _STAYS)[rows]
+        stays = targets == _STAYS
+        return rows if stays.all() else np.where(stays, rows, targets)
 
     def edges(self, table: Table) -> tuple[Rows, Rows]:
         """Return parent and child of every edge, with redirects resolved."""
         parent, child = table.edges.parent, table.edges.child
-        if not self.any_:
+        if not self.has_redirects_:
             return parent, child
         child = self.ends(child)
         return parent[child != parent], child[child != parent]

@@ -13,7 +13,7 @@ from lycosa.core.files import read_input, replacing
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
-DEEPEST = 5  # max links in a path; the number of paths grows exponentially
+MAX_LINKS = 5  # max links in a path; the number of paths grows exponentially
 Paths = Literal["sum", "max"]
 
 
@@ -80,7 +80,7 @@ class RuleBook:
         total = self._total.get(source, 0.0)
         return self._count[source].get(to, 0.0) / total if total else 0.0
 
-    def leads(self, source: str) -> bool:
+    def has_rules(self, source: str) -> bool:
         return source in self._count
 
     def grouped(self, level: int) -> RuleBook:
@@ -110,7 +110,7 @@ class RuleBook:
         for target in targets:
             if not self.members([target]):
                 near = difflib.get_close_matches(target, self.classes, 3, 0.3) or self.classes[:5]
-                raise InputError(f"no rule knows the class {target}: there are {', '.join(near)} ...")
+                raise InputError("unknown-name", f"no rule has the class {target}; similar classes: {', '.join(near)}")
         return self.members(targets)
 
     def chain(self, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
@@ -119,14 +119,15 @@ class RuleBook:
 
         Several wanted classes are merged into one.
         """
-        deepest = self.deepest(wanted, depth)
-        if deepest < depth:
+        feasible_depth = self.feasible_depth(wanted, depth)
+        if feasible_depth < depth:
             raise InputError(
-                f"{len(self):,} rules between {len(self.classes)} classes make too many paths of {depth} links: take a "
-                f"depth of {deepest}"
+                "too-large",
+                f"{len(self):,} rules between {len(self.classes)} classes make too many paths of {depth} links: use "
+                f"depth={feasible_depth}",
             )
-        ways = _RulePaths(self, wanted, paths)
-        chances = {source: chance for source in ways.rows if (chance := ways.walk(source, depth, (source,))) > 0}
+        rules = _RulePaths(self, wanted, paths)
+        chances = {source: chance for source in rules.rows if (chance := rules.walk(source, depth, (source,))) > 0}
         inside = [(self._count[name], self._total[name]) for name in sorted(wanted) if self._total.get(name)]
         total = sum(all_ for _, all_ in inside)
         loop = math.fsum(count for row, _ in inside for to, count in row.items() if to in wanted)
@@ -134,14 +135,16 @@ class RuleBook:
             chances.update(dict.fromkeys(wanted, loop / total))
         return chances
 
-    def ways(self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
+    def path_probabilities(
+        self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum"
+    ) -> dict[str, float]:
         """Return the probability of each path that `chain` uses from a class, the largest first; with `max` only that
         one.
 
         >>> book = RuleBook()
         >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
         ...     book.add(*rule)
-        >>> {path: round(chance, 2) for path, chance in book.ways("DH", {"PH"}).items()}       # .1, and .8 * .4
+        >>> {path: round(p, 2) for path, p in book.path_probabilities("DH", {"PH"}).items()}       # .1, and .8 * .4
         {'DH > CH > PH': 0.32, 'DH > PH': 0.1}
         """
         target = ", ".join(sorted(wanted))
@@ -151,20 +154,20 @@ class RuleBook:
         chances: dict[str, float] = {}
         open_paths: list[tuple[tuple[str, ...], float]] = [((source,), 1.0)]
         while open_paths:
-            trodden, chance = open_paths.pop()
-            if direct := rules.direct.get(trodden[-1], 0.0):
-                chances[" > ".join([*trodden, target])] = chance * direct
-            if len(trodden) < depth:
-                further = rules.rows.get(trodden[-1], {})
-                open_paths += [((*trodden, to), chance * p) for to, p in further.items() if to not in trodden]
+            visited, chance = open_paths.pop()
+            if direct := rules.direct.get(visited[-1], 0.0):
+                chances[" > ".join([*visited, target])] = chance * direct
+            if len(visited) < depth:
+                further = rules.rows.get(visited[-1], {})
+                open_paths += [((*visited, to), chance * p) for to, p in further.items() if to not in visited]
         ranked = sorted(chances.items(), key=lambda path: -path[1])
         return dict(ranked if paths == "sum" else ranked[:1])
 
-    def deepest(self, wanted: set[str], depth: int) -> int:
+    def feasible_depth(self, wanted: set[str], depth: int) -> int:
         """Return `depth`, or the largest depth with at most two million paths."""
-        ways = _RulePaths(self, wanted, "sum")
+        rules = _RulePaths(self, wanted, "sum")
         # Two million paths take some seconds.
-        return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= 2_000_000)
+        return next(links for links in range(depth, 0, -1) if links <= 2 or rules.count(links) <= 2_000_000)
 
     def save(self, path: Path) -> None:
         """Write the rules as an editable table: from, to, probability, count."""
@@ -183,28 +186,30 @@ class RuleBook:
             lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise InputError(
-                f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
+                "bad-encoding", f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
             ) from error
         if not lines[0].startswith(HEADER.rpartition(" ")[0]):
-            raise InputError(f"{path} contains no rules: its first line should be '{HEADER}'")
+            raise InputError("bad-file", f"{path} contains no rules: its first line should be '{HEADER}'")
         if lines[0].strip() != HEADER:
             raise InputError(
-                f"{path} was written by another version of Lycosa ({lines[0].strip()[2:]}): train it again"
+                "bad-version",
+                f"{path} was written by another version of Lycosa ({lines[0].strip()[2:]}): train it again",
             )
         book = cls()
         rules = [_rule(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if _is_rule(line)]
         if not rules:
-            raise InputError(f"{path} contains no rules: train them again with more pages")
+            raise InputError("empty-file", f"{path} contains no rules: train them again with more pages")
         stated: dict[str, dict[str, float]] = {}
         for rule in rules:
             if rule.to in stated.setdefault(rule.source, {}):
-                raise InputError(f"{path}: the rule {rule.source} -> {rule.to} is there twice")
+                raise InputError("duplicate", f"{path}: the rule {rule.source} -> {rule.to} is listed twice")
             stated[rule.source][rule.to] = rule.probability
             book.add(rule.source, rule.to, rule.cases)
         for source, row in stated.items():
             if math.fsum(row.values()) > 1 + 1e-6:
                 raise InputError(
-                    f"{path}: the probabilities of {source} add up to {math.fsum(row.values()):.6g}, not 1"
+                    "out-of-range",
+                    f"{path}: the probabilities of {source} add up to {math.fsum(row.values()):.6g}, not 1",
                 )
             total = book._total[source] = book._total[source] or 1.0
             book._count[source] = {to: probability * total for to, probability in row.items()}
@@ -238,24 +243,24 @@ class _RulePaths:
         width = max(map(len, self.rows.values()), default=0)
         return float(sum(map(len, self.rows.values()))) * float(width) ** max(0, depth - 3)
 
-    def walk(self, source: str, depth: int, trodden: tuple[str, ...]) -> float:
+    def walk(self, source: str, depth: int, visited: tuple[str, ...]) -> float:
         """Return the probability of reaching a wanted class from `source` without visiting a class twice."""
         direct = self.direct[source]
         if depth == 1:
             return direct
         if depth == 2:
-            rest = self._two_links(source, trodden)
+            rest = self._two_links(source, visited)
             return direct + rest if self.sum else max(direct, rest)
         further = [
-            p * self.walk(to, depth - 1, (*trodden, to)) for to, p in self.rows[source].items() if to not in trodden
+            p * self.walk(to, depth - 1, (*visited, to)) for to, p in self.rows[source].items() if to not in visited
         ]
         return math.fsum([direct, *further]) if self.sum else max([direct, *further])
 
-    def _two_links(self, source: str, trodden: tuple[str, ...]) -> float:
+    def _two_links(self, source: str, visited: tuple[str, ...]) -> float:
         row = self.second[source]
         if not self.sum:
-            return next((row[to] for to in self.order[source] if to not in trodden), 0.0)
-        there = [row[to] for to in trodden if to in row]
+            return next((row[to] for to in self.order[source] if to not in visited), 0.0)
+        there = [row[to] for to in visited if to in row]
         rest = self.total[source] - math.fsum(there)
         return rest if len(there) < len(row) and rest > 0 else 0.0
 
@@ -267,13 +272,15 @@ def _is_rule(line: str) -> bool:
 def _rule(line: str, where: str) -> Rule:
     fields = line.strip("\r").split("\t")
     if len(fields) not in (3, 4) or not fields[0] or not fields[1]:
-        raise InputError(f"{where}: a rule is from, to, probability and count, with tabs in between")
+        raise InputError("bad-file", f"{where}: a rule is from, to, probability and count, separated by tabs")
     if not (fields[0] + fields[1]).isprintable():
-        raise InputError(f"{where}: the name of a class has a character that cannot be shown")
+        raise InputError("bad-value", f"{where}: the name of a class has an unprintable character")
     try:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
     if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # larger sums lose precision
-        raise InputError(f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count")
+        raise InputError(
+            "out-of-range", f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count"
+        )
     return Rule(fields[0], fields[1], probability, count)

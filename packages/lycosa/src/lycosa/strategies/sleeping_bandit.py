@@ -19,8 +19,8 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
 
 PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
-MOST_GROUPS = 1024  # beyond that a path joins the nearest group at any similarity
-LETTERS = range(32, 127)  # character codes of a URL that are used
+MAX_GROUPS = 1024  # beyond that a path joins the nearest group at any similarity
+CHARACTERS = range(32, 127)  # character codes of a URL that are used
 BATCH = 10  # pages between two updates of the classifier
 # L2 penalty; relative rate of the intercept; rate of the first step
 DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0
@@ -40,9 +40,9 @@ def hashed(number: int) -> int:
 def bigrams(address: str) -> NDArray[np.intp]:
     """Return the character bigrams of a URL as numbers, with repetitions."""
     codes = np.frombuffer(address[:300].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
-    known = (codes >= LETTERS.start) & (codes < LETTERS.stop)
+    known = (codes >= CHARACTERS.start) & (codes < CHARACTERS.stop)
     both = known[:-1] & known[1:]
-    pairs: NDArray[np.intp] = ((codes[:-1] - LETTERS.start) * len(LETTERS) + codes[1:] - LETTERS.start)[both]
+    pairs: NDArray[np.intp] = ((codes[:-1] - CHARACTERS.start) * len(CHARACTERS) + codes[1:] - CHARACTERS.start)[both]
     return pairs
 
 
@@ -50,10 +50,10 @@ class AddressClassifier:
     """Logistic regression on counts of character bigrams, trained by stochastic gradient descent."""
 
     def __init__(self) -> None:
-        self.weights = np.zeros(len(LETTERS) ** 2)
+        self.weights = np.zeros(len(CHARACTERS) ** 2)
         self.intercept = 0.0
         self.steps = 0
-        self.waiting: list[tuple[str, bool]] = []  # the next batch: address, relevant
+        self.batch: list[tuple[str, bool]] = []  # the next batch: address, relevant
 
     def decision(self, address: str) -> float:
         """Return the decision value, above 0 for relevant; -inf before the first update."""
@@ -61,11 +61,11 @@ class AddressClassifier:
 
     def add(self, address: str, relevant: bool) -> None:
         """Queue a labelled URL, and train when the batch is full."""
-        self.waiting.append((address, relevant))
-        if len(self.waiting) >= BATCH:
-            for one in self.waiting:
+        self.batch.append((address, relevant))
+        if len(self.batch) >= BATCH:
+            for one in self.batch:
                 self._step(*one)
-            self.waiting = []
+            self.batch = []
 
     def _step(self, address: str, relevant: bool) -> None:
         """Take a gradient step of log(1 + exp(-y p)) at the rate 1 / (decay (t0 + t)), which starts at 10."""
@@ -123,10 +123,10 @@ class Groups:
             inner = self.centres[: len(self), where] @ values
             similarity = inner / np.maximum(self.lengths[: len(self)] * length, 1e-30)
             group = int(similarity.argmax())
-            if similarity[group] < self.theta and len(self) < MOST_GROUPS:
+            if similarity[group] < self.theta and len(self) < MAX_GROUPS:
                 group = -1
         if group < 0:
-            group = self._begin(path)
+            group = self._new_group(path)
         centre, members = self.centres[group], self.members[group]
         centre *= members / (members + times)
         centre[where] += (values * times / (members + times)).astype(np.float32)
@@ -134,10 +134,10 @@ class Groups:
         self.lengths[group] = math.sqrt(float(centre @ centre))
         return group
 
-    def _begin(self, path: str) -> int:
+    def _new_group(self, path: str) -> int:
         self.names.append(path)
         if len(self) > len(self.centres):  # growing by the thousand lines of `fit` would take 16 MB
-            more = min(MOST_GROUPS, 16 + 2 * len(self.centres))
+            more = min(MAX_GROUPS, 16 + 2 * len(self.centres))
             self.centres = np.concatenate((self.centres, np.zeros((more - len(self.centres), 1 << M), np.float32)))
         for name in ("lengths", "members", "pulls", "rewards"):
             setattr(self, name, fit(getattr(self, name), len(self)))
@@ -196,46 +196,46 @@ class SleepingBandit:
     groups_: Groups = learned()
     addresses_: AddressClassifier = learned(AddressClassifier)
     group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))  # 1-based; 0: no group
-    foretold_: NDArray[np.bool_] = column(np.bool_)  # URL classified as relevant
+    is_predicted_: NDArray[np.bool_] = column(np.bool_)  # URL classified as relevant
     requests_: int = learned(int)
 
     def __post_init__(self) -> None:
         if not 0 <= self.theta <= 1:
             raise ValueError(f"theta={self.theta:g} is a cosine: take a number from 0 to 1")
         if not 0 <= self.alpha <= 100:
-            raise ValueError(f"alpha={self.alpha:g} is how much is explored: take a number from 0 to 100")
+            raise ValueError(f"alpha={self.alpha:g} is the weight of exploration: take a number from 0 to 100")
         self.groups_ = Groups(self.theta)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Reward the group that led here, train the classifier, and group the new links."""
-        self.group_, self.foretold_ = fit(self.group_, len(table)), fit(self.foretold_, len(table))
+        self.group_, self.is_predicted_ = fit(self.group_, len(table)), fit(self.is_predicted_, len(table))
         visit, row = step.visit, step.row
         if not visit.follows:
             self.requests_ += 1
             if visit.is_page:
-                self._pay(row, visit.relevance >= self.threshold and not visit.same_as, table)
+                self._record_pull(row, visit.relevance >= self.threshold and not visit.same_as, table)
         if visit.outcome == "redirect":
             new = step.children[self.group_[step.children] == 0]
-            self.group_[new], self.foretold_[new] = self.group_[row], self.foretold_[row]
+            self.group_[new], self.is_predicted_[new] = self.group_[row], self.is_predicted_[row]
         else:
-            self._sort(step, table)
+            self._group_links(step, table)
         return np.union1d(table.rows(), step.children).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
-        worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
-        foretold = fit(self.foretold_, len(table))[rows]
-        priorities: Priorities = worth[fit(self.group_, len(table))[rows]] + TARGET * foretold
+        values = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
+        is_predicted = fit(self.is_predicted_, len(table))[rows]
+        priorities: Priorities = values[fit(self.group_, len(table))[rows]] + TARGET * is_predicted
         return priorities
 
     def choose(self, rows: Rows, number: int, table: Table) -> int:
         """Return the first row classified as relevant, or a random row of the best awake group."""
-        foretold = rows[fit(self.foretold_, len(table))[rows]]
-        if len(foretold):
-            return int(foretold[0])
+        is_predicted = rows[fit(self.is_predicted_, len(table))[rows]]
+        if len(is_predicted):
+            return int(is_predicted[0])
         group = fit(self.group_, len(table))[rows]
         awake = np.unique(group)
-        worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
-        rows = rows[group == awake[worth[awake].argmax()]]
+        values = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
+        rows = rows[group == awake[values[awake].argmax()]]
         which = float(np.random.default_rng((self.seed % 2**64, number)).random())
         return int(rows[int(which * len(rows))])
 
@@ -243,29 +243,29 @@ class SleepingBandit:
         """Return the group's mean reward and bonus, and the part of the URL."""
         group = int(fit(self.group_, len(table))[row]) - 1
         if group < 0:
-            return {"no link led here": 0.0}
+            return {"no known link": 0.0}
         place = self.groups_.names[group] or "anywhere"
         terms = {
             f"links at {place}": float(self.groups_.means()[group]),
             "tried seldom": float(self.groups_.bonuses(self.alpha, self.requests_)[group]),
         }
-        if fit(self.foretold_, len(table))[row]:
+        if fit(self.is_predicted_, len(table))[row]:
             terms["address looks relevant"] = TARGET
         return dict(sorted(terms.items(), key=lambda term: -term[1]))
 
-    def _pay(self, row: int, relevant: bool, table: Table) -> None:
+    def _record_pull(self, row: int, relevant: bool, table: Table) -> None:
         """Record a pull of the page's group; the reward of a predicted page goes to the group of its parent."""
         group, groups = int(self.group_[row]) - 1, self.groups_
         if group < 0:  # a seed
             return
         self.addresses_.add(table.nodes[row], relevant)
         groups.pulls[group] += 1
-        if self.foretold_[row]:
+        if self.is_predicted_[row]:
             group = int(self.group_[table.parent[row]]) - 1
         if relevant and group >= 0:
             groups.rewards[group] += 1
 
-    def _sort(self, step: Step, table: Table) -> None:
+    def _group_links(self, step: Step, table: Table) -> None:
         """Assign new links to groups, in page order, and classify their URLs."""
         links, to = step.visit.links, step.of_link
         new = np.flatnonzero((to >= 0) & (table.state[to] == OPEN) & (self.group_[to] == 0))
@@ -278,4 +278,4 @@ class SleepingBandit:
             same = list(run)
             self.group_[same] = 1 + self.groups_.join(path, len(same))
         if self.addresses_.steps:
-            self.foretold_[rows] = [self.addresses_.decision(table.nodes[row]) > 0 for row in rows]
+            self.is_predicted_[rows] = [self.addresses_.decision(table.nodes[row]) > 0 for row in rows]

@@ -43,12 +43,12 @@ class QNetwork:
     """9 -> 30 -> 15 -> 1 with leaky ReLUs, trained by Adam on the squared error."""
 
     def __init__(self, seed: int) -> None:
-        chance = np.random.default_rng((seed % 2**64, 0))
+        rng = np.random.default_rng((seed % 2**64, 0))
         sizes = (len(FEATURES), 30, 15, 1)
         self.weights: list[NDArray[np.float64]] = []
         for inner, outer in pairwise(sizes):
-            most = np.sqrt(6 / (inner + outer))  # Glorot
-            self.weights += [chance.uniform(-most, most, (inner, outer)), np.zeros(outer)]
+            limit = np.sqrt(6 / (inner + outer))  # Glorot
+            self.weights += [rng.uniform(-limit, limit, (inner, outer)), np.zeros(outer)]
         self.target = [weight.copy() for weight in self.weights]
         self._mean = [np.zeros_like(weight) for weight in self.weights]
         self._square = [np.zeros_like(weight) for weight in self.weights]
@@ -82,7 +82,7 @@ class QNetwork:
         rate = LEARNING_RATE * np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
         self.weights[at] -= rate * self._mean[at] / (np.sqrt(self._square[at]) + 1e-7)
 
-    def copy(self) -> None:
+    def update_target(self) -> None:
         """Update the target network."""
         self.target = [weight.copy() for weight in self.weights]
 
@@ -177,9 +177,9 @@ class Tres:
 
     def __post_init__(self) -> None:
         if self.start < 0:
-            raise ValueError(f"start={self.start} pages are fetched before the network has a say: take 0 or more")
+            raise ValueError(f"start={self.start} pages before the network is used: it must be 0 or more")
         if self.switch < 1:
-            raise ValueError(f"switch={self.switch} pages between two copies of the network: take 1 or more")
+            raise ValueError(f"switch={self.switch} pages between two copies of the network: it must be 1 or more")
         self.network_ = QNetwork(self.seed)
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -188,7 +188,7 @@ class Tres:
         visit, row, changed = step.visit, step.row, -1
         if visit.is_page and not visit.follows:
             reward = float(visit.relevance >= self.threshold and not visit.same_as)
-            changed = self._experience(row, reward, table)
+            changed = self._add_page(row, reward, table)
             self._replay(table)
         if visit.outcome == "redirect":
             rows = step.children[table.state[step.children] == OPEN]
@@ -196,11 +196,11 @@ class Tres:
             for known in (self.x_, self.leaf_, self.path_):
                 known[new] = known[row]
         else:
-            self._join(step, table)
+            self._add_links(step, table)
         if changed < 0:
             return step.children
-        moved = np.flatnonzero((self.leaf_[: len(table)] >= changed) & (table.state[: len(table)] == OPEN))
-        return np.union1d(moved, step.children).astype(np.int32)
+        changed_rows = np.flatnonzero((self.leaf_[: len(table)] >= changed) & (table.state[: len(table)] == OPEN))
+        return np.union1d(changed_rows, step.children).astype(np.int32)
 
     def priority(self, rows: Rows, table: Table) -> Priorities:
         leaf = fit(self.leaf_, len(table))[rows]
@@ -214,24 +214,24 @@ class Tres:
         leaf = fit(self.leaf_, len(table))[rows]
         least = np.full(len(self.feature_), np.iinfo(np.uint64).max)
         np.minimum.at(least, leaf, drawn)
-        offered = rows[np.flatnonzero(drawn == least[leaf])]
+        candidates = rows[np.flatnonzero(drawn == least[leaf])]
         if self.steps_ < self.start:
             which = float(np.random.default_rng((self.seed % 2**64, number)).random())
-            offered = offered[np.argsort(fit(self.leaf_, len(table))[offered], kind="stable")]
-            return int(offered[int(which * len(offered))])
-        return int(offered[self.network_.value(self._present(offered, table)).argmax()])
+            candidates = candidates[np.argsort(fit(self.leaf_, len(table))[candidates], kind="stable")]
+            return int(candidates[int(which * len(candidates))])
+        return int(candidates[self.network_.value(self._with_host_features(candidates, table)).argmax()])
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """Return the mean reward of the link's leaf, labelled with the conditions that lead to it."""
         (priority,) = self.priority(np.array([row]), table).tolist()
-        node, questions = 0, []
+        node, conditions = 0, []
         x = fit(self.x_, len(table))[row]
         while self.feature_[node] >= 0:
             feature, value = self.feature_[node], self.value_[node]
             right = bool(x[feature] > value)
-            questions.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
+            conditions.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
             node = self.child_[node] + right
-        return {f"pages with {', '.join(questions)}" if questions else "all pages so far": priority}
+        return {f"pages with {', '.join(conditions)}" if conditions else "all pages so far": priority}
 
     def _fit(self, table: Table) -> None:
         rows = len(table)
@@ -239,7 +239,7 @@ class Tres:
         self.leaf_, self.fetched_, self.known_ = fit(self.leaf_, rows), fit(self.fetched_, rows), fit(self.known_, rows)
         self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.hosts))
 
-    def _present(self, rows: Rows, table: Table) -> Matrix:
+    def _with_host_features(self, rows: Rows, table: Table) -> Matrix:
         """Return x of some rows with the current features of their hosts."""
         x = self.x_[rows]
         pages, relevant = self.host_[table.host[rows]].T
@@ -247,14 +247,14 @@ class Tres:
         x[:, UNKNOWN] = pages == 0
         return x
 
-    def _experience(self, row: int, reward: float, table: Table) -> int:
+    def _add_page(self, row: int, reward: float, table: Table) -> int:
         """Add the page to the tree and the replay memory; return the first changed node."""
         one = np.array([row])
         if table.is_seed[row]:
             reward = 1.0
             self.x_[row, [HOST, UNKNOWN]] = 1.0, 0.0
         else:
-            self.x_[row] = self._present(one, table)[0]
+            self.x_[row] = self._with_host_features(one, table)[0]
             self.host_[table.host[row]] += 1, reward > 0
         self.steps_ += not table.is_seed[row]
         if not self.known_[row] and table.edges.out_degree(one)[0]:  # pages without links have no next choice
@@ -303,12 +303,12 @@ class Tres:
         self.pages_[leaf] = 0
         return leaf
 
-    def _join(self, step: Step, table: Table) -> None:
+    def _add_links(self, step: Step, table: Table) -> None:
         """Set the features of links that are new or have a larger link relevance here than elsewhere."""
         row, children = step.row, step.children
         if not len(children):
             return
-        path, state = self._after(np.array([row]), table)
+        path, state = self._path_features(np.array([row]), table)
         better = ~self.path_[children].any(axis=1) | (step.link_relevances > self.x_[children, PROMISE])
         better &= table.state[children] == OPEN
         rows = children[better]
@@ -317,10 +317,10 @@ class Tres:
         x[:, ADDRESS], x[:, CONTEXT] = step.facet("url")[better] > 0, step.facet("context")[better] > 0
         x[:, ANCHOR], x[:, PROMISE] = step.link_relevances[better] > 0, step.link_relevances[better]
         self.x_[rows], self.path_[rows] = x, path
-        self.x_[rows] = x = self._present(rows, table)
+        self.x_[rows] = x = self._with_host_features(rows, table)
         self.leaf_[rows] = self._leaves(x)
 
-    def _after(self, rows: Rows, table: Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _path_features(self, rows: Rows, table: Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the path columns of some pages' links, and the first three features."""
         relevant = (self.reward_[rows] > 0) | table.is_seed[rows]
         good, bad, since = self.path_[rows].T.astype(np.int64)
@@ -331,15 +331,15 @@ class Tres:
     def _replay(self, table: Table) -> None:
         """Train on a batch of 60 pages, after every third page."""
         if self.steps_ and self.steps_ % self.switch == 0:
-            self.network_.copy()
+            self.network_.update_target()
         if self.steps_ < self.start or self.steps_ % 3 or not self.size_:
             return
-        chance = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
-        rows = self.memory_[chance.choice(self.size_, min(60, self.size_), replace=False)]
-        links, whose = first_links(rows, table)
+        rng = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
+        rows = self.memory_[rng.choice(self.size_, min(60, self.size_), replace=False)]
+        links, owners = first_links(rows, table)
         x = self.x_[links]
-        x[:, :ADDRESS] = self._after(rows, table)[1][whose]
-        best, pages = best_of_each(self.network_.value(x), whose)
-        promised = np.zeros(len(rows))
-        promised[pages] = self.network_.value(x[best], self.network_.target)
-        self.network_.train(self.x_[rows], self.reward_[rows] + GAMMA * promised)
+        x[:, :ADDRESS] = self._path_features(rows, table)[1][owners]
+        best, pages = best_of_each(self.network_.value(x), owners)
+        next_values = np.zeros(len(rows))
+        next_values[pages] = self.network_.value(x[best], self.network_.target)
+        self.network_.train(self.x_[rows], self.reward_[rows] + GAMMA * next_values)

@@ -49,7 +49,7 @@ class FrontierRanking:
     frontier: Frontier
     table: Table
     reward: float
-    witness: Witness | None
+    recorder: TermRecorder | None
 
     @cached_property
     def priority(self) -> Priorities:
@@ -59,7 +59,7 @@ class FrontierRanking:
         # it computes priorities when it picks a row
         if isinstance(self.frontier, ScanFrontier) and self.frontier.linear:
             rows = np.flatnonzero((priority > PRUNED) & (priority < math.inf))
-            priority[rows] = getattr(self.estimator, "priority")(rows, self.table)  # noqa: B009 - anything may be a guide
+            priority[rows] = getattr(self.estimator, "priority")(rows, self.table)  # noqa: B009 - untyped user object
         return priority
 
     @cached_property
@@ -90,33 +90,33 @@ class FrontierRanking:
 
     def view(self, row: int) -> View:
         priority, rank = float(self.priority[row]), int(self._place[row])
-        told = priority if priority > LAST else math.nan
-        terms, explains = explained(self.estimator, row, self.table, self.witness)
-        return View(self.name, told, rank, len(self.waiting), terms, explains, self.reward)
+        shown = priority if priority > LAST else math.nan
+        terms, explains = explained(self.estimator, row, self.table, self.recorder)
+        return View(self.name, shown, rank, len(self.waiting), terms, explains, self.reward)
 
 
 def explained(
-    estimator: object, row: int, table: Table, witness: Witness | None = None
+    estimator: object, row: int, table: Table, recorder: TermRecorder | None = None
 ) -> tuple[dict[str, float], bool]:
     """Return the non-zero terms of a row's priority, and whether the estimator has any.
 
-    They come from `witness` or from the estimator's `explain`.
+    They come from `recorder` or from the estimator's `explain`.
     """
     explain = getattr(estimator, "explain", None)
-    heard = witness.terms(estimator, table.nodes[row]) if witness is not None else None
-    if heard is not None:
-        return heard, True
+    recorded = recorder.terms(estimator, table.nodes[row]) if recorder is not None else None
+    if recorded is not None:
+        return recorded, True
     if explain is None:
         return {}, False
     try:
         terms = {str(name): float(value) for name, value in explain(row, table).items()}
     except Exception as error:  # may be the user's own code
-        told = f"{type(estimator).__name__}.explain(row, table) failed: {type(error).__name__}: {error}"
-        raise InputError(f"{told}; it has to return a dictionary of names and numbers") from error
+        failure = f"{type(estimator).__name__}.explain(row, table) failed: {type(error).__name__}: {error}"
+        raise InputError("bad-plugin", f"{failure}; return a dictionary of names and numbers") from error
     return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
 
 
-def rankings(engine: Engine, witness: Witness | None = None) -> list[FrontierRanking]:
+def rankings(engine: Engine, recorder: TermRecorder | None = None) -> list[FrontierRanking]:
     """Return the rankings of an engine's frontier: one, or one per arm of a bandit, the best arm first."""
     strategy, frontier, table = engine.strategy, engine.frontier, engine.table
     arms = getattr(strategy, "greedy_", ())
@@ -124,17 +124,17 @@ def rankings(engine: Engine, witness: Witness | None = None) -> list[FrontierRan
         mean_of = getattr(strategy, "mean", lambda number: math.nan)
         means = [float(mean_of(number)) for number in range(len(arms))]
         found = [
-            FrontierRanking(arm.name, arm.estimator, own, table, mean, witness)
+            FrontierRanking(arm.name, arm.estimator, own, table, mean, recorder)
             for arm, own, mean in zip(arms, frontier.arms, means, strict=True)
         ]
         return sorted(found, key=lambda ranking: -ranking.reward)
     inner = getattr(strategy, "greedy", strategy)
     name = str(getattr(strategy, "name", "")) or type(strategy).__name__
-    return [FrontierRanking(name, getattr(inner, "estimator", None), frontier, table, math.nan, witness)]
+    return [FrontierRanking(name, getattr(inner, "estimator", None), frontier, table, math.nan, recorder)]
 
 
-def foresight(
-    engine: Engine, arm: str, node: str, witness: Witness | None = None
+def priority_and_terms(
+    engine: Engine, arm: str, node: str, recorder: TermRecorder | None = None
 ) -> tuple[float, dict[str, float]] | None:
     """Return the current priority and terms of a node, or None if it is unknown or unexplained.
 
@@ -145,14 +145,14 @@ def foresight(
     priority = getattr(chosen.estimator, "priority", None)
     if row < 0 or priority is None:
         return None
-    terms, explains = explained(chosen.estimator, row, engine.table, witness)
+    terms, explains = explained(chosen.estimator, row, engine.table, recorder)
     return (float(priority(np.array([row], np.int32), engine.table)[0]), terms) if explains else None
 
 
-ELSEWHERE = "by other pages, since"  # changes of a priority by pages without a link to it
+OTHER_PAGES = "by other pages, since"  # changes of a priority by pages without a link to it
 
 
-class Witness:
+class TermRecorder:
     """Records how the priorities of some nodes are composed while a log is replayed.
 
     If the last page that links to the node determines its priority, the terms are the parts returned by the estimator's
@@ -167,20 +167,20 @@ class Witness:
         self.nodes = frozenset(nodes)
         self._terms: dict[tuple[int, str], dict[str, float]] = {}
 
-    def attend(self, estimator: Any) -> bool:
-        """Wrap the estimator's `learn` to record terms; return False if it needs no witness."""
+    def attach(self, estimator: Any) -> bool:
+        """Wrap the estimator's `learn` to record terms; return False if it needs no recorder."""
         if not hasattr(estimator, "learn") or hasattr(estimator, "explain"):
             return False
         learn: Callable[[Step, Table], Rows] = estimator.learn
 
-        def heard(step: Step, table: Table) -> Rows:
+        def recorded_learn(step: Step, table: Table) -> Rows:
             rows = learn(step, table)
             for node in self.nodes:
                 if (row := table.row_of.get(node, -1)) >= 0:
-                    self._hear(estimator, step, table, row)
+                    self._record(estimator, step, table, row)
             return rows
 
-        estimator.learn = heard
+        estimator.learn = recorded_learn
         return True
 
     def terms(self, estimator: object, node: str) -> dict[str, float] | None:
@@ -190,7 +190,7 @@ class Witness:
         terms = self._terms.get((id(estimator), node), {})
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
-    def _hear(self, estimator: Any, step: Step, table: Table, row: int) -> None:
+    def _record(self, estimator: Any, step: Step, table: Table, row: int) -> None:
         priority = float(estimator.priority(np.array([row], np.int32), table)[0])
         priority = priority if PRUNED < priority < math.inf else 0.0
         terms = self._terms.setdefault((id(estimator), table.nodes[row]), {})
@@ -198,15 +198,15 @@ class Witness:
         if abs(change) <= 1e-12 * abs(priority):
             return
         at = np.flatnonzero(step.children == row)
-        speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "explain_links")
-        parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if speaks else {}
+        has_parts = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "explain_links")
+        parts = _parts(estimator.explain_links(step), int(at[0]), len(step.children)) if has_parts else {}
         if parts and math.isclose(math.fsum(parts.values()), priority, rel_tol=1e-6):
             terms.clear()
             terms.update(parts)
             return
-        source = f"by {clean(step.visit.title) or step.visit.node}" if len(at) else ELSEWHERE
+        source = f"by {clean(step.visit.title) or step.visit.node}" if len(at) else OTHER_PAGES
         terms[source] = terms.get(source, 0.0) + change
 
 
-def _parts(said: Mapping[str, Any], at: int, links: int) -> dict[str, float]:
-    return {name: float(np.broadcast_to(np.asarray(part, np.float64), links)[at]) for name, part in said.items()}
+def _parts(parts: Mapping[str, Any], at: int, links: int) -> dict[str, float]:
+    return {name: float(np.broadcast_to(np.asarray(part, np.float64), links)[at]) for name, part in parts.items()}
