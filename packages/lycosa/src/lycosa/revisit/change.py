@@ -1,4 +1,4 @@
-"""What has become of a page since it was last looked at; `visit.data["change"]` keeps it."""
+"""The change of a page since its last visit, stored in `visit.data["change"]`."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from typing import Any, Literal, TypeAlias, get_args
 from lycosa.core.types import Visit
 
 What: TypeAlias = Literal[
-    "changed",  # other content at the same address
+    "changed",  # different content at the same URL
     "vanished",  # 404, 410, or a page that says so under another status
-    "moved",  # a redirect where a page was
-    "returned",  # there again after it had vanished or moved
-    "new",  # seen for the first time
+    "moved",  # a redirect in place of the page
+    "returned",  # present again after it had vanished or moved
+    "new",  # first visit
 ]
 
 Kind: TypeAlias = Literal[
-    "topic",  # it entered the topic, or left it
-    "text",  # its own words are others
-    "structure",  # its elements are others, or a picture was replaced
-    "link",  # it links elsewhere
-    "cosmetic",  # dates, counters, navigation, encoding: nothing that a reader came for
+    "topic",  # its relevance crossed the threshold
+    "text",  # different words
+    "structure",  # different elements or a replaced image
+    "link",  # different links
+    "cosmetic",  # dates, counters, navigation, encoding: nothing of interest to readers
 ]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)  # the gravest first: a change is of the first kind that a detector sees
+KINDS: tuple[Kind, ...] = get_args(Kind)  # most important first: a change has the first kind that any detector reports
 PERMANENT = frozenset({301, 308})
 
 
 @dataclass(slots=True, frozen=True)
 class Verdict:
-    """What one detector says of two versions."""
+    """The result of one detector for two versions."""
 
     changed: bool
     kind: Kind = "cosmetic"
-    magnitude: float = 0.0  # 0: the same, 1: nothing in common
-    says: str = ""  # such as `level 4: 3 of 12 texts are others`
+    magnitude: float = 0.0  # 0: equal, 1: nothing in common
+    says: str = ""  # for instance `level 4: 3 of 12 texts are others`
 
 
 @dataclass(slots=True)
 class Change:
-    """What has become of a page."""
+    """The change of a page."""
 
     what: What
     kind: Kind = "cosmetic"
     magnitude: float = 0.0
-    by: list[str] = field(default_factory=list)  # detectors that saw it
-    # what they said, in the same order; for a vanished or moved page, how or where to
+    by: list[str] = field(default_factory=list)  # detectors that reported it
+    # Their explanations in the same order; for a vanished or moved page, how or where to.
     says: list[str] = field(default_factory=list)
-    target: str = ""  # where a page moved to
+    target: str = ""  # URL that a page moved to
 
     @property
     def matters(self) -> bool:
@@ -58,7 +58,7 @@ class Change:
 
 
 def change_of(visit: Visit) -> Change | None:
-    """What a visit recorded; None if it found nothing new.
+    """Return the recorded change of a visit, or None.
 
     >>> change_of(Visit("a", "revisit", "unchanged", 1)) is None
     True

@@ -1,7 +1,7 @@
-"""Detectors: each compares two versions of a page in a way of its own. `DETECTORS` names them.
+"""Detectors: functions that compare two versions of a page, each in its own way. `DETECTORS` names them.
 
-A detector is a function `(old, new) -> Verdict | None`; None: it has nothing to say, as what it reads is not there.
-`judge_change` makes one change of what several say, with a kind and a magnitude.
+A detector is `(old, new) -> Verdict | None`; None means that its input is missing. `judge_change` combines their
+results into one change with a kind and a magnitude.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import Registry, RegistryEntry
 from lycosa.revisit.change import KINDS, Change, Kind, Verdict
 from lycosa.revisit.snapshot import MainBlocks, Snapshot, words_of
-from lycosa.text.fingerprint import NEAR, distance
+from lycosa.text.fingerprint import MAX_NEAR_DUPLICATE_DISTANCE, distance
 from lycosa.web.tree import DomLevel
 
 Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
@@ -26,9 +26,9 @@ Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 
 @dataclass(frozen=True)
 class DetectorEntry(RegistryEntry):
-    """A detector, and whether it can see."""
+    """A detector in the registry."""
 
-    blind: bool = False  # cannot tell what differs: a change that another detector finds cosmetic is cosmetic
+    blind: bool = False  # sees that something differs but not what: other detectors may reduce its change to cosmetic
 
 
 BODIES = "the archived bodies"
@@ -63,24 +63,24 @@ ENTRIES = {
 }  # fmt: skip
 DETECTORS = Registry("detector", "lycosa.revisit", ENTRIES)
 
-# one of each kind; simhash is for what is not archived, the others for comparison
+# One of each kind; simhash serves pages without an archive, the others comparisons.
 DEFAULT = ("main-text", "tree", "links", "relevance")
 
 
 def detector(name: str) -> Compare:
-    """The detector of that name.
+    """Return the detector of a name.
 
     >>> detector("digest")(Snapshot("a", b"x"), Snapshot("a", b"y")).changed
     True
     """
-    if name not in DETECTORS:  # nobody can name one of their own
+    if name not in DETECTORS:  # user-defined detectors are not supported
         raise InputError(f"there is no detector {name!r}: choose from {', '.join(DETECTORS)}")
     compare: Compare = DETECTORS.maker(name)
     return compare
 
 
 def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
-    """Names of detectors, as a list or with commas or blanks between them; each once.
+    """Parse names of detectors, separated by commas or spaces, without duplicates.
 
     >>> parse_detectors("digest, tree"), parse_detectors(["links"]), parse_detectors("default") == DEFAULT
     (('digest', 'tree'), ('links',), True)
@@ -100,13 +100,12 @@ def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAULT) -> Change | None:
-    """What has become of a page; None for the same body.
+    """Return the change between two versions; None for equal bodies.
 
-    The kind is the gravest that a detector sees, by the order of `KINDS`; the magnitude is the largest among those
-    that see it. A detector that can't tell what differs (those that are `blind`: digest, paper, simhash) counts as
-    cosmetic where one that reads the text (main-text, tree) saw nothing else. Bodies that differ without any detector
-    seeing it: cosmetic, magnitude 0. Bodies that differ and that none of them can read (not text, not HTML): another
-    text.
+    The kind is the first in the order of `KINDS` that any detector reports; the magnitude is the largest among
+    detectors of that kind. A `blind` detector (digest, paper, simhash) counts as cosmetic if a detector that reads the
+    text (main-text, tree) saw no other change. Different bodies without any detected change are cosmetic with magnitude
+    0. Different bodies that no detector can read (neither text nor HTML) are a change of text.
 
     >>> old = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>3 May</footer>", "text/html")
     >>> new = Snapshot.of("http://a.test/", b"<p>Coral reefs<footer>4 May</footer>", "text/html")
@@ -122,17 +121,17 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
         return _unseen(old, new, detectors, verdicts)
     reading = [verdicts[name] for name in ("main-text", "tree") if name in verdicts]
     if reading and all(not verdict.changed or verdict.kind == "cosmetic" for verdict in reading):
-        # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
+        # A relevance that crosses the threshold because of the navigation is not a topic change either.
         for name in [name for name in seen if DETECTORS[name].blind or name == "relevance"]:
             seen[name] = replace(seen[name], kind="cosmetic")
-    seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # the gravest is said first
+    seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # most important kind first
     kind = next(iter(seen.values())).kind
     magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)
     return Change("changed", kind, magnitude, list(seen), [verdict.says for verdict in seen.values()])
 
 
 def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Container[str]) -> Change | None:
-    """What to say of bodies that differ where no detector saw it."""
+    """Return the change of bodies that differ without any detector reporting it."""
     if not old.body or not new.body:
         return None
     readers = [name for name in detectors if name not in ("relevance", "links")]
@@ -141,16 +140,13 @@ def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Co
     return Change("changed")
 
 
-# -- what the words, the tree and the links say ------------------------------------------------------------
 
-# Detectors that read the words of a page, its document tree, its links, or what the log keeps of it: functions of two
-# versions.
 
 
 def digest(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Any difference at all, by SHA-256 of the inflated body: a server that compresses otherwise has changed nothing.
+    """Compare the SHA-256 of the inflated bodies, so a different compression is no change.
 
-    It finds every change, and takes every counter for one. It cannot tell how much differs: the magnitude is 1.
+    It detects every change, including counters, but not its size: the magnitude is always 1.
 
     >>> digest(Snapshot("a", b"coral"), Snapshot("a", b"reefs")).says
     'sha256 f39fd907, now b4eba69b'
@@ -164,16 +160,14 @@ def digest(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def paper(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """The paper's checksum: the sum of all code points of the page's source by the number of distinct characters.
+    """Compare the paper's checksum: the sum of all code points of the source over the number of distinct characters.
 
         Checksum(P) = ASCIISumOfPageContent / DistinctCharacterCount
 
-    0 for an empty page. It is the same for any two pages with the same characters in another order, and for many
-    others: it calls a page unchanged that says the opposite. Kept for comparison with the paper; `digest` is its heir.
-
-    We compute with fractions, so that two checksums are equal only if they are. The source is decoded first ("ASCII" is
-    read as code points): another charset for the same characters is no change. The magnitude is how far the checksums
-    are apart, as a share of the larger.
+    It is 0 for an empty page and the same for any permutation of the characters, so it misses many changes. Kept for
+    comparison with the paper; `digest` replaces it. Fractions make equality exact. The source is decoded first ("ASCII"
+    is read as code points), so another charset for the same characters is no change. The magnitude is the difference of
+    the checksums relative to the larger one.
 
     Paper: Trivedi et al. 2014, III, Change Detection.
 
@@ -190,7 +184,7 @@ def paper(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def checksum(text: str) -> Fraction:
-    """The checksum of a page's source.
+    """Return the checksum of a page's source.
 
     >>> checksum("abba"), checksum("")  # (97 + 98 + 98 + 97) / 2
     (Fraction(195, 1), Fraction(0, 1))
@@ -202,18 +196,19 @@ def checksum(text: str) -> Fraction:
 
 
 def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Fingerprints of the text (text/fingerprint.py): pages that differ in a few words differ in few of 64 bits.
+    """Compare fingerprints of the text (text/fingerprint.py): similar pages differ in few of 64 bits.
 
-    Up to NEAR bits are what a new date or a sentence does; more is another text. Cheap, as the log keeps the
-    fingerprints, and no archive is needed; small changes escape it. Texts without anything in common differ in 32 bits
-    on average, so the magnitude is distance / 32, and 1 from there on.
+    Up to NEAR bits are the effect of a new date or sentence; more is a changed text. The log stores the fingerprints,
+    so no archive is needed; small changes go undetected. Unrelated texts differ in 32 bits on average, so the magnitude
+    is min(1, distance / 32).
 
     >>> simhash(Snapshot("a", simhash=0b1111), Snapshot("a", simhash=0b11110000))
     Verdict(changed=True, kind='text', magnitude=0.25, says='8 of 64 bits of the fingerprint')
     """
     if old.simhash and new.simhash:
         before, after = old.simhash, new.simhash
-    elif old.text and new.text:  # one formula for both: a stored one may go by another language's stems
+    # use one formula for both: a stored fingerprint may be based on another language's stems
+    elif old.text and new.text:
         before, after = old.text_print, new.text_print
     else:
         before, after = old.simhash or old.text_print, new.simhash or new.text_print
@@ -221,11 +216,11 @@ def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
             return None
     apart = distance(before, after)
     says = f"{apart} of 64 bits of the fingerprint" if apart else ""
-    return Verdict(apart > NEAR, "text" if apart > NEAR else "cosmetic", min(1.0, apart / 32), says)
+    return Verdict(apart > MAX_NEAR_DUPLICATE_DISTANCE, "text" if apart > MAX_NEAR_DUPLICATE_DISTANCE else "cosmetic", min(1.0, apart / 32), says)
 
 
 def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """The page entered the topic or left it: its score beta passed the threshold. Magnitude: |beta - beta'|, at most 1.
+    """Report that the page's relevance crossed the threshold. Magnitude: the absolute difference, at most 1.
 
     >>> relevance(Snapshot("a", relevance=0.75, threshold=0.5), Snapshot("a", relevance=0.25, threshold=0.5))
     Verdict(changed=True, kind='topic', magnitude=0.5, says='left the topic: 0.75, now 0.25')
@@ -238,11 +233,11 @@ def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """The words of the main part: what is left without navigation, advertisements, dates and counters (snapshot.py).
+    """Compare the words of the main part, without navigation, advertisements, dates and counters (snapshot.py).
 
-    Texts that differ in these only are the same. Where bodies differ and this one sees nothing, the change is cosmetic.
-    Blocks that only changed places are a change of structure; words that only links say, one of links. The magnitude is
-    the share of words that differ: see `difference`.
+    Bodies that differ only in those are a cosmetic change. Blocks that only changed places are a change of structure;
+    words that occur only in links are a change of links. The magnitude is the share of words that differ: see
+    `difference`.
 
     >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
     >>> main_text(page("<p>Ten reefs died.<p>3 views"), page("<p>Ten reefs died.<p>4 views")).changed
@@ -264,11 +259,11 @@ def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def links(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Links that came and went. Those of the main part matter; new ones in the navigation are cosmetic.
+    """Report added and removed links; those outside the main part are cosmetic.
 
     The magnitude is (added + removed) / (all links of both versions), over the links of the main part if any of these
     changed, else over all. A link that the other version has anywhere on the page was neither added nor removed.
-    Session ids and tracking parameters are no part of an address (web/urls.py).
+    Session ids and tracking parameters are not part of a URL (web/urls.py).
 
     >>> links(Snapshot("a", links=["b", "c"]), Snapshot("a", links=["c", "d"]))
     Verdict(changed=True, kind='link', magnitude=0.6666666666666666, says='1 link added, 1 removed')
@@ -277,7 +272,7 @@ def links(old: Snapshot, new: Snapshot) -> Verdict | None:
     if not all(known):
         return None
     before, after = set(old.links), set(new.links)
-    if old.is_html != new.is_html and old.body and new.body:  # one kind of file became another: no links to compare
+    if old.is_html != new.is_html and old.body and new.body:  # the file type changed: no links to compare
         return Verdict(False)
     main_before, main_after = set(old.main_links), set(new.main_links)
     added, removed = main_after - before - main_before, main_before - after - main_after
@@ -298,7 +293,7 @@ def _came_and_went(added: int, removed: int) -> str:
 
 @dataclass(slots=True, frozen=True)
 class Difference:
-    """How two main parts differ, in words."""
+    """The difference of two main parts in words."""
 
     lost: int = 0
     gained: int = 0
@@ -316,11 +311,11 @@ class Difference:
 
 
 def difference(old: MainBlocks, new: MainBlocks) -> Difference:
-    """What the one says and the other doesn't.
+    """Return the difference of two main parts.
 
     share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
-    where these have the same words, the share of neighbouring words that are no neighbours in the other.
-    A block that the other has as furniture is not lost: it is the same text, and the rules judged its surroundings.
+    where these have the same words, the share of adjacent word pairs that differ. A block that is furniture in the
+    other version is not lost: only its surroundings were classified differently.
 
     >>> difference(MainBlocks(["one two", "three four"]), MainBlocks(["one two", "three five"]))
     Difference(lost=1, gained=1, moved=False, share=0.25, reordered=False, linked=False)
@@ -331,7 +326,7 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
     most = max(len(before), len(after), 1)
     lost = Counter(words_of(_only(old.blocks, new)))
     gained = Counter(words_of(_only(new.blocks, old)))
-    if not lost and not gained:  # the same blocks; are they in the same order?
+    if not lost and not gained:  # the same blocks, perhaps in another order
         there, here = set(new.blocks), set(old.blocks)
         before = words_of(block for block in old.blocks if block in there)
         after = words_of(block for block in new.blocks if block in here)
@@ -346,7 +341,7 @@ def difference(old: MainBlocks, new: MainBlocks) -> Difference:
 
 
 def _only(blocks: list[str], other: MainBlocks) -> list[str]:
-    """The blocks that the other version does not have, neither here nor there."""
+    """Return the blocks missing from the other version, its furniture included."""
     elsewhere = set(other.furniture)
     have = Counter(other.blocks)
     only: list[str] = []
@@ -359,8 +354,10 @@ def _only(blocks: list[str], other: MainBlocks) -> list[str]:
 
 
 def share_of_others(old: list[str], new: list[str]) -> float:
-    """The share of the longer sequence's items that the shorter does not have; where both have the same, of the pairs
-    of neighbours. 0 for equal sequences and no others; linear.
+    """Return the share of the longer sequence's items missing from the shorter one; for equal multisets, of adjacent
+    pairs.
+
+    0 only for equal sequences; linear time.
 
     >>> share_of_others(list("aab"), list("abcd")), share_of_others(list("abcd"), list("dabc"))
     (0.5, 0.6)
@@ -378,15 +375,15 @@ def share_of_others(old: list[str], new: list[str]) -> float:
 
 
 def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
-    """Which levels of the document trees differ, and how much.
+    """Compare the document trees level by level.
 
-    A level has changed in structure if its sequence of tags is another, in text if the texts of its elements are. The
-    magnitude is the share of elements of the main part that differ, summed over the levels; if none does, that of its
-    words (`difference`): a menu that was built anew makes nothing of one other word.
+    A level has changed in structure if its sequence of tags differs, in text if the texts of its elements differ. The
+    magnitude is the share of differing elements of the main part, summed over the levels; if none differs, that of its
+    words (`difference`), so a rebuilt menu does not hide a changed word.
 
-    Paper: Trivedi et al. 2014, II, Change Detection, 2. Ours is in what the change amounts to: where the levels of the
-    main part (snapshot.py) have the same elements and its words are the same, only furniture, dates or counters differ,
-    and the kind is cosmetic; and where nothing but links came or went, it is a change of links.
+    Paper: Trivedi et al. 2014, II, Change Detection, 2. Our addition is the kind: where the main part (snapshot.py) has
+    the same elements and words, the change is cosmetic; where only links were added or removed, it is a change of
+    links.
 
     >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
     >>> tree(page("<p>Coral<p>Reefs"), page("<p>Coral<ul><li>Reefs</ul>"))
@@ -413,7 +410,7 @@ def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
 
 
 def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float, dict[int, str]]:
-    """The share of elements that differ, that of texts, and for each level that changed in what way."""
+    """Return the share of differing elements, the share of differing texts, and the kind of change by level."""
     elements = texts = 0
     other_elements = other_texts = 0.0
     ways: dict[int, str] = {}
@@ -434,7 +431,7 @@ def levels_apart(old: list[DomLevel], new: list[DomLevel]) -> tuple[float, float
 
 
 def _named(ways: dict[int, str], most: int = 6) -> str:
-    """Levels in a row that changed in the same way are named together.
+    """Describe changed levels; consecutive levels of one kind are joined.
 
     >>> _named({4: "structure", 5: "text", 6: "text"})
     'level 4: structure; levels 5-6: text'

@@ -1,7 +1,7 @@
 """Changes as an Atom feed (RFC 4287), and its file.
 
-Ids are URNs, so that it may be moved; an entry is a change, not a page, so it is never updated. Text is plain text:
-what pages say is escaped, and characters that XML has no place for are left out.
+Ids are URNs, so the feed can be moved; an entry is a change, not a page, so it is never updated. Page content is
+escaped plain text without characters that XML forbids.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import read_whole, atomic_write
 from lycosa.revisit.ledger import (
     WHAT_MATTERS,
     Excerpt,
@@ -51,8 +51,10 @@ def atom(
     says: Callable[[Told], str] = story,
     where: Where = nothing,
 ) -> bytes:
-    """The feed of some changes, the newest first; `address` is where it will be found, `at` its time if it is empty,
-    `where` a change is shown, if not by the page itself.
+    """Return the feed of some changes, newest first.
+
+    `address` is the feed's URL, `at` its time if it is empty, `where` a function to the URL that shows a change, if not
+    the page itself.
 
     >>> feed = atom([], crawl="urn:uuid:00000000-0000-5000-8000-000000000000", title="coral <reefs>")
     >>> print(feed.decode().splitlines()[1][:71])
@@ -86,7 +88,7 @@ def _entry(feed: Tree.Element, item: Told, says: str, shown: str) -> None:
         _add(entry, "link", rel="related", href=plain(item.change.target, 10_000))
     for term in _terms(item):
         _add(entry, "category", term=term)
-    # An entry without a link to a page has to have content.
+    # an entry without a link must have content (RFC 4287)
     _add(entry, "summary" if is_http(item.url) or shown else "content", says, type="text")
 
 
@@ -106,7 +108,7 @@ def _terms(item: Told) -> list[str]:
 
 
 class Feeds:
-    """Remembers the newest changes; the log is read from where it was read last."""
+    """The newest changes of a crawl; reads the log incrementally."""
 
     def __init__(
         self,
@@ -121,13 +123,13 @@ class Feeds:
         self.directory, self.log, self.title, self.wanted = directory, log, title, wanted
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
-        self._told: dict[str, str] = {}  # by id
+        self._told: dict[str, str] = {}  # excerpts by entry id
         self._newest: deque[Told] = deque(maxlen=MOST)  # oldest first
         self._read = 0
         self._unwritten = True
 
     def write(self) -> bool:
-        """Write the file if it would be another than the one that is there; whether that was so."""
+        """Write the file if its content changed; return whether it did."""
         last = end(self.log)
         if not self._read:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
@@ -151,7 +153,7 @@ class Feeds:
         return written
 
     def _of_last_run(self) -> dict[str, str]:
-        """What the file says of changes: to make excerpts again, two versions of each page would have to be read."""
+        """Return the excerpts in the existing file, because computing one requires reading two versions."""
         try:
             entries = Tree.fromstring(read_whole(self.directory / ATOM, 10_000_000)).iterfind("{*}entry")
             return {
@@ -166,11 +168,11 @@ def newest(log: SqliteLog, wanted: Wanted = WHAT_MATTERS, *, upto: int | None = 
 
 
 def save(path: Path, content: bytes) -> bool:
-    """Write a file, whole or not at all, if that changes it: readers of feeds ask when it was modified."""
+    """Write a file atomically if its content changed: feed readers check the modification time."""
     try:
         if path.is_file() and path.read_bytes() == content:
             return False
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(content)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; free some space, or choose another file") from error

@@ -1,8 +1,6 @@
-"""What has become of the pages, as the log has it: one entry for each change, in the order in which they were seen.
-And what feeds, messages and terminals say of each.
+"""The log as a list of changes in the order of detection, and their descriptions for feeds, messages and terminals.
 
-Nothing is kept here: the log is the ledger. A change is a visit of kind page, revisit or sitemap whose
-`data["change"]` says so; looks that found nothing new are passed over in SQL, unread.
+A change is a visit of kind page, revisit or sitemap with `data["change"]`; visits without changes are skipped in SQL.
 """
 
 from __future__ import annotations
@@ -27,38 +25,38 @@ from lycosa.web.urls import compile_patterns, host, parse_host
 
 WHATS: tuple[str, ...] = get_args(What)
 
-LOOKS = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: events that look at something that may have changed
+LOOKS = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: visits that may detect a change
 VERSIONS = "kind IN ('page', 'revisit', 'sitemap') AND outcome = 'ok'"
 
-REFRESHED = "refreshed"  # setting that the first run records which looks at pages again
-SLACK = 86_400.0  # seconds that a clock may have been set back by
+REFRESHED = "refreshed"  # setting recorded by the first run that revisits pages
+SLACK = 86_400.0  # seconds by which a clock may have been set back
 
 
 @dataclass(slots=True, frozen=True)
 class Told:
-    """One change, with what a person has to know to place it."""
+    """One change with its context."""
 
-    seq: int  # number in the log
-    id: str  # a URN that never changes
+    seq: int  # sequence number in the log
+    id: str  # a permanent URN
     url: str
     at: float
-    title: str  # a page that is gone keeps the title that it had
+    title: str  # a vanished page keeps its last title
     relevance: float
     change: Change
-    was: float = 0.0  # score of the version before
-    follows: float = 0.0  # when the version before was fetched; 0 if there is none
+    was: float = 0.0  # relevance of the previous version
+    follows: float = 0.0  # fetch time of the previous version; 0 if there is none
 
     @property
     def host(self) -> str:
-        """The host's name; empty for nodes of other spaces than the web."""
+        """The host name; empty for nodes outside the web."""
         return host(self.url) if "//" in self.url else ""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which changes somebody wants to hear of.
+    """Filter for changes.
 
-    Kinds and magnitudes are those of pages that changed; one that vanished, moved, returned or is new has neither.
+    Kinds and magnitudes apply to changed pages only; vanished, moved, returned and new ones have neither.
 
     >>> text = Change("changed", "text", 0.25)
     >>> told = Told(7, "urn:uuid:7", "http://www.reef.example/a", 0.0, "", 0.4, text)
@@ -69,9 +67,9 @@ class Wanted:
     what: tuple[str, ...] = ()  # empty: all
     kinds: tuple[str, ...] = ()
     at_least: float = 0.0
-    host: str = ""  # this host, and those below it
-    pattern: str = ""  # regular expression that the URL has to match somewhere
-    relevant: float = 0.0  # pages that score so much now, or did before
+    host: str = ""  # this host and its subdomains
+    pattern: str = ""  # regular expression searched in the URL
+    relevant: float = 0.0  # minimum relevance, now or before
     cosmetic: bool = False
 
     def __post_init__(self) -> None:
@@ -81,7 +79,7 @@ class Wanted:
                     raise InputError(f"--{name} {word!r} is unknown: choose from {', '.join(known)}")
         if not 0 <= self.at_least <= 1:
             raise InputError(f"a magnitude is from 0 to 1, not {self.at_least:g}")
-        _ = self._search, self._name  # complain now, not when the first change comes
+        _ = self._search, self._name  # validate now instead of at the first change
 
     @cached_property
     def _search(self) -> re.Pattern[str]:
@@ -117,9 +115,9 @@ def changes(
     wanted: Wanted = WHAT_MATTERS,
     newest_first: bool = False,
 ) -> Iterator[Told]:
-    """Changes behind the event of number `after`, up to `upto`, seen from `since` until before `until`; streams.
+    """Yield changes after event number `after` up to `upto`, detected from `since` and before `until`.
 
-    In the log's order, which is that in which the looks ended.
+    In the order of the log, that is, in which the visits ended.
     """
     crawl = identity(log)
     first = max(after, beginning(log, since) - 1, refreshed_from(log))
@@ -137,7 +135,7 @@ def changes(
 
 
 def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> Told:
-    """A change, and what of it the version before knows: a page that is gone has no title of its own."""
+    """Return a change with data of the previous version: a vanished page has no title of its own."""
     before = next(log.events(f"node = ? AND seq < ? AND {VERSIONS}", "seq DESC LIMIT 1", (visit.node, seq)), None)
     title, was = visit.title, 0.0
     if isinstance(before, Visit):
@@ -146,7 +144,7 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
             title = before.title
     return Told(
         seq=seq,
-        # Beside its number what it is about: of two copies of a crawl that go on apart, each has ids of its own.
+        # Includes the change itself, because copies of a crawl that continue separately must have distinct ids.
         id=uuid5(crawl, f"{seq} {visit.started!r} {visit.node!a}").urn,
         url=visit.node,
         at=visit.started,
@@ -159,7 +157,8 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
 
 
 def identity(log: SqliteLog) -> UUID:
-    """Which crawl this is, wherever its directory is moved to: made from its first event, which has a time in it."""
+    """Return an id of the crawl that survives moving its directory: a hash of its first event, which contains a time.
+    """
     first = next(log.rows("kind, node, body", order="seq LIMIT 1"), ("", "", b""))
     digest = hashlib.sha256(repr(first).encode("utf-8", "backslashreplace")).digest()
     return UUID(bytes=digest[:16], version=5)
@@ -170,9 +169,9 @@ def end(log: SqliteLog) -> int:
 
 
 def beginning(log: SqliteLog, since: float) -> int:
-    """A number before which no visit is as young as that: by halving, as the log is in the order of time.
+    """Return a sequence number before which no visit is as recent as `since`, by bisection.
 
-    What was in flight at once is in the order in which it ended, and a clock may be set: hence the slack.
+    Concurrent visits are logged in the order of completion, and clocks may be set back: hence the slack.
     """
     low, high = 1, end(log) + 1
     if since <= SLACK:
@@ -188,10 +187,10 @@ def beginning(log: SqliteLog, since: float) -> int:
 
 
 def refreshed_from(log: SqliteLog) -> int:
-    """A number up to which no event is a change: before it pages were fetched, and none was looked at again.
+    """Return a sequence number up to which no event is a change: before it no page was revisited.
 
-    Found without reading what events say: the run that looked again first says so, or else (before it did) it began
-    with the last threshold before the first look.
+    Found without decoding events: the first run that revisits pages records it; older logs start it with the last
+    threshold before the first revisit.
     """
     settings = "kind = 'setting' AND node = ?"
     runs = [seq for name in (REFRESHED, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))]
@@ -213,18 +212,16 @@ def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, sinc
 
 
 def last_look(log: SqliteLog) -> tuple[float, bool]:
-    """When a page was last looked at, and whether that was to see what has become of it."""
+    """Return the time of the last visit, and whether it was a revisit."""
     again = next(log.events("kind = 'revisit'", "seq DESC LIMIT 1"), None)
     last = next(log.events(LOOKS, "seq DESC LIMIT 1"), None)
     return (last.started if isinstance(last, Visit) else 0.0), again is not None
 
 
-# -- in words ----------------------------------------------------------------------------------------------
 
-# A change in words: what feeds, messages and terminals say of it.
 
-Excerpt: TypeAlias = Callable[[Told], str]  # returns a few of the words that came and went, or an empty string
-Where: TypeAlias = Callable[[Told], str]  # returns the address that shows a change; empty: the page's own
+Excerpt: TypeAlias = Callable[[Told], str]  # returns a few added and removed words, or an empty string
+Where: TypeAlias = Callable[[Told], str]  # returns the URL that shows a change; empty: the page's own
 
 
 def nothing(item: Told) -> str:
@@ -232,12 +229,12 @@ def nothing(item: Told) -> str:
 
 
 def plain(text: str, most: int = 300) -> str:
-    """One line that XML, JSON, a header and a terminal take alike.
+    """Return one line that is safe in XML, JSON, headers and terminals.
 
     >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))
     'Reefs Bcc: all@example.org'
     """
-    text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # no marks of ours in a title
+    text = text[: 4 * most].replace("\x01", " ").replace("\x02", " ")  # link markers
     return clip(visible(text), most)
 
 
@@ -246,7 +243,7 @@ def name(item: Told) -> str:
 
 
 def label(change: Change) -> str:
-    """What happened, in two words or three.
+    """Describe a change in two or three words.
 
     >>> label(Change("changed", "text", 0.25)), label(Change("vanished"))
     ('text changed, 25 %', 'vanished')
@@ -257,7 +254,7 @@ def label(change: Change) -> str:
 
 
 def share(magnitude: float) -> str:
-    """A magnitude as a share; what is there is never 0 %.
+    """Format a magnitude as a percentage; positive values are never 0 %.
 
     >>> share(0.25), share(0.001), share(0.0), share(0.999)
     ('25 %', '<1 %', '0 %', '99 %')
@@ -268,7 +265,7 @@ def share(magnitude: float) -> str:
 
 
 def reasons(change: Change) -> list[str]:
-    """What the detectors said, each with its name.
+    """Return the detectors' explanations, each with the detector's name.
 
     >>> reasons(Change("changed", "text", 0.5, ["simhash"], ["9 of 64 bits"])), reasons(Change("moved", target="b"))
     (['simhash: 9 of 64 bits'], ['to b'])
@@ -294,7 +291,7 @@ def tally(changes: Iterable[Told]) -> Counter[str]:
 
 
 def counts(tally: Mapping[str, int]) -> str:
-    """How many of each, in words.
+    """Format the number of changes of each kind.
 
     >>> counts({"vanished": 1, "changed": 3})
     '3 changed, 1 vanished'
@@ -303,7 +300,7 @@ def counts(tally: Mapping[str, int]) -> str:
 
 
 def day_and_time(at: float) -> str:
-    """A time for people, in UTC.
+    """Format a time for people, in UTC.
 
     >>> day_and_time(1_700_000_000)
     '2023-11-14 22:13 UTC'
@@ -312,7 +309,7 @@ def day_and_time(at: float) -> str:
 
 
 def stamp(at: float) -> str:
-    """A time as RFC 3339 has it.
+    """Format a time as in RFC 3339.
 
     >>> stamp(1_700_000_000.7)
     '2023-11-14T22:13:20Z'
@@ -321,7 +318,7 @@ def stamp(at: float) -> str:
 
 
 def facts(item: Told) -> dict[str, Any]:
-    """A change as data: for feeds and `lycosa changes --json`."""
+    """Return a change as JSON data, for feeds and `lycosa changes --json`."""
     change = item.change
     return {
         "id": item.id,

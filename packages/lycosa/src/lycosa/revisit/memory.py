@@ -1,8 +1,8 @@
-"""What is known of the pages that are watched: when they were looked at, what came of it, what their hosts are worth.
+"""State of the watched pages: histories of visits, fates, and the reliability of their hosts.
 
-All of it is a fold over the log: a run that goes on after another has learned the same from the log alone. What is
-watched: the relevant pages, the seeds, and the sources of addresses (sitemaps, feeds); all pages if asked to. Pages are
-worth what they are when the log is read: what a judge learns in a run changes what the next one watches.
+All of it is a fold over the log, so a later run reconstructs it from the log alone. Watched are relevant pages, seeds,
+and sources of URLs (sitemaps, feeds); on request all pages. Relevances are those at the time of reading the log: model
+updates of one run affect the pages watched by the next.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from lycosa.revisit.change import PERMANENT, Change, change_of
 from lycosa.revisit.rates import Histories
 from lycosa.revisit.schedules import LEAST, Behaviours
 from lycosa.revisit.validators import CUT, Honesty, Validators
-from lycosa.web.dates import http_time, w3c_time
+from lycosa.web.dates import parse_http_date, parse_w3c_date
 
-TRIALS = 8  # hints of a host that are followed before any was checked
+TRIALS = 8  # hints of a host that are followed before any was verified
 
 
 @dataclass(slots=True)
 class Watched:
-    """A page, or a source, that is looked at again and again."""
+    """A page or source that is revisited."""
 
     node: str
     row: int
     number: int  # row in the histories
     kind: Kind
     behaviour: int
-    follows: float  # when its present version was fetched
-    floor: float = 1e-3  # least weight: the user named it, or others need it
+    follows: float  # fetch time of its current version
+    floor: float = 1e-3  # minimum weight, for pages that the user named or that others need
     validators: Validators = field(default_factory=Validators)
     digest: bytes = b""
-    looks: int = 0  # looks that taught something
-    attempt: int = 0  # failures in a row since the last of them
+    looks: int = 0  # successful visits
+    attempt: int = 0  # failures since the last successful visit
     retry_at: float = 0.0
     fate: str = ""  # "vanished" or "moved"
     target: str = ""
@@ -50,7 +50,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Destination:
-    """Where a page moved to, to be fetched there."""
+    """Target of a moved page, to be fetched."""
 
     row: int
     kind: Kind
@@ -60,7 +60,7 @@ class Destination:
 
 
 class Memory:
-    """The pages that are watched, by address and by number, and what was learned of them and of their hosts."""
+    """Watched pages by URL and by number, with the state of their hosts."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Memory:
         self.honesty: defaultdict[str, Honesty] = defaultdict(Honesty)
         self.watched: dict[str, Watched] = {}
         self.by_number: list[Watched] = []
-        self.behaviour = np.zeros(0, np.int8)  # by number, as `is_source`
+        self.behaviour = np.zeros(0, np.int8)  # by number, like `is_source`
         self.is_source = np.zeros(0, np.bool_)
-        self.retries: dict[str, Watched] = {}  # failed, to be tried again
+        self.retries: dict[str, Watched] = {}  # failed pages to be retried
         self.targets: dict[str, Destination] = {}
-        self.news = 0  # hints so far that were news
+        self.news = 0  # hints so far that announced a change
 
     def learn(self, visit: Visit, table: Table) -> Watched | None:
         place = self.targets.pop(visit.node, None)
@@ -101,7 +101,7 @@ class Memory:
         return page
 
     def _arrived(self, place: Destination, visit: Visit, table: Table) -> None:
-        """What came of a page where it moved to: it is tried again, or moved on."""
+        """Handle the visit of a moved page's target: retry it or follow a further redirect."""
         if visit.retry_at:
             place.attempt, place.until = visit.attempt + 1, visit.retry_at
             self.targets[visit.node] = place
@@ -109,7 +109,7 @@ class Memory:
             self._follow(visit, table)
 
     def _follow(self, visit: Visit, table: Table) -> None:
-        """Where a redirect leads; nothing has to be fetched that is known already, or out of scope."""
+        """Plan a visit of a redirect's target, unless it is known or out of scope."""
         target = visit.links.urls[0]
         row = table.row_of.get(target, -1)
         if row >= 0 and table.state[row] == OPEN:
@@ -117,7 +117,7 @@ class Memory:
             self.targets[target] = Destination(row, kind, int(table.hops[row]), int(table.attempts[row]) + 1)
 
     def _watch(self, visit: Visit, table: Table) -> None:
-        """A page, or a source, seen for the first time: is it worth watching?"""
+        """Start watching a page or source after its first visit if it qualifies."""
         row = table.row_of.get(visit.node, -1)
         if row < 0 or visit.node in self.watched:
             return
@@ -131,7 +131,7 @@ class Memory:
         kind: Kind = "sitemap" if source else "revisit"
         behaviour = self.behaviours.number(visit.node)
         page = self.watched[visit.node] = Watched(visit.node, row, number, kind, behaviour, visit.started, floor)
-        self.by_number.append(page)  # it joins the next plan
+        self.by_number.append(page)  # included in the next plan
         self.behaviour, self.is_source = fit(self.behaviour, number + 1), fit(self.is_source, number + 1)
         self.behaviour[number], self.is_source[number] = behaviour, source
         self._remember(page, visit)
@@ -157,11 +157,11 @@ class Memory:
             page.fate, page.target, page.attempt = "moved", visit.links.urls[0], 0
             if visit.status in PERMANENT:
                 self.histories.drop(number, at)
-            else:  # elsewhere for now: that is no look at the page
+            else:  # moved: this is no visit of the page itself
                 self.histories.failed(number, at)
             self._answered(page, at, change is not None)
             self._follow(visit, table)
-        else:  # nobody knows what has become of it: no answer, or nobody may ask
+        else:  # unknown state: no answer or not allowed
             self.histories.failed(number, at)
             page.attempt += 1
             if visit.retry_at and page.attempt < self.attempts:
@@ -178,7 +178,7 @@ class Memory:
             self.histories.revive(number, at)
         else:
             validators.learn(honesty, page.validators, visit, changed)
-            modified = http_time(visit.modified) if honesty.dates else 0.0
+            modified = parse_http_date(visit.modified) if honesty.dates else 0.0
             self.histories.look(number, at, changed, modified)
         self._answered(page, at, matters)
         page.fate = page.target = ""
@@ -192,7 +192,7 @@ class Memory:
                 self.histories.weight[number] = max(visit.relevance_now, page.floor)
 
     def _answered(self, page: Watched, at: float, changed: bool) -> None:
-        """Whatever was said of the page before is answered now; only a page that could not be had leaves it open."""
+        """Resolve the hints about a page; only a failed visit leaves them open."""
         self.hints.learn(int(self.histories.host[page.number]), page.node, at, changed)
 
     def _hear(self, visit: Visit) -> None:
@@ -215,27 +215,25 @@ class _Host:
 
 
 class Hints:
-    """What sites say of their own changes: `lastmod` of sitemaps, dates of feeds. Heard, checked, believed as far as
-    right. Nodes and hosts may be names or numbers.
+    """Change dates announced by sites (`lastmod` of sitemaps, dates of feeds), weighted by their precision so far.
 
-    A hint is news of a page: a time of change later than the one told before, and later than our last look at it. It
-    stays open until the page is looked at next, for whatever reason; then it was right if the page had changed, else
-    wrong. For each host
+    Nodes and hosts may be names or numbers. A hint announces a change if its time is later than the previous hint's and
+    than our last visit. It stays open until the next visit of the page, and was right if the page had changed. For each
+    host
 
-        precision = (right + 1) / (right + wrong + 2)       of the hints that were checked
+        precision = (right + 1) / (right + wrong + 2)       over verified hints
 
-    A page with an open hint is stale with probability `precision`, and a look at a stale page of weight w brings
-    w/lambda, the time until it changes again. So it is due at once if precision * w/lambda is more than the price of a
-    look (rates.py). At first eight hints of a host are tried. After that a host with a precision below a fifth has
-    no say: a sitemap whose every lastmod is the present day is soon unheard. Its hints are still checked by the looks
-    that the schedule makes anyway, so that it can win back its say.
+    A page with an open hint is stale with probability `precision`, and a visit of a stale page of weight w gains
+    w/lambda, the time until it changes again. So it is due at once if precision * w/lambda exceeds the price of a visit
+    (rates.py). The first eight hints of a host are followed. After that, hosts with a precision below a fifth are
+    ignored, for instance if every lastmod is today. Their hints are still verified by scheduled visits, so a host can
+    recover.
 
-    All of it is a fold over visits in their order: sources that were read (`heard`), pages that were looked at
-    (`learn`).
+    All of it is a fold over visits in order: sources that were read (`heard`) and pages that were visited (`learn`).
 
     >>> hints = Hints()
     >>> hints.learn("a.test", "page", at=86_400.0, changed=False)
-    >>> hints.heard("a.test", "page", "1970-01-05", now=5 * 86_400.0)  # the fifth day: after our look
+    >>> hints.heard("a.test", "page", "1970-01-05", now=5 * 86_400.0)  # the fifth day: after our visit
     True
     >>> hints.believed("a.test", "page")
     0.5
@@ -245,24 +243,24 @@ class Hints:
 
     def __init__(self) -> None:
         self._hosts: defaultdict[Hashable, _Host] = defaultdict(_Host)
-        self._told: dict[Hashable, float] = {}  # the latest change of a page that its host has told of
-        self._seen: dict[Hashable, float] = {}  # our last look at it
-        self._open: dict[Hashable, float] = {}  # pages with news that were not looked at since: when it was heard
+        self._told: dict[Hashable, float] = {}  # latest change date of a page announced by its host
+        self._seen: dict[Hashable, float] = {}  # our last visit
+        self._open: dict[Hashable, float] = {}  # open hints: time at which the hint was read
 
     def heard(self, host: Hashable, node: Hashable, lastmod: str | float, now: float) -> bool:
-        """A source, read at `now`, says when a page last changed. Whether that is news.
+        """Record a change date read at time `now`; return whether it announces a change.
 
-        A time yet to come is none. A day is news as long as we have not looked since its end: the page may have changed
-        after the look.
+        Future times do not. A bare date does as long as our last visit was before the end of that day, because the page
+        may have changed after the visit.
         """
-        times = w3c_time(lastmod) if isinstance(lastmod, str) else (lastmod, lastmod)
+        times = parse_w3c_date(lastmod) if isinstance(lastmod, str) else (lastmod, lastmod)
         if times is None or not 0 < times[0] <= now + 86_400.0:
             return False
         first, last = times
         before = self._told.get(node)
         self._told[node] = max(first, before or 0.0)
         seen = self._seen.get(node, -math.inf)
-        # Heard of for the first time: what was so when we looked is no news.
+        # the first hint counts only if it is later than our visit
         news = seen < first if before is None else before < first and seen < last
         if news and node not in self._open:
             self._open[node] = now
@@ -287,7 +285,9 @@ class Hints:
         return self._hosts[host].precision if host in self._hosts else 0.5
 
     def believed(self, host: Hashable, node: Hashable) -> float:
-        """How likely the page has changed, by the word of its host: 0 if it has said nothing, or has no say."""
+        """Return the probability by its host's hint that the page has changed: 0 without a hint or for an unreliable
+        host.
+        """
         if node not in self._open:
             return 0.0
         said = self._hosts[host]
@@ -297,7 +297,9 @@ class Hints:
     def due(
         self, host: Hashable, node: Hashable, due: float, *, weight: float, rate: float, price: float, last: float
     ) -> float:
-        """When the page is due: when the hint was heard, if it is believed and worth it, else as the schedule says."""
+        """Return the time at which a page is due: that of its hint if it is believed and worthwhile, else the scheduled
+        one.
+        """
         chance = self.believed(host, node)
         if chance <= 0 or chance * weight <= price * rate:
             return due

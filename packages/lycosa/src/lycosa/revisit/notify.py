@@ -1,7 +1,7 @@
 """Notifications of changes: feed files in the crawl's directory, and messages through apprise.
 
-Apprise does not pass the address guard, so its addresses come from the command line, crawl.toml or the operator of a
-server, never from a member of a server.
+Apprise bypasses the address guard, so its addresses come from the command line, crawl.toml or the operator of a server,
+never from a member of a server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from lycosa.core.durations import parse_duration
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import read_whole, replacing
+from lycosa.core.files import read_whole, atomic_write
 from lycosa.core.options import Options
 from lycosa.revisit.change import KINDS
 from lycosa.revisit.feeds import Feeds
@@ -31,7 +31,7 @@ NAME = "notified.json"
 
 
 class Channel:
-    """One address of apprise. `$NAME` in it stands for an environment variable."""
+    """One apprise address; `$NAME` in it is replaced by an environment variable."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -44,16 +44,16 @@ class Channel:
             raise InputError(f"--notify: the environment variable {error} is not set; write $$ for a dollar") from error
         logging.getLogger("apprise").addHandler(logging.NullHandler())
         self._apprise = Apprise()
-        if not self._apprise.add(address):  # not repeated: it may hold a password
+        if not self._apprise.add(address):  # not repeated in the message: it may contain a password
             raise InputError("--notify: apprise does not know this kind of address; write it like mailto://...")
         plugin: Any = self._apprise[0]
         if "overflow=" not in address:
-            plugin.overflow_mode = OverflowMode.TRUNCATE  # one message, however long
+            plugin.overflow_mode = OverflowMode.TRUNCATE  # one message of any length
         self.key = hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()[:24]
         self.name = str(plugin.url(privacy=True)).partition("?")[0]
 
     async def send(self, title: str, body: str) -> str:
-        """Send a message; return why that failed, or nothing."""
+        """Send a message; return the reason of a failure, or an empty string."""
         return await asyncio.to_thread(self._send, title, body)
 
     def _send(self, title: str, body: str) -> str:
@@ -109,7 +109,7 @@ class Notifier:
         while True:
             self._write_feeds()
             await self._news.wait()
-            await asyncio.sleep(5)  # changes that come together
+            await asyncio.sleep(5)  # batch changes that arrive together
             self._news.clear()
 
     async def _keep_sending(self) -> None:
@@ -125,13 +125,13 @@ class Notifier:
             self.say(str(error))
 
     async def send(self) -> None:
-        """Send each channel one message of all that is new to it."""
+        """Send each channel one message with all changes since its last."""
         async with self._sending:
             for channel in self.channels:
                 last, items, tally = end(self.log), list[Told](), Counter[str]()
                 for item in changes(self.log, after=self._notified[channel.key], upto=last, wanted=self.wanted):
                     tally[item.change.what] += 1
-                    items += [item] if len(items) < 50 else []  # the rest is counted
+                    items += [item] if len(items) < 50 else []  # further changes are only counted
                 if items and (failure := await channel.send(*self.message(items, tally))):
                     self.say(f"{channel.name}: {failure}; tried again with the next changes")
                     continue
@@ -151,16 +151,16 @@ class Notifier:
         if not self.channels:
             return
         try:
-            with replacing(self._file) as file:
+            with atomic_write(self._file) as file:
                 file.write(json.dumps(self._notified).encode())
         except OSError as error:
             self.say(f"cannot write {self._file}: {error.strerror}; free some space")
 
     async def close(self) -> None:
-        """Write the feeds and send what is left; what takes too long is left to the next run."""
+        """Write the feeds and send remaining messages; after a timeout they are left to the next run."""
         with suppress(TimeoutError):
             async with asyncio.timeout(20):
-                async with self._sending:  # a message that is under way is not cancelled
+                async with self._sending:  # a message being sent is not cancelled
                     for task in self._tasks:
                         task.cancel()
                 self._write_feeds()

@@ -1,37 +1,36 @@
-"""How often pages change, from looks at irregular times that say only whether they had changed; and how often to
-look at them.
+"""Estimate how often pages change from visits at irregular times, and how often to revisit them.
 
-**One page.** It changes at rate lambda, at random times (a Poisson process). A look after a time tau finds it unchanged
-with probability exp(-lambda tau), else changed, once or many times. Some looks say more: the last change was s ago.
-With a Gamma prior of shape a and mean a/b, the logarithm of what is maximised over log(lambda) is
+**One page.** It changes at rate lambda, at random times (a Poisson process). A visit after a time tau finds it
+unchanged with probability exp(-lambda tau), else changed at least once. Some visits reveal that the last change was s
+ago. With a Gamma prior of shape a and mean a/b, the log posterior that is maximised over log(lambda) is
 
     sum over changed log(1 - exp(-lambda tau))  -  lambda * sum over unchanged tau
         +  sum over known (log lambda - lambda s)  +  a log lambda - b lambda
 
-and, for each page, half an unchanged look of the mean length of its looks is added. For n looks tau apart of which X
-found a change, and without a prior, that gives
+and, for each page, half an unchanged visit of the mean length of its intervals is added. For n visits tau apart of
+which X found a change, and without a prior, that gives
 
     lambda = -log((n - X + 1/2) / (n + 1/2)) / tau
 
-which is Cho and Garcia-Molina's estimator: unlike X/(n tau) it counts changes that hide behind others, and unlike the
-plain maximum it is finite where all looks found a change, and hardly biased.
+which is Cho and Garcia-Molina's estimator: unlike X/(n tau) it accounts for several changes between two visits, and
+unlike the plain maximum it is finite where all visits found a change, and nearly unbiased.
 
-**The prior: what is to be expected of a page before it is known.** Rates of pages are taken for Gamma distributed with
-one shape a for all, and a mean that is the mean of all pages, times a factor of the page's host, times a factor of its
-relevance class (quarters of the relevance). All are learned from the pages themselves (empirical Bayes): estimate the
-rates with the prior so far, then fit the prior to them, and again.
+**The prior.** Rates of pages are assumed to be Gamma distributed with one shape a for all, and a mean that is the mean
+of all pages, times a factor of the page's host, times a factor of its relevance class (quarters of the relevance). All
+are learned from the pages themselves (empirical Bayes): estimate the rates with the prior so far, fit the prior to
+them, and repeat.
 
 Shape: with y = rate/mean, log a - digamma(a) = -mean(E log y), solved by Minka's approximation; E log y is that of each
-page's own posterior, so that pages of which little is known do not look alike. Factor of a group g of n_g pages, after
+page's own posterior, so that pages with few visits do not look alike. Factor of a group g of n_g pages, after
 Buehlmann:
 
     1 + Z_g (mean of y in g - 1)    Z_g = n_g / (n_g + 1/(a V))
 
-where V is the variance between groups, by moments: what the group means differ by, beyond what chance would make of it.
-Where groups are alike, or there is one only, V = 0 and all factors are 1. Without any look: once in three weeks.
+where V is the variance between groups, by moments: the variance of the group means beyond that expected by chance. For
+similar groups, or a single one, V = 0 and all factors are 1. Default without any visit: once in three weeks.
 
-Paper: Cho, Garcia-Molina 2003, "Estimating frequency of change". They solve the irregular case
-without correction; half a look and the prior are ours.
+Paper: Cho, Garcia-Molina 2003, "Estimating frequency of change". They solve the irregular case without correction; half
+a visit and the prior are ours.
 """
 
 from __future__ import annotations
@@ -50,15 +49,15 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-300
 
-USUAL = 1 / (21 * 86_400.0)  # changes a second of a page about which nothing is known
+USUAL = 1 / (21 * 86_400.0)  # default change rate per second of unknown pages
 SHAPE = 0.5  # half the pages change less than .45 times as often as the mean: rates differ by orders of magnitude
-_TRUST = 4.0  # USUAL counts as so many pages
+_TRUST = 4.0  # weight of USUAL in pages
 _SAMPLE = 4_096
 _CLASSES = 4
 
 
 class Posterior(NamedTuple):
-    """What is known of the rate of each page: nearly Gamma, with this mean (per second) and shape.
+    """Approximate Gamma posterior of each page's rate: mean (per second) and shape.
 
     The standard deviation is rate/sqrt(shape).
     """
@@ -70,14 +69,14 @@ class Posterior(NamedTuple):
 def estimate(
     span: Floats, since: Floats, a: ArrayLike = 0.0, b: ArrayLike = 0.0, start: Floats | None = None
 ) -> Posterior:
-    """The rates of pages from their looks, a line for each page as Histories keeps them.
+    """Estimate the rates of pages from their visits, one row per page as in Histories.
 
     With x = lambda tau and h(x) = x/(exp(x) - 1), the derivative by log(lambda) is
 
         g(lambda) = a + known + sum over changed h(lambda tau) - lambda B
 
-    where B is b, and all the time without a change. It falls and is convex, so that Newton's steps from the left never
-    overshoot; h(x) >= 1 - x/2 gives a place to start that is left of the root. `start` may be a better one.
+    where B is b plus all time without a change. It falls and is convex, so Newton steps from the left never overshoot;
+    h(x) >= 1 - x/2 gives a start left of the root. `start` may be a better one.
 
     >>> day = 86_400.0
     >>> rate, _ = estimate(np.full((1, 4), day), np.array([[np.inf, -1.0, np.inf, -1.0]]))
@@ -113,7 +112,7 @@ def estimate(
 
 @dataclass(slots=True)
 class Prior:
-    """Shape, mean of all, and factors by host and by relevance class."""
+    """Shape, overall mean, and factors by host and by relevance class."""
 
     shape: float = SHAPE
     mean: float = USUAL
@@ -128,7 +127,7 @@ class Prior:
         return expected
 
     def fit(self, histories: Histories, rows: Rows | None = None) -> None:
-        """Learn from what has been looked at. The result depends on the histories alone, not on what it was before."""
+        """Fit to the histories; the result does not depend on the previous fit."""
         rows = np.flatnonzero(histories.looks[: len(histories)]) if rows is None else rows
         self.shape, self.mean, self.hosts, self.classes = SHAPE, USUAL, np.ones(0), np.ones(_CLASSES)
         if not len(rows):
@@ -149,8 +148,8 @@ class Prior:
         self.classes = np.concatenate([kinds, np.ones(_CLASSES - len(kinds))])
         y = rate / self.means(histories, rows)
         log_y = np.log(y) + digamma(shape) - np.log(shape)
-        spread = np.log(y.mean()) - log_y.mean()  # 0 for pages all alike
-        spread = (_TRUST * 1.27 + len(rows) * spread) / (_TRUST + len(rows))  # 1.27 is that of SHAPE
+        spread = np.log(y.mean()) - log_y.mean()  # 0 if all pages are alike
+        spread = (_TRUST * 1.27 + len(rows) * spread) / (_TRUST + len(rows))  # 1.27 is the spread of SHAPE
         self.shape = float(np.clip((3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread), 0.1, 4.0))
 
 
@@ -159,7 +158,7 @@ def classes(weight: Floats) -> NDArray[np.intp]:
 
 
 def credible(y: Floats, group: NDArray[np.integer], shape: float) -> Floats:
-    """A factor for each group: its mean, believed as far as the groups differ and the group is large.
+    """Return a factor for each group: its mean, shrunk by group size and the variance between groups.
 
     >>> y = np.array([0.1, 0.1, 0.1, 0.1, 1.9, 1.9, 1.9, 1.9]); host = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> credible(y, host, shape=4.0).round(2).tolist(), credible(y, 0 * host, 4.0).tolist()
@@ -178,7 +177,7 @@ def credible(y: Floats, group: NDArray[np.integer], shape: float) -> Floats:
 
 
 def digamma(x: Floats) -> Floats:
-    """The derivative of log Gamma, for x > 0, to 1e-8 or so.
+    """Return the derivative of log Gamma for x > 0, accurate to about 1e-8.
 
     >>> round(float(digamma(np.array([1.0]))[0]), 7)  # minus Euler's constant
     -0.5772157
@@ -190,9 +189,7 @@ def digamma(x: Floats) -> Floats:
 
 
 class Rates:
-    """What is known of the rates of all pages: estimated again only for those with new looks; for all of them when the
-    prior is fitted again.
-    """
+    """Rate estimates of all pages, updated for pages with new visits, or for all after the prior is refitted."""
 
     def __init__(self) -> None:
         self.prior = Prior()
@@ -202,8 +199,8 @@ class Rates:
         self._fitted = 0.0
 
     def review(self, histories: Histories) -> None:
-        """Fit the prior, if enough has been seen since."""
-        if histories.total + len(histories) > self._fitted * 1.1 + 16:  # fitted again after so many more looks or pages
+        """Refit the prior if enough visits or pages were added."""
+        if histories.total + len(histories) > self._fitted * 1.1 + 16:  # grown by a tenth since the last fit
             self.prior.fit(histories)
             self._fitted = histories.total + len(histories)
             self._seen[:] = -1
@@ -222,10 +219,10 @@ class Rates:
         return Posterior(self.rate[rows], self.shape[rows])
 
 
-KEPT = 16  # looks of a page that are kept
-UNCHANGED, UNKNOWN = -1.0, math.inf  # in place of the time since the last change: there was none; it is not known
+KEPT = 16  # visits of a page that are kept
+UNCHANGED, UNKNOWN = -1.0, math.inf  # markers in place of the time since the last change
 
-_COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # type, shape of one entry, what an empty one holds
+_COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # dtype, shape of one entry, fill value
     "host": (np.int32, (), 0),
     "weight": (np.float64, (), 0),
     "first": (np.float64, (), 0),
@@ -240,11 +237,10 @@ _COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # type, shape of on
 
 
 class Histories:
-    """The pages that are watched, by number: when each was looked at, and whether it had changed by then.
+    """Visits of watched pages by number: when, and whether the page had changed.
 
-    One row for each page, columns that grow by doubling as those of core/table.py. All of it is a fold over the log. Of
-    the looks of a page the last 16 are kept, each in the slot `number % 16`, where it takes the place of an older one:
-    what a page did 17 looks ago says little of what it does now.
+    One row per page in columns that grow by doubling, like those of core/table.py; a fold over the log. The last 16
+    visits of a page are kept, in slot `number % 16`: older ones say little about its current behaviour.
 
     >>> histories = Histories()
     >>> page = histories.add(0.0, host=3, weight=0.5)
@@ -254,20 +250,20 @@ class Histories:
     """
 
     host: NDArray[np.int32]
-    weight: NDArray[np.float64]  # such as its relevance
+    weight: NDArray[np.float64]  # for instance its relevance
     first: NDArray[np.float64]
-    last: NDArray[np.float64]  # when it was last seen as it is
-    tried: NDArray[np.float64]  # when it was last asked for, in vain or not
-    failures: NDArray[np.int32]  # requests in a row that taught nothing
+    last: NDArray[np.float64]  # time of the last successful visit
+    tried: NDArray[np.float64]  # time of the last request, successful or not
+    failures: NDArray[np.int32]  # consecutive requests without a result
     looks: NDArray[np.int32]  # after the first
     dropped: NDArray[np.bool_]  # it has vanished
-    span: NDArray[np.float64]  # of each look that is kept, the time since the one before; 0: none
-    since: NDArray[np.float64]  # of each look that is kept, the time since the last change, UNCHANGED or UNKNOWN
+    span: NDArray[np.float64]  # time since the previous visit, per kept visit; 0: none
+    since: NDArray[np.float64]  # time since the last change, per kept visit; UNCHANGED or UNKNOWN
 
     def __init__(self) -> None:
         self._length = 0
-        self.total = 0  # looks of all pages
-        self.now = 0.0  # the latest time that anything is known of; callers may set a later one
+        self.total = 0  # visits of all pages
+        self.now = 0.0  # latest time known; callers may set a later one
         for name, (dtype, shape, fill) in _COLUMNS.items():
             setattr(self, name, np.full((0, *shape), fill, dtype))
 
@@ -286,9 +282,9 @@ class Histories:
         return i
 
     def look(self, i: int, at: float, changed: bool, modified: float = 0.0) -> None:
-        """A later look. `modified`: when the page last changed, if its host says so and is believed, else 0."""
+        """Record a visit. `modified`: time of the last change if its host reports it reliably, else 0."""
         last = float(self.last[i])
-        span = max(at - last, 1.0 if changed else 0.0)  # nothing changes in no time: two clocks, or a coarse one
+        span = max(at - last, 1.0 if changed else 0.0)  # a change takes time: clocks differ or are coarse
         since = UNCHANGED
         if changed:
             since = at - modified if last <= modified <= at and modified > 0 else UNKNOWN
@@ -306,13 +302,13 @@ class Histories:
         self.failures[i] += 1
 
     def drop(self, i: int, at: float = 0.0) -> None:
-        """It has vanished; each time that it is still not there counts as a failure."""
+        """Record that the page has vanished; each further such visit counts as a failure."""
         self._asked(i, at)
         self.failures[i] = self.failures[i] + 1 if self.dropped[i] else 1
         self.dropped[i] = True
 
     def revive(self, i: int, at: float) -> None:
-        """It is there again. How often it changed meanwhile no one knows: its history goes on from here."""
+        """Record that the page has returned; changes in between are unknown, so the history continues from here."""
         self.dropped[i] = False
         self.failures[i] = 0
         self._asked(i, at)
@@ -323,33 +319,33 @@ class Histories:
         self.now = max(self.now, at)
 
     def rows(self, which: Rows | int | None = None) -> Rows:
-        """The pages asked for, as an array; all where none are named."""
+        """Return the requested rows as an array; all by default."""
         return np.arange(self._length) if which is None else np.atleast_1d(np.asarray(which, np.intp))
 
 
-# -- how often to look -------------------------------------------------------------------------------------
 
-# How often to look at each page, given what is known of its rate and how many looks there are.
+# Revisit intervals, given the rate estimates and the number of visits.
 #
-# With lambda known, a page is still as we saw it after a time t with probability exp(-lambda t). Where lambda is Gamma
-# distributed with shape k and mean m, that is, with theta = k/m,
+# With lambda known, a page is unchanged after a time t with probability exp(-lambda t). If lambda is Gamma distributed
+# with shape k and mean m, that is, with theta = k/m,
 #
 #     S(t) = (1 + t/theta)^-k
 #
-# the mean over all rates it may have. In a cycle of length tau it is fresh for I(tau), the integral of S up to tau, and
+# is the mean over its possible rates. In a cycle of length tau the copy is fresh for I(tau), the integral of S up to
+# tau, and
 #
 #     claim(tau) = w (I(tau) - tau S(tau))
 #
-# is what a look after tau brings: with k without end this is w/lambda (1 - (1 + lambda tau) exp(-lambda tau)), as
-# above. The look is due when the claim reaches the price. Doubt alone makes us look: a page that seems to change too
-# fast to be followed has a claim that stays below w/m if that is certain, but grows on and on if k <= 1, as it may be a
-# quiet page after all. So what little is known of is looked at now and then, and no chance has to be drawn.
+# is the gain of a visit after tau: in the limit of k this is w/lambda (1 - (1 + lambda tau) exp(-lambda tau)), as
+# above. The visit is due when the claim reaches the price. Uncertainty alone causes visits: a page that seems to change
+# too fast to be followed has a claim that stays below w/m if that is certain, but grows without bound if k <= 1,
+# because it may be a quiet page after all. So little-known pages are visited now and then without random draws.
 #
 # Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers".
 
 
 def guessed_gain(u: Floats, k: Floats) -> Floats:
-    """claim/(w theta) where u = log(1 + tau/theta); k t^2/2 for small t = tau/theta.
+    """Return claim/(w theta) where u = log(1 + tau/theta); k t^2/2 for small t = tau/theta.
 
     >>> (float(guessed_gain(np.array([np.log1p(1e-6)]), np.array([3.0]))[0]) / 1.5e-12).__round__(5)
     1.0
@@ -357,7 +353,7 @@ def guessed_gain(u: Floats, k: Floats) -> Floats:
     t = np.expm1(u)
     j = k - 1
     x = j * u
-    # (1 - exp(-x))/j, which is u where j is 0
+    # (1 - exp(-x))/j, which is u for j = 0
     share = np.where(np.abs(x) < 1e-9, u, -np.expm1(-x) / np.where(np.abs(x) < 1e-9, 1.0, j))
     small = k * t * t * (0.5 - t * (k + 1) / 3 + t * t * (k + 1) * (k + 2) / 8)
     result: Floats = np.where((k + 2) * t < 1e-3, small, share - t * np.exp(-k * u))
@@ -373,9 +369,9 @@ def claim(tau: Floats, weight: Floats, rate: Floats, shape: Floats) -> Floats:
 def waiting(
     price: float, weight: Floats, rate: Floats, shape: Floats, longest: Floats, start: Floats | None = None
 ) -> Floats:
-    """How long until the claims of pages reach the price, at most `longest`; `start` are guesses.
+    """Return the time until the claims of pages reach the price, at most `longest`; `start` are guesses.
 
-    Newton's steps in (log u, log gain), where the curve is nearly straight, with a bracket around them.
+    Newton steps in (log u, log gain), where the curve is nearly straight, within a bracket.
 
     >>> one = np.ones(1); tau = waiting(0.2, one, one, 2 * one, 100 * one)
     >>> claim(tau, one, one, 2 * one).round(12).tolist()
@@ -389,7 +385,7 @@ def waiting(
     k, top = shape[rows], theta[rows]
     y = price / (weight[rows] * top)
     high = np.log1p(longest[rows] / top)
-    low = np.minimum(np.log1p(np.sqrt(2 * y / k)), high)  # gain(t) <= k t^2/2
+    low = np.minimum(np.log1p(np.sqrt(2 * y / k)), high)  # because gain(t) <= k t^2/2
     u = low.copy() if start is None else np.clip(np.log1p(start[rows] / top), low, high)
     active = np.arange(len(rows))
     for _ in range(60):

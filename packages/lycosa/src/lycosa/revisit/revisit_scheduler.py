@@ -1,10 +1,8 @@
-"""The keeper: which page is due, and what to ask its host.
+"""The revisit scheduler: which page is due, and which conditions to send to its host.
 
-It stands between the engine and what it goes by: the pages and what is known of them (memory.py), the schedule that
-says when each is due, and the witness who says what has become of one. Of the pages that are due and whose host is
-ready, the one with the largest claim comes first.
-
-What is remembered is a fold over the log; what is planned (due, agenda, shares of this run) is made from it anew.
+It connects the engine with the state of the pages (memory.py), the schedule that computes due times, and the comparer
+that classifies changes. Of the pages that are due and whose host is ready, the one with the largest claim comes first.
+State is a fold over the log; the plan (due times, agenda, shares of this run) is computed from it.
 """
 
 from __future__ import annotations
@@ -33,16 +31,16 @@ from lycosa.revisit.snapshot import Snapshot, inflated
 from lycosa.revisit.validators import CUT, NEVER_CACHED, proves
 from lycosa.store.versions import Versions
 from lycosa.web.inflate import charset_of, decode
-from lycosa.web.parse_process import read_again
+from lycosa.web.parse_process import reparse_page
 
-ROUND = 64  # looks after which all pages are scheduled again, as prices and rates have moved
-STALE = 600.0  # seconds after which they are in any case
-DEBT = 25.0  # requests by which exploring and keeping fresh can get out of step with their shares
+ROUND = 64  # visits after which all pages are rescheduled, because prices and rates have moved
+STALE = 600.0  # seconds after which they are rescheduled in any case
+DEBT = 25.0  # requests by which exploring and refreshing may deviate from their shares
 Times: TypeAlias = NDArray[np.float64]
 
 
 class RevisitScheduler(protocols.VisitScheduler):
-    """What is watched, when it is due, and what it was found to be, in a run that begins at `now`."""
+    """Watched pages, their due times and their changes, in a run that begins at `now`."""
 
     refreshes = True
 
@@ -52,9 +50,9 @@ class RevisitScheduler(protocols.VisitScheduler):
         detectors = parse_detectors(options.detect or DEFAULT)
         self.ready, self.host_key, self.behaviours = space.ready, space.host_key, keeping.behaviours(options)
         self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
-        self.explore = options.explore  # share of requests that goes to new pages
+        self.explore = options.explore  # share of requests for new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
-        # set where time counts: what keeping fresh does not use of its share is not for exploring
+        # Set for timed runs: exploring must not use the unspent share of refreshing.
         self.pace: Pace | None = None
         self.memory = Memory(
             self.host_key,
@@ -69,28 +67,27 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._agenda = Agenda(self._host_key_of, self._due_at)
         self._in_flight: set[str] = set()
         self._rest: dict[str, float] = {}
-        self._again = -math.inf  # when all is to be planned anew
-        self._now = -math.inf  # when the engine last asked
+        self._again = -math.inf  # time of the next complete plan
+        self._now = -math.inf  # time of the engine's last call
         self._looks = 0
         self._debt = 0.0
 
-    # -- what is due -------------------------------------------------------------------------------------------
 
     @property
     def explores(self) -> bool:
-        """Whether new pages may be fetched; with `once`, as long as there is something due beside them."""
+        """Whether new pages may be fetched; with `once`, only while revisits remain."""
         if not self.once or not self.explore:
             return self.explore > 0 and (self.pace is None or self.pace.next(self._now) <= self._now)
-        if self._debt >= 1.0:  # while the hosts of known pages rest, new ones must not have more than their share
+        if self._debt >= 1.0:  # while the hosts of known pages rest, new ones must not exceed their share
             return False
         return bool(self._in_flight) or self._now == -math.inf or self.next_due(self._now) < NEVER
 
     def wants_turn(self) -> bool:
-        """Whether keeping fresh has had less than its share of requests."""
+        """Return whether revisits have had less than their share of requests."""
         return self._debt >= self.explore * len(self._in_flight)
 
     def pick(self, number: int, now: float) -> Task | None:
-        """The page with the largest claim of those that are due and whose host is ready."""
+        """Return the due page with the largest claim whose host is ready."""
         self._now = now
         task = self._moved(number, now) or self._page(number, now)
         if task is not None:
@@ -130,19 +127,19 @@ class RevisitScheduler(protocols.VisitScheduler):
         return None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """It is not in flight any more; if it has to wait, so has its host."""
+        """Take back a task that is not in flight any more; a delay applies to its host."""
         self._in_flight.discard(task.node)
         if task.node in self.memory.targets and not task.follows:
             self.memory.targets[task.node].until = max(self.memory.targets[task.node].until, until)
         elif until:
             self._rest[self.host_key(task.node)] = until
         page = self.watched.get(task.node)
-        # Whatever was not looked at after all, as something else had to come first, is still due.
+        # A page whose visit was superseded by a prerequisite is still due.
         if page is not None and task.follows and self._due_at(page.number) <= self._now:
             self._put(page.number)
 
     def next_due(self, now: float) -> float:
-        """When there is something to do that is not in flight."""
+        """Return the time of the next task that is not in flight."""
         self._catch_up(now)
         waits = [
             max(place.until, self._host_ready(self.host_key(node)))
@@ -151,7 +148,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         ]
         waits += map(self._host_ready, self._agenda.host_keys(now))
         soonest = min((wait for wait in waits if wait < NEVER), default=NEVER)
-        if NEVER in waits:  # an answer will come, and wake the loop; look again in any case
+        if NEVER in waits:  # a response will wake the loop; check again after a second in any case
             soonest = min(soonest, now + 1.0)
         soonest = min(soonest, self._agenda.next)
         if self.once:
@@ -163,7 +160,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         return max(now, min(soonest, self._again))
 
     def soonest(self, now: float) -> float:
-        """When the next page is due, in this run or later: for people."""
+        """Return when the next page is due, in this run or later, for display."""
         if not self.watched:
             return NEVER
         began, once, self.once, self.began = self.began, self.once, False, now
@@ -180,7 +177,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         return self.host_key(self.memory.by_number[number].node)
 
     def _due_at(self, number: int) -> float:
-        """When a page is due, by the last plan and what was learned since; never while it is in flight."""
+        """Return when a page is due by the last plan and later visits; NEVER while it is in flight."""
         if number >= len(self._due) or self.memory.by_number[number].node in self._in_flight:
             return NEVER
         return self._due.item(number)
@@ -198,7 +195,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._agenda.put(number, float(claim))
 
     def _plan(self, now: float) -> None:
-        """Schedule all pages anew, and line up those that are due, host by host, the largest claim first."""
+        """Reschedule all pages, and queue those that are due by host, largest claim first."""
         self._looks = 0
         self._again = NEVER if self.once else now + STALE
         self.histories.now = now
@@ -211,7 +208,7 @@ class RevisitScheduler(protocols.VisitScheduler):
         self._agenda.plan(due, claims, now, now + STALE)
 
     def _times(self, which: int | None) -> Times:
-        """When pages are due, one or all: by the schedule, by what the user said of them, by hints."""
+        """Return the due times of one or all pages: by the schedule, the user's behaviours, and hints."""
         rows, tried = self.histories.rows(which), self.histories.tried
         due = self.schedule.due(self.histories, which)
         due = self.behaviours.due(self.memory.behaviour[rows], due, tried[rows], self.began)
@@ -219,15 +216,15 @@ class RevisitScheduler(protocols.VisitScheduler):
         for node in map(str, self.memory.hints.open) if which is None else (self.memory.by_number[which].node,):
             page = self.watched.get(node)
             if page is None or (self.histories.failures[page.number] and page.fate != "vanished"):
-                continue  # what failed has to rest, whatever is said of it; what is gone may be there again
+                continue  # failed pages rest in spite of hints; vanished ones may have returned
             if BEHAVIOURS[page.behaviour] in ("automatic", "frequently"):
                 place = page.number if which is None else 0
                 hinted = self._hinted(page, float(due[place]))
-                if hinted < due[place]:  # a refresh looks at what it has just heard of
+                if hinted < due[place]:  # a refresh visits pages as soon as it reads a hint
                     due[place] = min(hinted, self.began) if self.once else hinted
         if self.everything:
             due = np.where(tried[rows] < self.began, np.minimum(due, self.began), due)
-        if self.once:  # each page once in a run, but for those that are tried again
+        if self.once:  # each page once per run, except retries
             due = np.where((tried[rows] < self.began) & (due <= self.began), due, NEVER)
         for page in self.memory.retries.values() if which is None else (self.memory.by_number[which],):
             if page.retry_at:
@@ -247,7 +244,6 @@ class RevisitScheduler(protocols.VisitScheduler):
             last=float(histories.last[number]),
         )
 
-    # -- what came ---------------------------------------------------------------------------------------------
 
     def is_same(self, visit: Visit, page: Page) -> bool:
         return self.witness.is_same(visit, page)
@@ -265,15 +261,15 @@ class RevisitScheduler(protocols.VisitScheduler):
         page = self.memory.learn(visit, table)
         if page is not None:
             self._looks += 1
-            if page.number < len(self._due):  # there is a plan: bring this page's part of it up to date
+            if page.number < len(self._due):  # update this page's part of the plan
                 due = self._due[page.number] = self._times(page.number)[0]
                 if due < self._again:
                     self._agenda.wait(page.number, float(due))
-        if self.memory.news > news and len(self._due):  # there is a plan, of a time when nobody knew
+        if self.memory.news > news and len(self._due):  # the plan predates these hints
             self._looks = ROUND
 
     def _count(self, visit: Visit) -> None:
-        """Whose request it was, of this run: known by what it was for."""
+        """Charge the visit to exploring or refreshing."""
         if visit.follows or visit.arm == "moved":
             self._debt = max(-DEBT, self._debt - self.explore)
         elif visit.address and visit.kind in ("page", "redirect", "sitemap"):
@@ -281,11 +277,11 @@ class RevisitScheduler(protocols.VisitScheduler):
 
 
 class Agenda:
-    """What is due, host by host, the largest claim first; and what will be, by time.
+    """Due pages by host, largest claim first, and future ones by time.
 
-    Pages by number. `host_key` names the host of one, `due` says when it is due as far as is known now. A plan says when
-    all pages are due. Until the next plan single pages come and go at the cost of a heap, so that a look does not cost
-    what all pages together do. Entries are lazy: one whose page is not due any more is dropped when it surfaces.
+    Pages are numbers. `host_key` names a page's host, `due` returns its current due time. A plan sets the due times of
+    all pages; between plans single pages come and go at the cost of a heap operation. Entries are lazy: one whose page
+    is no longer due is dropped when it surfaces.
 
     >>> times = np.array([5.0, 1.0, 9.0, 2.0])
     >>> agenda = Agenda(host_key=lambda page: "ab"[page % 2], due=times.item)
@@ -302,10 +298,12 @@ class Agenda:
         self._later: list[tuple[float, int]] = []
 
     def plan(self, due: NDArray[np.float64], claims: NDArray[np.float64], now: float, horizon: float) -> None:
-        """Anew from when all pages are due and what a look at each would bring; beyond `horizon` nobody looks."""
+        """Replace the plan by the due times of all pages and the claims of visiting them; pages due beyond `horizon`
+        are left out.
+        """
         self._queues, self._later = {}, []
         ready = np.flatnonzero(due <= now)
-        # What is wanted before everything else has the largest claim there is. A sorted list is a heap.
+        # Urgent pages get infinite claims. A sorted list is a heap.
         claims = np.where(due[ready] == -np.inf, np.inf, claims[ready])
         order = np.lexsort((ready, -claims))
         for claim, number in zip(claims[order].tolist(), ready[order].tolist(), strict=True):
@@ -337,7 +335,7 @@ class Agenda:
         return list(self._queues)
 
     def take(self, now: float, ready: Callable[[str], float]) -> int:
-        """The page with the largest claim of the hosts that are ready, or -1."""
+        """Return the page with the largest claim among ready hosts, or -1."""
         best: tuple[float, int] | None = None
         for host_key in self.host_keys(now):
             top = self._queues[host_key][0]
@@ -355,13 +353,13 @@ class Agenda:
 
 @dataclass(slots=True)
 class RevisitPlan:
-    """How a run goes that keeps a collection fresh."""
+    """Settings of a run that keeps a collection fresh."""
 
-    once: bool = False  # a refresh looks only at what is due when the run begins; a watch goes on
+    once: bool = False  # a refresh visits only the pages due at its start; a watch continues
     everything: bool = False  # all pages are due
-    now: list[str] = field(default_factory=list)  # patterns of addresses that are due and come first
+    now: list[str] = field(default_factory=list)  # patterns of URLs that are due and come first
     requests: int = 0  # limit of requests in this run; 0: none
-    began: float = 0.0  # when the resumed run began: pages seen since then are not looked at twice; 0: now
+    began: float = 0.0  # start of the resumed run, since which pages are not visited twice; 0: now
 
     def behaviours(self, options: Options) -> Behaviours:
         return Behaviours(
@@ -374,7 +372,7 @@ class RevisitPlan:
         )
 
     def check(self, options: Options) -> None:
-        """Refuse what can't work before anything is opened."""
+        """Validate the settings before anything is opened."""
         if self.requests < 0:
             raise InputError(f"--requests is {self.requests}: it must be 0 or more; 0 means no limit")
         self.behaviours(options)
@@ -387,13 +385,11 @@ class RevisitPlan:
         return RevisitScheduler(self, options, versions, space, threshold, now)
 
 
-# -- what has become of a page -----------------------------------------------------------------------------
 
-# What has become of a page: said in the visit, before it is recorded, by who knows what the page was.
 
 
 class ChangeComparer:
-    """Holds what came against what is remembered (memory.py), and, where digests differ, against what is archived."""
+    """Compares a response with the remembered state (memory.py) and, where digests differ, with the archive."""
 
     def __init__(self, memory: Memory, versions: Versions, detectors: Sequence[str]) -> None:
         self.memory, self.versions, self.detectors = memory, versions, tuple(detectors)
@@ -415,7 +411,7 @@ class ChangeComparer:
 
     def _change(self, visit: Visit, page: Page) -> Change | None:
         if visit.is_page:
-            # What moved is told as moved: where it is now it is no news.
+            # The target of a moved page is not reported as new.
             return Change("new") if visit.was_relevant(self.memory.threshold) and visit.arm != "moved" else None
         known = self.memory.watched.get(visit.node)
         if visit.kind != "revisit" or known is None:
@@ -441,7 +437,7 @@ class ChangeComparer:
         return self._difference(before, visit, page) if before is not None else None
 
     def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
-        """A page that says that there is nothing is gone, unless it was always like that."""
+        """Classify a page that looks like a soft 404 as gone, unless it was always like that."""
         before = self.versions.last(visit.node) if not known.fate else None
         if before is not None and self._share(before, visit, page) < 0.5:
             visit.flags.remove("soft-404")
@@ -450,10 +446,9 @@ class ChangeComparer:
             visit.outcome, visit.note = "gone", "says that there is nothing, under status 200"
             visit.links, visit.relevance, visit.terms = Links(), 0.0, Terms(new=visit.terms.new)
 
-    # -- two versions ------------------------------------------------------------------------------------------
 
     def _is_same(self, before: Visit, visit: Visit, page: Page) -> bool:
-        """Whether the content is the very same: the same bytes, however they were packed, to be read the same way."""
+        """Return whether the content is identical: equal inflated bytes with the same interpretation."""
         if page.exchange is None or not before.digest or _directives(before) != _directives(visit):
             return False
         kept = self.versions.exchange(before)
@@ -465,16 +460,16 @@ class ChangeComparer:
         return kept is None or _reads_the_same(inflated(kept), _kind(kept), _kind(page.exchange))
 
     def _difference(self, before: Visit, visit: Visit, page: Page) -> Change | None:
-        """In what way a version differs from the one before it; None if in none that any detector could see."""
+        """Return the change between two versions; None if no detector could see any."""
         old, new = self._kept(before), self._come(visit, page)
-        if not before.place.file:  # nothing archived: what the log knows has to do
+        if not before.place.file:  # not archived: use the data of the log
             new.body = b""
         elif old.body == new.body and old.content_type != new.content_type:
             _tell_apart(old, new)
         change = judge_change(old, new, self.detectors)
         if change is None and old.body and not new.body and before.place.file:
             change = Change("changed", "text", 1.0, ["digest"], ["an empty body"])
-        if set(before.flags) & CUT:  # who knows what the rest of it was
+        if set(before.flags) & CUT:  # the rest of the old version is unknown
             change = Change("changed", by=["digest"], says=["the version before was cut short"])
         if said := _directives(visit) ^ _directives(before):
             directives = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
@@ -486,10 +481,10 @@ class ChangeComparer:
         return difference(self._kept(before).main, self._come(visit, page).main).share
 
     def _kept(self, before: Visit) -> Snapshot:
-        """The version that the archive holds; what the log knows of it where it holds none."""
+        """Return the archived version, or one made of the log's data."""
         version = self._version(before, self.versions.exchange(before), before.title, "", before.links.urls)
         if version.body:
-            document = read_again(version.body, before.node, version.content_type, apart="apart" in before.data)
+            document = reparse_page(version.body, before.node, version.content_type, in_worker="apart" in before.data)
             version.title, version.text, version.links = document.title, document.text, document.links.urls
         return version
 
@@ -503,12 +498,12 @@ class ChangeComparer:
 
 
 def _directives(visit: Visit) -> set[str]:
-    """What a page asks of robots; a header may say so, with the body as it was."""
+    """Return the robots directives of a page; headers may set them without changing the body."""
     return set(visit.flags) & {"noindex", "noarchive", "nofollow"}
 
 
 def _reads_the_same(body: bytes, old: str, new: str) -> bool:
-    """Whether a body says the same under both content types: other charsets may mean other words."""
+    """Return whether a body reads the same under both content types: charsets may change its words."""
     if old == new:
         return True
     types = [kind.partition(";")[0].strip() for kind in (old, new)]
@@ -516,12 +511,12 @@ def _reads_the_same(body: bytes, old: str, new: str) -> bool:
 
 
 def _tell_apart(old: Snapshot, new: Snapshot) -> None:
-    """The same bytes that are to be read in another way: as each is read, so that detectors see a difference."""
+    """Re-encode equal bytes that are decoded differently, so that detectors see a difference."""
     for version in (old, new):
         version.body = version.source.encode("utf-8", "replace")
         version.content_type = f"{version.content_type.partition(';')[0].strip()}; charset=utf-8"
         del version.source
-    if old.body == new.body:  # another type altogether
+    if old.body == new.body:  # a different type
         new.body += b"\n"
 
 

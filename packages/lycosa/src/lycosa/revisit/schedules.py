@@ -1,6 +1,6 @@
-"""When to look at each page again. `SCHEDULES` names what `--schedule` accepts; `make_schedule` makes one.
+"""Schedules of revisits. `SCHEDULES` names the values of `--schedule`; `make_schedule` makes one.
 
-All schedules share the budget, the bounds, and the treatment of pages that fail or have vanished.
+All schedules share the budget, the bounds, and the treatment of failed and vanished pages.
 
 >>> make_schedule("fixed,every=1d", per_second=0.1).every
 86400.0
@@ -19,15 +19,15 @@ from lycosa.core.columns import fit
 from lycosa.core.composite import GOLDEN, splitmix
 from lycosa.core.durations import format_duration, parse_duration
 from lycosa.core.errors import InputError
-from lycosa.core.spec import Registry, RegistryEntry, check_parts, parse
+from lycosa.core.spec import Registry, RegistryEntry, check_parts, parse_spec
 from lycosa.core.types import Rows
 from lycosa.revisit.rates import Floats, Histories, Posterior, Rates, claim, waiting
 from lycosa.web.urls import compile_patterns
 
-LEAST = 600.0  # seconds; no page is looked at more often
-# seconds; each page is looked at once in this time if the budget allows, so that wrong estimates show
+LEAST = 600.0  # seconds; the shortest interval of a page
+# Seconds; each page is visited once in this time if the budget allows, so that wrong estimates show.
 MOST = 60 * 86_400.0
-_SAMPLE = 8_192  # pages; a price found from so many is right to a percent or so
+_SAMPLE = 8_192  # pages; a price estimated from this many is accurate to about a percent
 
 ENTRIES = {
     "automatic": RegistryEntry(
@@ -40,8 +40,8 @@ SCHEDULES = Registry("schedule", "lycosa.revisit", ENTRIES)
 
 
 def make_schedule(text: str, per_second: float) -> Schedule:
-    """The schedule of a name with parameters, or of a class of the user's own, `module:Class`."""
-    name, given = parse(text)
+    """Make a schedule from a name with parameters, or from a user's class `module:Class`."""
+    name, given = parse_spec(text)
     schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second)
     if name not in SCHEDULES:
         check_parts(schedule, ("due", "claim", "per_second"), name)
@@ -49,11 +49,11 @@ def make_schedule(text: str, per_second: float) -> Schedule:
 
 
 class Schedule(ABC):
-    """Says when pages are due, and whose turn it is when more are due than the budget allows.
+    """Computes due times, and an order if more pages are due than the budget allows.
 
-    `per_second` is that budget: looks a second. It may be set anew at any time. A budget that is not spent is lost: if
-    `spending`, pages are due earlier than they would be where otherwise fewer were due than the budget allows, the
-    next ones first. So it is in the first days, when all pages have just been seen.
+    `per_second` is the budget in visits per second, which may be changed at any time. Unspent budget is lost: with
+    `spending`, the next pages are due earlier if fewer are due than the budget allows, for instance in the first days,
+    when all pages have just been seen.
     """
 
     spending = True
@@ -69,12 +69,12 @@ class Schedule(ABC):
 
     @abstractmethod
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """How long to wait after the last look at pages. `everything`: these are all there are."""
+        """Return the interval after the last visit of pages. `everything`: these are all pages."""
 
     def due(self, histories: Histories, which: Rows | int | None = None) -> Floats:
-        """When the next look at each page is due; all pages if none are named.
+        """Return the due times of pages; all by default.
 
-        For all pages, what they share (price, prior) is brought up to date; for some it is used as it last was.
+        A call for all pages updates the shared state (price, prior); a call for some uses it as is.
         """
         rows = histories.rows(which)
         times = histories.last[rows] + self.intervals(histories, rows, which is None)
@@ -83,23 +83,23 @@ class Schedule(ABC):
         return self._kept_away(histories, rows, times)
 
     def _spent(self, histories: Histories, times: Floats) -> Floats:
-        """The n-th look is due, at the latest, when the budget allows so many after the last request.
+        """Move due times forward so that the n-th visit is due no later than the budget allows after the last request.
 
-        Counted from the last request and not from now: each time it is asked the first would be yet to come. But not
-        from long ago either: what was not spent while nobody watched is lost, but for an hour's worth.
+        Counted from the last request instead of now, else the first would always be in the future; but not from long
+        ago, because budget unspent while the process was down is lost, except for an hour's worth.
         """
         n, rate = len(times), self.per_second
         earliest = histories.last[:n] + self.least
-        # unspent budget can be spent for so many seconds
+        # seconds of unspent budget that can still be used
         spent = max(float(histories.tried[:n].max()), histories.now - max(3600.0, 2 / rate))
         watched = np.flatnonzero(~histories.dropped[:n] & (histories.failures[:n] == 0))
         by_time = watched[np.argsort(times[watched], kind="stable")]
-        # Some can't be earlier, or not when it is their turn: they keep their times, and take their share then.
+        # Some cannot be earlier, or not at their turn: they keep their times and take their share then.
         slot = spent + np.arange(1, len(by_time) + 1) / rate
         is_held = earliest[by_time] >= np.minimum(times[by_time], slot)
         held, free = by_time[is_held], by_time[~is_held]
         taken = times[held]
-        room = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # looks left for others by then
+        room = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # visits left for others by then
         turn = np.arange(1, len(free) + 1)
         sooner = times.copy()
         at_latest = spent + (turn + np.searchsorted(room, turn)) / rate
@@ -107,12 +107,12 @@ class Schedule(ABC):
         return sooner
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """The page with the largest is looked at first. Here: how long it is overdue."""
+        """Return the claims of pages, by which the order is decided: here the time overdue."""
         overdue: Floats = now - self.due(histories, histories.rows(which))
         return overdue
 
     def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
-        """What failed is left alone for a while, what has vanished for longer, and longer each time."""
+        """Delay failed pages, and vanished ones for longer, doubling each time."""
         failures = histories.failures[rows]
         if failures.any() or histories.dropped[rows].any():
             pause = np.minimum(3600.0 * 2.0 ** np.minimum(failures - 1, 40), self.most)  # doubled after each failure
@@ -123,16 +123,15 @@ class Schedule(ABC):
         return times
 
     def share(self, histories: Histories) -> float:
-        """How long it takes to look at all pages once; for ever without a budget."""
+        """Return the time in which all pages are visited once; infinite without a budget."""
         watched = len(histories) - int(np.count_nonzero(histories.dropped[: len(histories)]))
         return max(1, watched) / self.per_second if self.per_second > 0 else np.inf
 
 
 class Fixed(Schedule):
-    """Every page after the same time: `every`, or by default as often as the budget allows.
+    """Visit every page at the same interval `every`, by default as often as the budget allows.
 
-    Not as bad as it looks: for pages equally relevant it beats visits in proportion to the rate of change, whatever
-    the rates are.
+    For equally relevant pages this beats visits in proportion to the rate of change, whatever the rates are.
 
     Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers", the uniform policy.
 
@@ -153,17 +152,15 @@ class Fixed(Schedule):
 
 
 class Automatic(Schedule):
-    """A look at a page when its claim has reached the price at which the budget is spent.
+    """Visit a page when its claim reaches the price at which the budget is spent.
 
-    The rate of each page is estimated from its history (rates.py) with a prior by host and relevance. The claim
-    is the mean over what the rate may be (rates.py), so that doubt makes us look; drawing rates at random
-    (Thompson) was much worse in benchmarks/refresh_schedules.py, and going by the estimate alone a little worse where
-    looks are few.
+    Rates are estimated from each page's history with a prior by host and relevance (rates.py). The claim is the mean
+    over the posterior, so that uncertainty causes visits; drawing rates at random (Thompson) was much worse in
+    benchmarks/refresh_schedules.py, and using the estimate alone a little worse where visits are few. `rest` is the
+    maximum share of the budget for pages whose claims would not reach the price within `most`.
 
-    `rest` is the share of the budget, at most, that goes to pages whose claims would not reach the price within `most`.
-
-    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers"; that rates have to be
-    learned on the way, and what a page is worth, is ours.
+    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers"; learning rates on the way and
+    weighting by relevance are ours.
 
     >>> histories = Histories()
     >>> for weight in (0.1, 0.9): page = histories.add(0.0, weight=weight); histories.look(page, 86_400.0, changed=True)
@@ -203,7 +200,7 @@ class Automatic(Schedule):
         return wait
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """What a look brings; for a page that has waited for as long as any should, no less than the price."""
+        """Return the gain of visits; at least the price for pages that have waited for the longest interval."""
         rows = histories.rows(which)
         waited = now - histories.last[rows]
         worth = claim(waited, histories.weight[rows], *self._rates.posterior(histories, rows))
@@ -215,14 +212,14 @@ class Automatic(Schedule):
         return np.maximum(waiting(price, weight, *known, longest, start), self.least)
 
     def _find_price(self, histories: Histories, rows: Rows, weight: Floats, known: Posterior) -> None:
-        """The price at which the visits of all pages are what the budget allows."""
+        """Find the price at which the visits of all pages match the budget."""
         chosen = np.flatnonzero(~histories.dropped[rows] & (weight > 0))
         watched = len(chosen)
-        if watched > _SAMPLE:  # by a hash of the number, so that no pattern in it matters
+        if watched > _SAMPLE:  # sampled by a hash of the number, so that patterns in it do not matter
             drawn = splitmix(rows[chosen].astype(np.uint64) * GOLDEN) % np.uint64(-(-watched // _SAMPLE))
             chosen = chosen[drawn == 0]
         if not len(chosen):
-            self.price = np.inf  # nothing is worth a look: all are looked at in turn
+            self.price = np.inf  # no page has a weight: all are visited in turn
             return
         if not 1 / self._longest < self.per_second / watched < 1 / self.least:
             self.price = 0.0
@@ -232,7 +229,7 @@ class Automatic(Schedule):
         usual = float(np.median(claim(np.full(len(chosen), mean), w, *some)))
         at = np.log(self.price if 0 < self.price < np.inf else usual)
         low, high, before = -np.inf, np.inf, (np.nan, np.nan)
-        for _ in range(40):  # secants in (log price, log visits), where the curve is nearly straight
+        for _ in range(40):  # secant steps in (log price, log visits), where the curve is nearly straight
             wait = self._until(float(np.exp(at)), w, some, wait)
             off = float(np.log((mean / wait).mean()))
             if abs(off) < 1e-3:
@@ -246,9 +243,7 @@ class Automatic(Schedule):
         self.price = float(np.exp(at))
 
 
-# -- behaviours --------------------------------------------------------------------------------------------
 
-# Freshness behaviours, by which a person overrules the schedule: what is looked at now, always, often or seldom.
 
 Behaviour: TypeAlias = Literal["now", "always", "frequently", "infrequently", "automatic"]
 BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
@@ -257,20 +252,20 @@ NOW, ALWAYS, FREQUENTLY, INFREQUENTLY, AUTOMATIC = range(len(BEHAVIOURS))
 
 
 class Behaviours:
-    """What a person says of how often pages are to be looked at.
+    """The user's overrides of the schedule, by URL.
 
-    Patterns are regular expressions, found anywhere in the address, as those of --include.
+    Patterns are regular expressions searched in the URL, like those of --include.
 
-        now            as soon as possible: before everything else, once in a run; after that as the schedule says
-        always         at each refresh, and never from a cache: no conditions are sent; while watching, as `frequently`
-        frequently     as the schedule says, but never less often than `frequent`
-        infrequently   every `infrequent`, whatever the page is worth and however often it changes
-        automatic      as the schedule says: pages that no pattern names
+        now            before everything else, once per run; after that as scheduled
+        always         at each refresh and unconditionally, never from a cache; in a watch like `frequently`
+        frequently     as scheduled, but at least every `frequent`
+        infrequently   every `infrequent`, regardless of relevance and changes
+        automatic      as scheduled: pages that match no pattern
 
-    A page that patterns of several behaviours name has the first of them, in this order.
+    A page that matches several behaviours gets the first of them, in this order.
 
     Paper: Trivedi et al. 2014, section II, freshness tuning: "Re-crawl URL patterns" (now), "Always force re-crawl",
-    "Crawl frequently", "Crawl infrequently". It does not say which comes first, nor how often is often.
+    "Crawl frequently", "Crawl infrequently". It specifies neither the precedence nor the intervals.
 
     >>> behaviours = Behaviours(frequently=["/news/"], infrequently=["archive"], infrequent="2 weeks")
     >>> behaviours.of("http://a.test/news/archive"), behaviours.of("http://a.test/")
@@ -306,9 +301,9 @@ class Behaviours:
         tried: NDArray[np.float64],
         started: float,
     ) -> NDArray[np.float64]:
-        """When pages are due, from when the schedule says, when they were last asked for and when the run started.
+        """Return the due times of pages from the scheduled ones, their last requests and the start of the run.
 
-        -inf: before everything else. What was asked for in this run is not asked for again at once, even if it failed.
+        -inf: before everything else. A page requested in this run, even in vain, is not due again at once.
 
         >>> behaviours, kinds = Behaviours(), np.arange(5)  # one of each; all last seen at 0, the run starts at noon
         >>> (behaviours.due(kinds, np.full(5, 40 * 86_400.0), np.zeros(5), 43_200.0) / 86_400).tolist()

@@ -1,9 +1,9 @@
-"""One version of a page as the detectors see it. What is costly is computed when it is first asked for.
+"""One version of a page for the detectors; expensive properties are computed lazily.
 
-Changes count in the main part of a page (web/mainpart.py), without dates and counters. To find it in the document tree,
-texts are held against that of the main part, in order, and those that are found there belong to it, as do pictures
-among them. They fall into blocks: paragraphs, items of lists, rows of tables. Blocks lose what changes by itself
-(below). One that has nothing left is not there.
+Changes count in the main part of a page (web/mainpart.py), without dates and counters. To locate it in the document
+tree, texts are matched in order against the text of the main part; matched texts and the images among them belong to
+it. They are grouped into blocks: paragraphs, list items, table rows. Volatile parts (below) are removed from blocks;
+empty blocks are dropped.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from functools import cached_property
 import numpy as np
 
 from lycosa.core.types import Exchange
-from lycosa.text.fingerprint import Signs
+from lycosa.text.fingerprint import TermHashes
 from lycosa.text.tokens import stems
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
-from lycosa.web.mainpart import ARTICLE, COMMENTS, FURNITURE, MAIN, NAMED, TAGS, by_attributes
-from lycosa.web.parse_process import read_again
+from lycosa.web.mainpart import ARTICLE, COMMENTS, BOILERPLATE, MAIN, NAMED_BOILERPLATE, TAGS, by_attributes
+from lycosa.web.parse_process import reparse_page
 from lycosa.web.tree import DomTree, base_url, parse_tree
 from lycosa.web.urls import resolve
 
-NEAR = 10  # nodes beyond the first and last text of the main part among which pictures are its own
+NEAR = 10  # nodes before the first and after the last text of the main part whose images belong to it
 SKIP, OUTSIDE, STAMPED, TABLE, TITLE, CORE, ASIDE = 1, 2, 4, 8, 16, 32, 64
 
 _SKIPPED = frozenset("head script style template noscript select textarea button datalist object iframe canvas".split())
@@ -49,17 +49,17 @@ _WORDS = re.compile(rf"[{_HAN}]|[^\W_](?:[^\s{_HAN}]*[^\W_])?")
 
 @dataclass
 class Snapshot:
-    """A version. Equal `body` means equal in every way but the headers."""
+    """A version. Equal `body` means that only headers may differ."""
 
     url: str
     body: bytes = b""  # inflated; empty where nothing is archived
     content_type: str = ""
     title: str = ""
-    text: str = ""  # as a reader sees it
+    text: str = ""  # as displayed
     links: list[str] = field(default_factory=list)
     simhash: int = 0
     relevance: float = 0.0
-    threshold: float = 0.0  # score of a relevant page
+    threshold: float = 0.0  # relevance of a relevant page
 
     @classmethod
     def of(
@@ -72,13 +72,13 @@ class Snapshot:
         threshold: float = 0.0,
         simhash: int = 0,
     ) -> Snapshot:
-        """A version from its inflated body: title, text and links are read from it.
+        """Make a version from an inflated body.
 
         >>> page = Snapshot.of("http://a.test/", b"<title>Reefs</title><nav>Home</nav><p>On <a href=/b>coral</a>")
         >>> page.title, page.main_text, page.links
-        ('Reefs', 'Reefs\\nOn coral', ['http://a.test/b'])
+        ('Reefs', 'Reefs\nOn coral', ['http://a.test/b'])
         """
-        document = read_again(body, url, content_type)
+        document = reparse_page(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
         return cls(url, body, content_type, title, text, links, simhash, relevance, threshold)
 
@@ -97,25 +97,25 @@ class Snapshot:
 
     @cached_property
     def tree(self) -> DomTree:
-        """The page's document tree; an empty one for what is no HTML."""
+        """The document tree; empty for other types than HTML."""
         return parse_tree(self.source) if self.is_html else DomTree()
 
     @cached_property
     def main(self) -> MainBlocks:
-        """What a reader came for; of a text without markup every line, and nothing is furniture."""
+        """The blocks of the main part; for plain text every line, without furniture."""
         if self.is_html:
-            return main_blocks(self.tree, read_again(self.body, self.url, self.content_type).main)
+            return main_blocks(self.tree, reparse_page(self.body, self.url, self.content_type).main)
         lines = (" ".join(line.split()) for line in self.text.splitlines())
         return MainBlocks([line for line in lines if line])
 
     @property
     def main_text(self) -> str:
-        """The text of the main part, without dates and counters, a line for each block."""
+        """The text of the main part, without dates and counters, one line per block."""
         return "\n".join(self.main.blocks)
 
     @cached_property
     def main_links(self) -> list[str]:
-        """Links of the main part and of lists in `main` or `article`, each once; all links where there is no tree."""
+        """Distinct links of the main part and of lists in `main` or `article`; all links where there is no tree."""
         if not self.is_html:
             return list(dict.fromkeys(self.links))
         urls = resolve(base_url(self.tree, self.url), self.main.hrefs)
@@ -123,9 +123,9 @@ class Snapshot:
 
     @cached_property
     def text_print(self) -> int:
-        """The fingerprint of the text, by English stems: for two versions of which one has no stored `simhash`."""
+        """The fingerprint of the text by English stems, for comparing versions of which one has no stored `simhash`."""
         counts = Counter(stems(self.text))
-        signs = Signs()
+        signs = TermHashes()
         signs.extend(list(counts))
         return signs.simhash(
             np.arange(len(counts), dtype=np.uint32),
@@ -134,9 +134,9 @@ class Snapshot:
 
 
 def inflated(exchange: Exchange) -> bytes:
-    """The body of an answer, unpacked; as it came if it can't be."""
+    """Return the decompressed body of a response; unchanged if it cannot be decompressed."""
     try:
-        # as many bytes as are read while crawling
+        # the same limit as while crawling
         return inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)[0]
     except BadEncoding:
         return exchange.body
@@ -144,15 +144,15 @@ def inflated(exchange: Exchange) -> bytes:
 
 @dataclass(slots=True)
 class MainBlocks:
-    """What is left of a page, block by block."""
+    """The relevant parts of a page, block by block."""
 
     blocks: list[str] = field(default_factory=list)
     furniture: list[str] = field(default_factory=list)  # the other blocks, treated alike
-    # for each node, whether it belongs to the main part: texts, their elements and pictures
+    # Per node, whether it belongs to the main part: texts, their elements and images.
     inside: bytearray = field(default_factory=bytearray)
     hrefs: list[str] = field(default_factory=list)
-    unlinked: list[str] = field(default_factory=list)  # what the blocks say outside of links
-    plain: bytearray = field(default_factory=bytearray)  # as `inside`, but for texts outside of links
+    unlinked: list[str] = field(default_factory=list)  # text of the blocks outside of links
+    plain: bytearray = field(default_factory=bytearray)  # like `inside`, for texts outside of links
 
     @property
     def words(self) -> list[str]:
@@ -160,7 +160,7 @@ class MainBlocks:
 
 
 def words_of(blocks: Iterable[str]) -> list[str]:
-    """The words of some blocks, without punctuation around them; of Chinese and Japanese the characters.
+    """Return the words of some blocks without surrounding punctuation; Chinese and Japanese by character.
 
     >>> words_of(["Reefs (coral), 4.31 m -", "珊瑚"])
     ['Reefs', 'coral', '4.31', 'm', '珊', '瑚']
@@ -169,11 +169,11 @@ def words_of(blocks: Iterable[str]) -> list[str]:
 
 
 def main_blocks(tree: DomTree, main: str) -> MainBlocks:
-    """The main part of a page in its tree, by its text.
+    """Locate the main part in a page's tree by its text.
 
     >>> from lycosa.web.tree import parse_tree
     >>> page = "<nav><a href=/>Home</a></nav><h1>Reefs</h1><p>Coral lives.<p>Updated 3 May 2024<footer>(c)</footer>"
-    >>> main_blocks(parse_tree(page), "Reefs\\nCoral lives.\\nUpdated 3 May 2024").blocks
+    >>> main_blocks(parse_tree(page), "Reefs\nCoral lives.\nUpdated 3 May 2024").blocks
     ['Reefs', 'Coral lives.']
     """
     reader = _TreeReader(tree, main)
@@ -198,7 +198,7 @@ def main_blocks(tree: DomTree, main: str) -> MainBlocks:
     part.hrefs = [
         tree.attributes[node]["href"]
         for node in reader.links
-        # A list of links below the prose is no part of the text, but new links in it matter.
+        # A list of links below the prose is not part of the text, but new links in it matter.
         if part.inside[node] or reader.states[node] & (CORE | ASIDE | SKIP) == CORE
     ]
     return part
@@ -216,14 +216,14 @@ class _Block:
 
 
 class _Trace:
-    """Says of each text of a page, in order, whether it is in the main part."""
+    """Matches the texts of a page in order against the main part."""
 
     def __init__(self, main: str) -> None:
         self.main = "".join(main.split())
         self.at = 0
 
     def has(self, text: str) -> bool:
-        """Whether it is the next, or long enough to be told wherever it is."""
+        """Return whether a text comes next, or is long enough to be found elsewhere."""
         sought = "".join(text.replace("\xad", "").split())
         if not self.main.startswith(sought, self.at):
             if len(sought) < 12:  # letters; shorter texts have to follow the one before
@@ -237,7 +237,7 @@ class _Trace:
 
 
 class _TreeReader:
-    """One pass over a tree, linear whatever the markup: states of nodes, the page's blocks, its link elements."""
+    """One linear pass over a tree: states of nodes, blocks, link elements."""
 
     def __init__(self, tree: DomTree, main: str) -> None:
         self.tree = tree
@@ -249,9 +249,9 @@ class _TreeReader:
         self._broken = True  # whether the next text begins a block
 
     def read(self) -> None:
-        """Visit all nodes, parents first, and make the lines of the blocks."""
-        holders: list[int] = []  # for each node the innermost block element it is in
-        linked: list[int] = []  # and the link
+        """Visit all nodes, parents first, and build the lines of the blocks."""
+        holders: list[int] = []  # innermost block element of each node
+        linked: list[int] = []  # innermost link of each node
         for node, (name, parent) in enumerate(zip(self.tree.names, self.tree.parents, strict=True)):
             state, holder, link = (self.states[parent], holders[parent], linked[parent]) if parent >= 0 else (0, -1, -1)
             if name:
@@ -275,7 +275,8 @@ class _TreeReader:
             block.line = unstamped(line, table=bool(block.state & TABLE))
 
     def _text(self, node: int, state: int, holder: int, link: int) -> int:
-        """A text joins the block, or begins one where an element or the main part begins or ends; its state."""
+        """Append a text to the block, or begin one where an element or the main part begins or ends; return its state.
+        """
         text = self.tree.texts[node]
         if not text or text.isspace():
             if not self._broken:
@@ -302,15 +303,15 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
     if name in _SKIPPED:
         return state | SKIP
     if name == "title" and state & SKIP:
-        state = state & ~SKIP | TITLE  # the one thing of the head that is shown
+        state = state & ~SKIP | TITLE  # the only visible part of the head
     elif name == "tr":
         state |= TABLE
     letter = TAGS.get(name, "")
-    if attributes and letter != FURNITURE:
+    if attributes and letter != BOILERPLATE:
         letter = by_attributes(attributes, name, letter)
     if letter in (MAIN, ARTICLE):
         state |= CORE
-    elif letter in (FURNITURE, NAMED, COMMENTS):
+    elif letter in (BOILERPLATE, NAMED_BOILERPLATE, COMMENTS):
         state |= ASIDE
     if attributes:
         if "hidden" in attributes or ("style" in attributes and _HIDDEN.search(attributes["style"][:1000])):
@@ -322,7 +323,7 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
 
 
 def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
-    """Mark pictures among what is marked, and whatever holds something that is marked."""
+    """Mark images among marked nodes, and the ancestors of marked nodes."""
     first, last = inside.find(1), inside.rfind(1)
     for node in range(len(tree) - 1, 0, -1):
         if tree.names[node] in _MEDIA and first - NEAR <= node <= last + NEAR and not states[node] & SKIP:
@@ -333,26 +334,25 @@ def _fill(tree: DomTree, states: list[int], inside: bytearray) -> None:
             inside[tree.parents[node]] = 1
 
 
-# -- stamps ------------------------------------------------------------------------------------------------
 
-# Take out of a line what changes by itself: dates of updating, ages, counters, copyright years, session ids.
+# Remove volatile parts of a line: dates of updates, ages, counters, copyright years, session ids.
 #
-# What a number means is told by the words next to it, within its segment of the line (a sentence, a table's cell, what
-# stands between bars and dots):
+# The meaning of a number is derived from adjacent words in its segment of the line (a sentence, a table cell, or text
+# between bars and dots):
 #
-#     age         `3 minutes ago`, `vor 3 Minuten`: always taken out
-#     date, time  taken out where the segment is nothing else, or where a word of stamping (`updated`, `Stand`) or a
-#                 byline comes before it; a date in a sentence is what the sentence says, and stays
+#     age         `3 minutes ago`, `vor 3 Minuten`: always removed
+#     date, time  removed if the segment contains nothing else, or if a stamp word (`updated`, `Stand`) or a byline
+#                 precedes it; a date in a sentence is content and stays
 #     counter     a number beside a counting word (`12 comments`, `Views: 1,204`), in a short segment
 #     effort      `generated in 0.02 seconds`, `5 min read`
 #     copyright   years after the sign or the word
 #     session     an id after `session`, `csrf token`, `ray id` and the like
 #
-# Every other number stays: of prices, scores, water levels. In tables a date alone in its cell stays as well. Months,
-# weekdays and such words are known of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
-# Chinese, Japanese and Korean; digits of all scripts are digits. Linear in the line's length.
+# All other numbers stay: prices, scores, water levels, and in tables a date alone in its cell. Months, weekdays and
+# similar words are known in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese,
+# Japanese and Korean, digits in all scripts. Linear in the line's length.
 
-WORD_NEAR = 6  # tokens between a word of stamping and its date
+WORD_NEAR = 6  # tokens between a stamp word and its date
 
 
 def _set(words: str) -> frozenset[str]:
@@ -383,7 +383,7 @@ today yesterday now heute gestern jetzt aujourd hui hier maintenant hoy ayer aho
 vandaag gisteren nu dziś dzisiaj wczoraj сегодня вчера 今天 昨天 刚刚 今日 昨日
 """)
 
-# hold the parts of a date together
+# Tokens that join the parts of dates.
 GLUE = _set("""
 am pm a p m t z h uhr o clock gmt utc est edt cst cdt pst pdt cet cest bst msk st nd rd th er º ª the of at on um am den
 der le la les à de del el at op om o i in is ist est es è é г года в ч 年 月 日 時 时 分 秒 년 월 일 시 just right
@@ -459,9 +459,9 @@ _EMPTY = (
 
 
 def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
-    """A line without what changes by itself.
+    """Return a line without volatile parts.
 
-    `table`: its segments are cells, where a date is data. `stamped`: the markup calls it a date or a byline.
+    `table`: its segments are cells, where a date is data. `stamped`: the markup declares it a date or a byline.
 
     >>> unstamped("Posted by Ann on 3 May 2024 | 12 comments | 5 min read")
     'Posted by Ann on | | min read'
@@ -490,12 +490,12 @@ def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
         at = matches[number].end()
     pieces.append(line[at:])
     if all(number in drop or not word[0].isalnum() or word in _EMPTY for number, word in enumerate(words)):
-        return ""  # nothing is left but words that go with stamps
+        return ""  # only words that accompany stamps are left
     return " ".join("".join(pieces).split())
 
 
 def _bare(line: str) -> str:
-    """A line without digits: nothing but an age told in words."""
+    """Return a line without digits; empty if it is an age in words."""
     return "" if len(line) < 40 and set(line.lower().split()) <= RELATIVE else line
 
 
@@ -530,13 +530,13 @@ def _segment(words: list[str], start: int, end: int, drop: set[int], table: bool
 
 
 def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterable[int]:
-    """The parts of dates that come soon after a word of stamping."""
+    """Yield the parts of dates that closely follow a stamp word."""
     last = start - WORD_NEAR - 1
     for at in range(start, end):
         if at in dates and at - last <= WORD_NEAR:
             yield at
             last = max(last, at - WORD_NEAR + 2)  # the rest of the date may be further away
-        # `by` is a byline at the beginning only.
+        # `by` starts a byline only at the beginning.
         if words[at] in STAMPS and (words[at] not in {"by", "von", "last"} or at == start):
             last = at
 
@@ -558,7 +558,7 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
                 parts.add(at)
         elif word in RELATIVE:
             parts.add(at)
-    for at in range(start, end):  # what clings to a date
+    for at in range(start, end):  # tokens attached to a date
         if (words[at] in WEEKDAYS or words[at] in ("am", "pm", "gmt", "utc", "z", "t", "uhr", "年", "月", "日")) and (
             any(near in parts for near in (at - 1, at - 2, at + 1, at + 2))
         ):
@@ -567,12 +567,12 @@ def _dates(words: list[str], start: int, end: int) -> set[int]:
 
 
 def _is_cjk(after: str) -> bool:
-    """Whether a number before it is a year, month, day, hour or minute; `3分钟前` is an age."""
+    """Return whether the number before this token is a year, month, day, hour or minute; `3分钟前` is an age."""
     return after[:1] in CJK_PARTS and not after.endswith(_AGO_JOINED)
 
 
 def _is_part(words: list[str], at: int, month: int) -> bool:
-    """Whether a token is day or year of the month, nothing but glue between them."""
+    """Return whether a token is the day or year of the month, with only glue between them."""
     word = words[at]
     if not (_DAY.fullmatch(word) or _YEAR.fullmatch(word)):
         return False
@@ -581,7 +581,7 @@ def _is_part(words: list[str], at: int, month: int) -> bool:
 
 
 def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Iterable[int]:
-    """The tokens of a number that grows by itself, with what it counts; none where it is any other number."""
+    """Return the tokens of a volatile number and its counting word; none for other numbers."""
     after = next((place for place in range(at + 1, end) if words[place] not in _SUFFIXES), end)
     before = next((place for place in range(at - 1, start - 1, -1) if words[place] not in _PREFIXES), start - 1)
     then, following, further = (words[place] if place < end else "" for place in range(after, after + 3))
@@ -593,8 +593,8 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
         return range(at, after)
     if (then in _TIMES and ahead in _PLEA) or (then in _SPAN and not _MADE.isdisjoint(words[max(start, at - 4) : at])):
         return range(at, after)
-    if plain <= 6:  # words besides number and counting word: a counter, no sentence
-        if then in COUNTED:  # with the word: one comment, two comments
+    if plain <= 6:  # words besides number and counting word: a counter, not a sentence
+        if then in COUNTED:  # including the word: one comment, two comments
             return range(at, after + 1)
         if ahead in COUNTED and (before < at - 1 or not then):
             return range(at, after)

@@ -1,6 +1,6 @@
 """Spaces: anything that can be visited.
 
-`SPACES` names what `--space` accepts: where it lives, what its nodes are and whose idea it is.
+`SPACES` registers the values of `--space` with their class and source.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from lycosa.core.spec import Registry, RegistryEntry
 
 @dataclass(frozen=True)
 class SpaceEntry(RegistryEntry):
-    """A space; what it needs is its seeds."""
+    """A registered space; it always needs seeds."""
 
     judge: str = ""  # default judge without a topic
-    accept: tuple[str, ...] = ()  # content types read beside those of the web
+    accept: tuple[str, ...] = ()  # content types read in addition to those of the web
 
 
 GOURITEN = "Gouriten, Maniu, Senellart 2014, 2.2"
@@ -47,9 +47,9 @@ ENTRIES = {
 }  # fmt: skip
 SPACES = Registry("space", __name__, ENTRIES, group="spaces")
 
-KNOWN = ("web", "clock")  # parameters from the crawl, not written after the space's name
+KNOWN = ("web", "clock")  # parameters set by the crawl instead of the user
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:
-    """The parameters of a space that can be set after its name, each with its type and its default."""
+    """Return the user's parameters of a space with type and default."""
     return {} if name == "web" else SPACES.parameters(name, KNOWN)

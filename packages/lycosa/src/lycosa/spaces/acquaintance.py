@@ -1,4 +1,4 @@
-"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver."""
+"""A message passed from acquaintance to acquaintance until it reaches its receiver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_traits(file: str) -> dict[str, dict[str, Trait]]:
 
 
 def _trait(text: str) -> Trait:
-    """A place, several words, or one.
+    """Parse a place, several words, or one.
 
     >>> _trait("48.1 11.6"), sorted(_trait("chess, jazz")), _trait("jazz piano")
     ((48.1, 11.6), ['chess', 'jazz'], 'jazz piano')
@@ -35,24 +35,24 @@ def _trait(text: str) -> Trait:
 
 
 class AcquaintanceSpace(GraphSpace):
-    """Individuals who know some others, and what the holder of a message thinks of each of them.
+    """Individuals, their acquaintances, and the nearness of each to the receiver as the holder of the message estimates
+    it.
 
-    V are individuals, E who knows whom, V0 the sender. alpha is how near an acquaintance is to the receiver, as the
-    holder sees it: the mean over the receiver's traits of
+    V are individuals, E acquaintances, V0 the sender. alpha is the estimated nearness of an acquaintance to the
+    receiver: the mean over the receiver's traits of
 
-        1 or 0                    of a word: the same or not
+        1 or 0                    of a word: equal or not
         |a and b| / |a or b|      of several words: the share that both have
         1 / (1 + distance)        of a place, given as coordinates
 
-    with an error of up to `misjudged`, drawn from (seed, holder, acquaintance). Who knows the receiver knows it. beta
-    is 1 for the receiver, 0 for all others: the crawl has found what it looks for when beta is 1, and the loop over it
-    can be left.
+    with an error of up to `misjudged`, drawn from (seed, holder, acquaintance). Acquaintances of the receiver make no
+    error. beta is 1 for the receiver and 0 for all others, so the caller can stop at the first visit with beta 1.
 
     In Python acquaintances and traits are dictionaries. From files:
 
-    file: who knows whom, one a line: person, tab, acquaintance.
-    traits: one a line: person, tab, name of the trait, tab, value. Numbers with spaces between them are a place, words
-        with commas between them are several, all else is one word.
+    file: acquaintances, one per line: person, tab, acquaintance. traits: one per line: person, tab, name of the trait,
+    tab, value. Numbers separated by spaces are a place, words
+        separated by commas are several words, everything else is one word.
 
     >>> import lycosa
     >>> from lycosa.judges.space_judge import SpaceJudge
@@ -69,7 +69,7 @@ class AcquaintanceSpace(GraphSpace):
     cat 0.0
     dan 1.0
 
-    Paper: Gouriten, Maniu, Senellart 2014, 2.2; Travers, Milgram 1969; Kleinberg 2000. What individuals go by is ours.
+    Paper: Gouriten, Maniu, Senellart 2014, 2.2; Travers, Milgram 1969; Kleinberg 2000. The traits are ours.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class AcquaintanceSpace(GraphSpace):
         self.misjudged, self.seed = misjudged, seed
 
     async def visit(self, task: Task) -> Page:
-        """Whom the holder of the message knows, and what the holder thinks of them."""
+        """Return the acquaintances of the message's holder with their estimated nearness."""
         page = await super().visit(task)
         if page.outcome != "ok":
             return page
@@ -110,7 +110,7 @@ class AcquaintanceSpace(GraphSpace):
         return min(1.0, max(0.0, self.nearness(person) + error))
 
     def nearness(self, person: str) -> float:
-        """How near a person is to the receiver: the mean over the receiver's traits."""
+        """Return a person's nearness to the receiver: the mean over the receiver's traits."""
         wanted, own = self.traits[self.receiver], self.traits.get(person, {})
         return sum(_likeness(own[name], trait) for name, trait in wanted.items() if name in own) / len(wanted)
 

@@ -1,4 +1,4 @@
-"""Search by gossip: a query is passed from peer to peer, to those that are said to have something on it."""
+"""Search by gossip: a query is passed to the peers that are expected to have relevant documents."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
 
 class GossipSpace(GraphSpace):
-    """Peers with documents, and what each has heard of its neighbours.
+    """Peers with documents, and each peer's partial knowledge of its neighbours.
 
-    V are peers, E the overlay network, V0 the peer that asks, the topic is the query. beta is the relevance of a
-    peer's documents. alpha is the relevance of what the peer that passes the query on remembers of its neighbour: the
-    first lines of some of its documents, and not all of them up to date. The budget limits how far the query spreads:
-    the paper says a tenth of the peers.
+    V are peers, E the overlay network, V0 the querying peer, and the topic is the query. beta is the relevance of a
+    peer's documents. alpha is the relevance of the titles that a peer remembers of its neighbour: the first lines of
+    some documents, not all of them up to date. The budget limits the spread of the query: a tenth of the peers in the
+    paper.
 
     In Python the overlay is a dictionary of neighbours, and `documents` has those of each peer. From files:
 
-    file: the overlay, one link a line: peer, tab, neighbour.
-    documents: what peers have, one document a line: peer, tab, text.
-    known: the share of a neighbour's documents that a peer has heard of.
-    stale: the share of these that the neighbour does not have any more; what is remembered is another's document.
-    seed: which ones they are is drawn from this number, the two peers and the document.
+    file: the overlay, one link per line: peer, tab, neighbour. documents: one document per line: peer, tab, text.
+    known: the share of a neighbour's documents that a peer remembers. stale: the share of these that the neighbour no
+    longer has; another peer's document is remembered instead. seed: known and stale documents are drawn from this
+    number, the two peers and the document.
 
     >>> import lycosa
     >>> space = GossipSpace(
@@ -34,8 +33,8 @@ class GossipSpace(GraphSpace):
     >>> [visit.node for visit in lycosa.crawl("coral reef", ["ann"], space=space, concurrency=1, budget=3)]
     ['ann', 'cat', 'dan']
 
-    Paper: Gouriten, Maniu, Senellart 2014, 2.2. There caches are said to be relevant to the query or not; how much of
-    a neighbour they hold, and how old it is, are parameters of ours.
+    Paper: Gouriten, Maniu, Senellart 2014, 2.2. There a cache is relevant to the query or not; its size and age are
+    parameters of ours.
     """
 
     def __init__(
@@ -64,11 +63,11 @@ class GossipSpace(GraphSpace):
         self._peers = sorted(self.documents)
 
     async def visit(self, task: Task) -> Page:
-        """The peer's documents, and its neighbours under the names that the peer has for them."""
+        """Return the peer's documents, and its neighbours with the titles it remembers."""
         page = await super().visit(task)
         if page.outcome != "ok":
             return page
-        page.data = {}  # no true scores here: the topic judges
+        page.data = {}  # the judge decides instead of true relevances
         page.marked = "\n".join(self.documents.get(task.node, ()))
         page.links.anchors = [self.remembered(task.node, peer) for peer in page.links.urls]
         return page
@@ -82,7 +81,7 @@ class GossipSpace(GraphSpace):
         return "; ".join(line.partition("\n")[0] for line in lines)
 
     def _another(self, key: tuple[object, ...]) -> str:
-        """A document that the neighbour may have had once: any peer's."""
+        """Return a random peer's document in place of a stale one."""
         owner = self._peers[int(draw("owner", *key) * len(self._peers))]
         theirs = self.documents[owner]
         return theirs[int(draw("document", *key) * len(theirs))] if theirs else ""

@@ -1,6 +1,4 @@
-"""A graph: nodes, links and true scores, in memory or from files. For experiments, and for testing what runs on any
-space.
-"""
+"""Graphs with known relevances, in memory or from files, for experiments and tests."""
 
 from __future__ import annotations
 
@@ -18,20 +16,20 @@ from lycosa.core.types import Links, Page, Task
 
 
 class GraphSpace(Space):
-    """Visit a graph whose scores are known; the judge `given`, which is the default, takes them as they are.
+    """A graph with known relevances, which the default judge `given` returns unchanged.
 
-    In Python the graph is a dictionary of links; `relevance` are the nodes' true scores, `alpha` those of links.
+    In Python the graph is a dictionary of links; `relevance` has the true relevances of nodes, `alpha` those of links.
 
     >>> import asyncio
     >>> space = GraphSpace({"a": ["b", "c"]}, relevance={"b": 1.0})
     >>> asyncio.run(space.visit(Task("a"))).links.urls
     ['b', 'c']
 
-    file: a file of links, one a line: node, tab, node that it links to, and if there is one, tab, alpha.
-    scores: a file of scores, one a line: node, tab, beta. Nodes that are not in it score 0.
+    file: links, one per line: node, tab, target, and optionally tab, alpha. scores: relevances, one per line: node,
+    tab, beta. Nodes that are not in it have 0.
 
-    In both, empty lines and lines that begin with # are passed over. A graph is not copied into the crawl's directory:
-    like the web, it has to be there when the crawl goes on.
+    Empty lines and lines starting with # are skipped in both. A graph is not copied into the crawl's directory: like
+    the web, it must still exist when the crawl is resumed.
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.1.
     """
@@ -56,11 +54,11 @@ class GraphSpace(Space):
         self.alpha = alpha or {}
 
     def node(self, text: str) -> str | None:
-        """The node itself, if a file has it; a graph in memory may have nodes without links."""
+        """Return the node if a file contains it; a graph in memory may have nodes without links."""
         return text if self.read is None or text in self.read or text in self.relevance else None
 
     async def visit(self, task: Task) -> Page:
-        """The node's links; a node that is only linked to has none."""
+        """Return the node's links; a node that is only a target has none."""
         node = task.node
         if self.node(node) is None:
             return Page("gone", note="the file has no such node")
@@ -77,7 +75,7 @@ class GraphSpace(Space):
 
 
 class GraphFile(Mapping[str, Sequence[str]]):
-    """The links of a file, compactly: names once, links as numbers, in the order of the file. 8 bytes a link."""
+    """The links of a file in compact form: names once, links as numbers in file order, 8 bytes per link."""
 
     def __init__(self, file: str) -> None:
         self.names: list[str] = []
@@ -126,7 +124,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
 
 
 def draw(*key: object) -> float:
-    """A number from 0 to 1 that depends on the key only: chance for graphs that are visited in any order.
+    """Return a pseudo-random number in [0, 1) for a key, for graphs that are visited in any order.
 
     >>> draw(1, "a", "b") == draw(1, "a", "b") != draw(2, "a", "b")
     True
@@ -144,7 +142,7 @@ def read_scores(file: str) -> dict[str, float]:
 
 
 def read_rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a table with their numbers, cut at tabs; `wanted` says in words what a line has."""
+    """Yield the rows of a tab-separated table with their line numbers; `wanted` describes a row in errors."""
     for line, text in enumerate(_lines(file), 1):
         text = text.rstrip("\r\n")
         if not text or text[0] == "#":
@@ -158,7 +156,7 @@ def read_rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[i
 def _lines(file: str) -> Iterator[str]:
     try:
         mode = os.stat(file).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # it may never say anything, or never end
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # reading it may block or never end
             raise InputError(f"cannot read the graph in {file}: it is a pipe or a device; save it as a file first")
         with open(file, encoding="utf-8-sig") as text:
             yield from text

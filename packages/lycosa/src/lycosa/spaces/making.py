@@ -1,4 +1,4 @@
-"""From what a user asked for to a space that can be visited."""
+"""Make a space from the options of a crawl."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES, Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.spec import check_parts, parse, spell
+from lycosa.core.spec import check_parts, parse_spec, format_spec
 from lycosa.spaces import SPACES
 from lycosa.spaces.web_space import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.credentials import Credentials
-from lycosa.web.documents.kinds import chosen
+from lycosa.web.documents.kinds import parse_kinds
 from lycosa.web.fetch import PROXY_LOGIN_VARIABLE, FetchLimits, HttpTransport, ProxySettings
 from lycosa.web.guard import DnsCache, Guard
 from lycosa.web.politeness import Politeness, SharedPoliteness
 from lycosa.web.robots import product
 from lycosa.web.signing import Identity, Signer
 
-PROBE_AFTER = 3  # pages of a host before it is asked for one that can't exist
+PROBE_AFTER = 3  # pages of a host before it is probed with a URL that cannot exist
 
 
 def make_space(
@@ -34,8 +34,9 @@ def make_space(
     authority: SharedPoliteness | None = None,
     **known: Any,
 ) -> Space:
-    """The space that the options name; `lost` hears of it when the proxy is gone, `known` is for spaces that ask."""
-    name, given = parse(options.space)
+    """Make the space named in the options; `lost` is called when the proxy is gone, `known` holds optional arguments.
+    """
+    name, given = parse_spec(options.space)
     if name == "web":
         if given:
             raise InputError(f"web has no parameter {next(iter(given))!r}: it takes the options of the crawl")
@@ -44,19 +45,19 @@ def make_space(
     known |= {"web": web_space(options, clock, lost, accept, authority), "clock": clock}
     space: Space = SPACES.make(name, given, **known)
     if name not in SPACES:
-        check_parts(space, ("visit", "lane", "ready", "errand", "learn"), name)
+        check_parts(space, ("visit", "host_key", "ready", "prerequisite", "learn"), name)
     return space
 
 
 def with_whole_paths(space: str) -> str:
-    """The same space, its files named so that they are found from anywhere; they are not part of the crawl.
+    """Return the same space with absolute file names, because the files are not part of the crawl.
 
     >>> with_whole_paths("graph,file=/data/links.tsv,scores=/data/a/../scores.tsv")
     'graph,file=/data/links.tsv,scores=/data/scores.tsv'
     """
-    name, given = parse(space)
+    name, given = parse_spec(space)
     files = {key: os.path.abspath(given[key]) for key in FILES if given.get(key)}
-    return spell(name, {**given, **files}) if files else space
+    return format_spec(name, {**given, **files}) if files else space
 
 
 def web_space(
@@ -66,15 +67,15 @@ def web_space(
     accept: Iterable[str] = (),
     authority: SharedPoliteness | None = None,
 ) -> WebSpace:
-    """The web as the options want it; `lost` hears of it when the proxy is gone, `accept` are more content types.
+    """Make the web space of the options; `lost` is called when the proxy is gone, `accept` adds content types.
 
-    Crawls that share an `authority` keep their pauses together, and send a host one request at a time.
+    Crawls that share an `authority` share their delays and send one request at a time to a host.
     """
     guard, names, proxy = guard_of(options), DnsCache(clock), None
     if options.proxy or options.proxy_ca:
         proxy = ProxySettings(options.proxy, options.proxy_ca, os.environ.get(PROXY_LOGIN_VARIABLE, ""))
         proxy.check()
-    address_delay = 0.0 if proxy else options.address_delay  # all would share the proxy's
+    address_delay = 0.0 if proxy else options.address_delay  # all hosts would share the proxy's address
     free = guard.in_allowed_network
     if authority is not None:
         politeness: Politeness = authority.view(clock, delay=options.delay, address_delay=address_delay, free=free)
@@ -83,7 +84,7 @@ def web_space(
             clock, delay=options.delay, at_once=options.per_host, address_delay=address_delay, free=free
         )
     try:
-        chosen(options.documents)
+        parse_kinds(options.documents)
     except ValueError as error:
         raise InputError(f"--documents is {options.documents!r}: {error}") from error
     limits = FetchLimits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
@@ -110,15 +111,15 @@ def web_space(
 
 
 def wall_clock() -> Clock:
-    """The time of day, but it never goes backwards: read once, then counted by the monotonic clock."""
-    # Counted also while the machine sleeps, where the system can do that.
+    """Return a monotonic clock that starts at the time of day."""
+    # Includes suspended time where the system supports it.
     ticking = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     ahead = time.time() - time.clock_gettime(ticking)
     return lambda: ahead + time.clock_gettime(ticking)
 
 
 def user_agent(options: Options) -> str:
-    """How we introduce ourselves: by name, and with someone to turn to if the user named one."""
+    """Return the user agent: Lycosa's name, with the contact if there is one."""
     agent = options.user_agent or f"{SOFTWARE} (focused crawler; obeys robots.txt)"
     if options.contact:
         agent = f"{agent} (+{options.contact})"
@@ -128,7 +129,7 @@ def user_agent(options: Options) -> str:
 
 
 def signer_of(options: Options) -> Signer | None:
-    """Who signs requests, if there is an identity to sign as."""
+    """Return the signer of requests if an identity is configured."""
     return Signer(Identity.load(Path(options.identity))) if options.identity else None
 
 

@@ -1,6 +1,6 @@
-"""Mastodon's API as far as people are concerned: its addresses, and what its answers say. Nothing is sent from here.
+"""URLs and responses of Mastodon's API, as far as people are concerned; sends no requests.
 
-Whatever a server answers, a reader here gives people and statuses, or says in a BadAnswer why it can't.
+Parsing any response yields people and statuses, or raises BadAnswer with the reason.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lycosa.drawing.formats import printable
 from lycosa.web.html import CLOSE, OPEN, ParsedPage, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
-AT_ONCE = 40  # statuses per request: no server gives more
-MOST_STATUSES = 200  # statuses read of one answer
-MOST_MENTIONS = 100  # people that one status mentions
-MOST_BYTES = 4_000_000  # bytes of an answer when inflated: ten times what forty long statuses take
-WINDOW = 300.0  # seconds of a rate limit where the server does not say: Mastodon's own
+AT_ONCE = 40  # statuses per request: the maximum of all servers
+MOST_STATUSES = 200  # statuses read per response
+MOST_MENTIONS = 100  # people mentioned in one status
+MOST_BYTES = 4_000_000  # inflated bytes of a response: ten times the size of forty long statuses
+WINDOW = 300.0  # seconds of a rate limit without a stated end: Mastodon's default
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _ACCT = re.compile(rf"@?({_NAME})(?:@([^\s@/?#%]+))?")
@@ -35,15 +35,14 @@ _OLDER = re.compile(r'<[^<>]{0,2000}[?&]max_id=([A-Za-z0-9_-]{1,64})(?:&[^<>]{0,
 
 
 class BadAnswer(ValueError):
-    """What came is nothing that the API would say."""
+    """The response is not one of the API."""
 
 
-# -- addresses -------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, frozen=True)
 class Api:
-    """The addresses of one server's API.
+    """URLs of one server's API.
 
     >>> api = Api("https://social.example")
     >>> api.node("@alice"), api.node("#jazz")
@@ -57,8 +56,8 @@ class Api:
     replies: bool = True
 
     def node(self, text: str) -> str | None:
-        """What a person types for an account, a hashtag or a search; None if it is none of them."""
-        text = _scalar(text.strip())  # what is typed may be no text
+        """Return the node of an account, a hashtag or a search as typed by a user; None for other texts."""
+        text = _scalar(text.strip())  # user input may contain lone surrogates
         words = text.partition(":")[2].strip() if text.startswith("search:") else ""
         if words:
             return canonical(f"{self.server}/api/v2/search?q={quote(words, safe='')}&limit={AT_ONCE}")
@@ -72,16 +71,16 @@ class Api:
         return self._lookup(acct[1], acct[2]) if acct else None
 
     def statuses(self, account: str, before: str = "") -> str:
-        """The node of an account, by its id: what it wrote last, or before a status."""
+        """Return the node of an account by its id: its latest statuses, or those before a status."""
         asked = f"limit={AT_ONCE}"
         asked += "" if self.boosts else "&exclude_reblogs=true"
         asked += "" if self.replies else "&exclude_replies=true"
         return f"{self.server}/api/v1/accounts/{account}/statuses?{asked}{f'&max_id={before}' if before else ''}"
 
     def older(self, node: str, link: str) -> str:
-        """The node that a Link header names as the next, if it has one.
+        """Return the next node of a Link header, or an empty string.
 
-        Its last status is all that is taken from the header: what comes next of an account is this account's.
+        Only the last status id is taken from the header, so the next page belongs to the same account.
         """
         match = _OLDER.search(link[:10_000])
         if match is None:
@@ -92,7 +91,8 @@ class Api:
         return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
 
     def _address(self, text: str) -> str | None:
-        """The address of a profile or of a hashtag, here or elsewhere; or a node."""
+        """Return the node for the URL of a profile or hashtag, on this or another server; or the URL of a node itself.
+        """
         url = canonical(text)
         if url is None:
             return None
@@ -116,7 +116,8 @@ class Api:
 
 
 def place(node: str) -> tuple[str, str]:
-    """What a node is, and of whom: `account` with its id, `lookup`, `tag` with its name, `search`; empty for others.
+    """Return the type of a node and its subject: `account` with its id, `lookup`, `tag` with its name, `search`; empty
+    for others.
 
     >>> place("https://social.example/api/v1/accounts/7/statuses?limit=40")
     ('account', '7')
@@ -130,19 +131,18 @@ def place(node: str) -> tuple[str, str]:
     return ("account" if kind == "id" else kind), match[kind]
 
 
-# -- answers ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Person:
-    """An account, as far as an answer tells."""
+    """An account in a response."""
 
     id: str
     acct: str
     name: str = ""
     note: str = ""
     url: str = ""
-    opted_out: bool = False  # asks not to be indexed
+    opted_out: bool = False  # has opted out of indexing
     suspended: bool = False
     flags: list[str] = field(default_factory=list)
     moved: Person | None = None
@@ -161,18 +161,18 @@ class Status:
     text: str
     language: str
     mentions: list[Person]
-    open: bool = True  # public; statuses for followers, and unlisted ones, are not
-    secret: bool = False  # shown to our account alone
+    open: bool = True  # public; not for followers only, not unlisted
+    secret: bool = False  # visible to our account only
 
 
 @dataclass(slots=True)
 class MastodonAnswer:
-    """An answer in full: people found, and statuses in the order in which they came."""
+    """People and statuses of a response, in order."""
 
     people: list[Person] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
-    author: Person | None = None  # of an account: author of the statuses; of a look-up: the person found
-    secrets: bool = False  # something in it was shown to our account alone, and can't be kept
+    author: Person | None = None  # of an account: author of the statuses; of a lookup: the person found
+    secrets: bool = False  # contains parts visible to our account only, so it must not be archived
 
     @property
     def text(self) -> str:
@@ -180,15 +180,15 @@ class MastodonAnswer:
 
     @property
     def language(self) -> str:
-        """What most of it declares to be written in; empty if it is not declared."""
+        """The language that most statuses declare, or an empty string."""
         spoken = Counter(status.language for status in self.statuses if status.language)
         return max(spoken, key=lambda code: spoken[code], default="")
 
 
 def read_answer(body: bytes, node: str) -> MastodonAnswer:
-    """Read an inflated body by what was asked for.
+    """Parse an inflated body according to its node.
 
-    Of statuses, those stay that the world may find and whose author has not opted out of that.
+    Only public statuses are kept whose authors have not opted out of indexing.
 
     >>> alice = {"id": "7", "acct": "alice", "display_name": "Alice"}
     >>> told = [{"account": alice, "visibility": "public", "content": "<p>All that <b>jazz</b></p>"}]
@@ -226,7 +226,7 @@ def read_answer(body: bytes, node: str) -> MastodonAnswer:
 
 
 def read_document(body: bytes, node: str) -> ParsedPage:
-    """An archived answer as a document, for those who look at a crawl: title and text."""
+    """Return an archived response as a document with title and text."""
     try:
         answer = read_answer(body, node)
     except BadAnswer:
@@ -236,7 +236,7 @@ def read_document(body: bytes, node: str) -> ParsedPage:
 
 
 def complaint(body: bytes) -> str:
-    """What a server says of its own refusal, if it does."""
+    """Return the error message of a response, or an empty string."""
     try:
         answer = _load(body)
     except BadAnswer:
@@ -245,9 +245,9 @@ def complaint(body: bytes) -> str:
 
 
 def resets_in(reset: str, date: str, now: float) -> float | None:
-    """Seconds until a rate limit begins anew, by X-RateLimit-Reset and the server's Date; None if it does not say.
+    """Return the seconds until a rate limit is reset, by X-RateLimit-Reset and the server's Date; None if unknown.
 
-    Mastodon says when, in ISO 8601; others in seconds since the epoch, or in seconds from now.
+    Mastodon sends an ISO 8601 time; others send seconds since the epoch, or seconds from now.
 
     >>> resets_in("1970-01-01T00:02:00.000Z", "", 90.0), resets_in("soon", "", 90.0)
     (30.0, None)
@@ -267,11 +267,10 @@ def resets_in(reset: str, date: str, now: float) -> float | None:
         theirs = parsedate_to_datetime(date).timestamp()
     except (ValueError, TypeError, OverflowError):
         theirs = now
-    # seconds that clocks may differ; Date has no fractions
+    # tolerance between clocks in seconds; Date has no fractions
     return max(0.0, at - (now if abs(theirs - now) <= 2.0 else theirs))
 
 
-# -- pieces of answers -----------------------------------------------------------------------------------------
 
 
 def _load(body: bytes) -> Any:
@@ -291,9 +290,9 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
         if author is None:
             continue
         mentions = [person for each in _several(_part(whole, "mentions")) if (person := _person(each))]
-        if boosted is not None:  # who passes something on speaks of its author
+        if boosted is not None:  # a boost counts as a mention of the author
             mentions.insert(0, author)
-        seen = [_part(each, "visibility") for each in (whole, value)]  # no set: they may be anything
+        seen = [_part(each, "visibility") for each in (whole, value)]  # not a set: values may be unhashable
         yield Status(
             author,
             _text(whole, node),
@@ -305,7 +304,7 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
 
 
 def _text(status: Any, node: str) -> str:
-    """The warning before a status, if it has one, and what it says; without markup."""
+    """Return the content warning of a status, if any, and its text without markup."""
     warning, written = _line(_part(status, "spoiler_text"), 1000), _part(status, "content")
     # characters of one status, with its markup
     said = _plain(_scalar(written[:100_000]), node) if isinstance(written, str) else ""
@@ -329,7 +328,8 @@ def _person(value: Any) -> Person | None:
             ("bot", value.get("bot") is True),
             ("limited", value.get("limited") is True),
             ("undiscoverable", value.get("discoverable") is False),
-            ("unsearchable", value.get("indexable") is False),  # in its server's search; for crawlers there is noindex
+            # excludes from the server's search only; noindex applies to crawlers
+            ("unsearchable", value.get("indexable") is False),
         )
         if raised
     ]
@@ -355,12 +355,12 @@ def _several(value: Any) -> list[Any]:
 
 
 def _line(value: Any, most: int) -> str:
-    """A string as one line that can be shown; empty for anything else."""
+    """Return a string as one printable line; empty for other types."""
     if not isinstance(value, str):
         return ""
     return " ".join(printable(_scalar(value[: 2 * most]), " ").split())[:most]
 
 
 def _scalar(text: str) -> str:
-    """Without halves of characters, which JSON can spell and UTF-8 can't."""
+    """Replace lone surrogates, which JSON can contain but UTF-8 cannot."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

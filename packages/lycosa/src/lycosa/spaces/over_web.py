@@ -1,4 +1,4 @@
-"""What spaces have in common whose nodes are addresses that the web fetches."""
+"""Base of spaces whose nodes are URLs fetched by the web space."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lycosa.spaces.web_space import WebSpace
 
 
 class OverWeb(Space):
-    """A space that is visited over the web: robots.txt, pauses, archive and log are the web's.
+    """A space visited through the web space, with its robots.txt, delays, archive and log.
 
-    Made-up addresses, sitemaps and walls are for sites with pages, and so left out.
+    Probes, sitemaps and walls are disabled because they apply to sites with pages.
     """
 
     at_once = 1

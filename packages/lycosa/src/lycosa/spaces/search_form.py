@@ -1,9 +1,8 @@
-"""What a site has behind its search form: keywords are nodes, and the keywords in their results are links.
+"""The content behind a search form: nodes are keywords, and keywords in their results are links.
 
-A node is the address of a page of results, so that robots.txt, pauses, archive and log are those of the web. Before
-anything else the form is asked for nonsense, as an errand: what that page has, every page of results has, and it is
-no result. What is learned (that page, the records seen, which address is which keyword's second page) is learned from
-recorded visits.
+A node is the URL of a results page, so robots.txt, delays, archive and log are those of the web. First the form is
+probed with a nonsense keyword, as a prerequisite: the content of that page is the template of all results pages and not
+a result. State (template, known records, the URLs of further pages) is a fold over recorded visits.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web_space import WebSpace
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.parse_process import read_again
+from lycosa.web.parse_process import reparse_page
 from lycosa.web.urls import canonical
 
-# from a text and its language to the words in it that are worth asking for
+# Returns the words of a text in a language that are suitable as queries.
 Words: TypeAlias = Callable[[str, str], list[str]]
 MOST_TEXT = 200_000  # characters of results read for keywords
-MOST_LINES = 5000  # lines, and links, remembered of the page for nonsense
-WINDOW = 50  # characters before and after a keyword that are its context: the hundred of the paper
+MOST_LINES = 5000  # lines, and links, remembered of the probe page
+WINDOW = 50  # characters of context before and after a keyword: the paper's hundred
 _HERE = "lycosa0keyword"
 _NEXT = re.compile(
     r"(?:next|more|older|weiter|nächste|suivant|siguiente|seguente|próxim|volgende|nästa)\b|[»›→>]+$", re.I
@@ -41,40 +40,38 @@ _DIGITS = re.compile(r"\d+")
 
 
 def letters(text: str, language: str) -> list[str]:
-    """Words of three letters and more; a crawl knows stop words as well, and leaves them out."""
+    """Return words of three or more letters; the crawl also removes stop words."""
     return _LETTERS.findall(text.lower())
 
 
 class ResultsPage(NamedTuple):
-    """What an address is: this page of the results for this keyword."""
+    """The keyword and page number of a URL."""
 
     keyword: str
     number: int = 1
-    before: frozenset[str] = frozenset()  # records of the page before it
+    before: frozenset[str] = frozenset()  # records of the previous page
 
 
 class SearchFormSpace(OverWeb):
-    """Ask a search form for one keyword after the other; the words of what it returns are what can be asked next.
+    """Query a search form with one keyword after the other; words of the results become the next keywords.
 
-    A seed is a keyword. Each request is a visit of its own: the second page of results is a node like any other, that
-    promises as many records as the first one had. So the budget is in requests, and a strategy may think another
-    keyword more worth while than more of this one.
+    A seed is a keyword. Each request is a separate visit: the second results page is a node that promises as many
+    records as the first one had. So the budget counts requests, and a strategy may prefer another keyword over more
+    results of this one.
 
-    beta is the number of records that the page has; alpha of a keyword how often it occurs in their titles and texts.
-    The judge `given`, which is the default, takes them as they are. Any other judge reads the text of the records:
-    with words as a topic, only that part of a database is sought.
+    beta is the number of records on the page; alpha of a keyword is its frequency in their titles and texts. The
+    default judge `given` returns them unchanged. Any other judge reads the text of the records: with a topic, only that
+    part of a database is collected.
 
-    A record is a link that the page for a nonsense keyword does not have, and that does not lead to another search.
+    A record is a link that does not occur on the probe page and does not lead to another search.
 
-    url: the address of a page of results, with {} where the keyword is: https://site.example/search?q={}. To find it,
-    search for something on the site, and look at the address.
-    record: only links whose address matches this regular expression are records.
-    pages: how far to follow the link to the next page of results.
-    count: beta is the number of records that were not seen before (new), or of all (all), as in the paper. By new
-    ones a strategy hears that a keyword only repeats the others: it finds more with it (see docs/benchmarks.md).
-    most: keywords that are taken from a page at most, the most frequent first.
+    url: the URL of a results page, with {} for the keyword: https://site.example/search?q={}. To find it, search for
+    something on the site and copy the URL. record: only links that match this regular expression are records. pages:
+    number of results pages to follow for a keyword. count: beta counts new records (new), or all of them (all), as in
+    the paper. New ones show a strategy that a keyword only repeats others, which finds more records (see
+    docs/benchmarks.md). most: maximum number of keywords taken from a page, most frequent first.
 
-    Only forms that can be asked by address (GET) can be asked.
+    Only GET forms are supported.
 
     Paper: Gouriten, Maniu, Senellart 2014, 2.2; the problem is that of Barbosa, Freire 2010. There a node has all
     records of a keyword, here those of one page.
@@ -109,7 +106,7 @@ class SearchFormSpace(OverWeb):
         super().__init__(web)
         self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
         self.seen: dict[str, str] = {}  # records so far, with their titles
-        self.queries = 0  # pages of results so far
+        self.queries = 0  # results pages so far
         self._before, self._after = form.split(_HERE)
         self._nonsense = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
         self._asked = self._address(self._nonsense)
@@ -120,21 +117,20 @@ class SearchFormSpace(OverWeb):
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know in the end."""
-        if self.queries >= 3 and not self.seen:  # answers without a record before the form gets a warning
+        """Hints for the user at the end of a crawl."""
+        if self.queries >= 3 and not self.seen:  # responses without a record before a warning
             return [
                 f"{self.queries} answers of {self.url} had no record: nothing that its answer to nonsense does not "
                 "have. Is that the address of its results? If so, name what is a record with record=PATTERN"
             ]
         return [f"{len(self.seen):,} records found by {self.queries:,} requests"] if self.queries else []
 
-    # -- names -------------------------------------------------------------------------------------------------
 
     def node(self, text: str) -> str | None:
         keyword = " ".join(text.lower().split())
         try:
             return self._address(keyword) if keyword and "://" not in keyword else None
-        except UnicodeEncodeError:  # what is typed may be no text
+        except UnicodeEncodeError:  # user input may contain lone surrogates
             return None
 
     def _address(self, keyword: str) -> str:
@@ -155,14 +151,13 @@ class SearchFormSpace(OverWeb):
             return there.startswith(path)
         return there.partition("?")[0].rstrip("/") == path.rstrip("/")
 
-    # -- as the web --------------------------------------------------------------------------------------------
 
     def ready(self, host_key: str) -> tuple[float, str]:
-        """When the host may be asked next; not before it is known what it says to nonsense."""
+        """Return when the host may be asked next; never while the probe is in flight."""
         return (NEVER, "its answer to nonsense") if self._probing else super().ready(host_key)
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """robots.txt first, then nonsense, once."""
+        """Return robots.txt first, then the probe, once."""
         if self._template is None:
             prerequisite = super().prerequisite(self._asked)
             if prerequisite is None:
@@ -172,7 +167,7 @@ class SearchFormSpace(OverWeb):
         return super().prerequisite(node)
 
     def learn(self, visit: Visit) -> None:
-        """The answer to nonsense, records, and what the addresses of further pages are."""
+        """Fold a visit: the probe's template, records, and the URLs of further pages."""
         super().learn(visit)
         data = visit.data
         if visit.kind == "probe":
@@ -192,7 +187,6 @@ class SearchFormSpace(OverWeb):
         elif visit.kind == "redirect" and visit.links.urls:
             self._places.setdefault(visit.links.urls[0], self.place(visit.node))
 
-    # -- visiting ----------------------------------------------------------------------------------------------
 
     def visit(self, task: Task) -> Awaitable[Page]:
         self._probing |= task.kind == "probe"
@@ -213,7 +207,7 @@ class SearchFormSpace(OverWeb):
         return page
 
     def _read_nonsense(self, task: Task, page: Page) -> None:
-        """Keep what is on every page of this form; some say 404 when they have found nothing."""
+        """Keep the template of the form's pages; some forms answer 404 if nothing was found."""
         if page.kind == "redirect" and task.attempt < self.web.attempts and self._is_search(page.links.urls[0]):
             page.data["moved"] = page.links.urls[0]
         marked, urls = page.marked, page.links.urls
@@ -222,7 +216,7 @@ class SearchFormSpace(OverWeb):
                 body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), self.web.inflated)
             except BadEncoding:
                 body = b""
-            document = read_again(body, task.node, page.exchange.header("content-type"))
+            document = reparse_page(body, task.node, page.exchange.header("content-type"))
             marked, urls = document.marked, document.links.urls
         if page.kind != "redirect":
             page.data["links"] = sorted({_blank(url, self._nonsense) for url in urls})[:MOST_LINES]
@@ -230,7 +224,7 @@ class SearchFormSpace(OverWeb):
         page.links = Links()
 
     def _read_redirect(self, task: Task, page: Page) -> None:
-        """To other results it is followed; to a record, if that is what it looks like, there is only this one."""
+        """Follow a redirect to other results; a redirect to a record is the only result."""
         target, place = page.links.urls[0], self.place(task.node)
         if self._is_search(target):
             return
@@ -243,7 +237,7 @@ class SearchFormSpace(OverWeb):
             page.note = f"sent to {target}, which is not a page of results: a login, or has the form moved?"
 
     def _read(self, task: Task, page: Page) -> None:
-        """Records, the keywords in them, and where there are more."""
+        """Read records, their keywords, and the link to the next page."""
         place = self.place(task.node)
         records, more, kinds = self._sort(task.node, page, place)
         text = self._text(page, kinds, place) if records else ""
@@ -254,7 +248,7 @@ class SearchFormSpace(OverWeb):
         self._found(page, place, records, text, more)
 
     def _sort(self, node: str, page: Page, place: ResultsPage) -> tuple[dict[str, str], str, dict[int, str]]:
-        """The records with their titles, the next page of results, and of what kind the link at each position is."""
+        """Return the records with titles, the next results page, and the type of the link at each position."""
         known = self._template[0] if self._template is not None else frozenset()
         records: dict[str, str] = {}
         kinds: dict[int, str] = {}
@@ -269,14 +263,14 @@ class SearchFormSpace(OverWeb):
                 more, kinds[at] = more or url, "template"
             elif self.record.search(url) if self.record.pattern else not search:
                 kinds[at] = "record"
-                if len(records) < 1000 and not records.get(url):  # records taken from one page of results
+                if len(records) < 1000 and not records.get(url):  # records taken from one results page
                     records[url] = anchor[:200]
             elif search:
                 kinds[at] = "template"
         return records, more, kinds
 
     def _text(self, page: Page, kinds: dict[int, str], place: ResultsPage) -> str:
-        """What the page says of its records: from each link to one up to the next link of the page's own."""
+        """Return the text of the records: from each record's link to the next link of the template."""
         if OPEN not in page.marked:
             pairs = zip(page.links.contexts, page.links.positions, strict=True)
             return "\n".join(text for text, at in pairs if kinds.get(at) == "record")[:MOST_TEXT]
@@ -292,7 +286,7 @@ class SearchFormSpace(OverWeb):
         ]
 
     def _found(self, page: Page, place: ResultsPage, records: dict[str, str], text: str, more: str = "") -> None:
-        """Make a page of it: what it is worth, and where it leads."""
+        """Fill the page with its relevance and links."""
         worth = len(records) if self.count == "all" else sum(url not in self.seen for url in records)
         own = set(self.words(place.keyword, page.language))
         counts = Counter(word for word in self.words(text, page.language) if word not in own)
@@ -315,24 +309,24 @@ class SearchFormSpace(OverWeb):
 
 
 def _blank(url: str, keyword: str) -> str:
-    """An address without the keyword that it may repeat."""
+    """Return a URL with its keyword replaced."""
     spelt = quote(keyword, safe="")
     return url.replace(spelt, "{}").replace(spelt.replace("%20", "+"), "{}") if keyword else url
 
 
 def _plain(line: str, keyword: str) -> str:
-    """A line without the keyword that it may repeat, and without numbers."""
+    """Return a line without the keyword and without numbers."""
     return " ".join(_DIGITS.sub("", line.lower().replace(keyword, "")).split())
 
 
 def _lines(marked: str) -> list[str]:
-    """The lines of a text, cut before and after links: a line of the template may have a link to a record in it."""
+    """Return the lines of a text, split at links, because template lines may contain links to records."""
     lines = marked.replace(OPEN, "\n").replace(CLOSE, "\n").split("\n")
     return [line for line in map(str.strip, lines) if line]
 
 
 def _around(text: str, at: int, length: int) -> str:
-    """The text before and after a word, without halves of words."""
+    """Return the context of a word, cut at word boundaries."""
     start, end = max(0, at - WINDOW), at + length + WINDOW
     before, after = text[start:at], text[at + length : end]
     if start > 0:

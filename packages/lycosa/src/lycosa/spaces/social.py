@@ -1,4 +1,4 @@
-"""People as a space: who writes what on a server with Mastodon's API, and whom they mention."""
+"""A social network as a space: accounts on a server with Mastodon's API, linked by mentions."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from lycosa.spaces.mastodon import (
 )
 from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web_space import WebSpace
-from lycosa.web.dates import LONGEST_REST
+from lycosa.web.dates import MAX_RETRY_AFTER
 from lycosa.web.html import HTML, detect_language_code
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import canonical, origin
 
-MOST_SAID = 5_000  # characters kept of what one person says of another
-MOST_PEOPLE = 1_000  # people taken from one answer
+MOST_SAID = 5_000  # characters kept of one person's statements about another
+MOST_PEOPLE = 1_000  # people taken from one response
 
 
 class SocialSpace(OverWeb):
-    """A graph of people: (u, v) is a link if u mentions v, and a page is what u wrote last.
+    """A graph of people: (u, v) is a link if u mentions v, and a page holds the latest statuses of u.
 
-    A node is an address of the server's API, so that robots.txt, pauses, archive and log are those of the `web` that
-    it is visited through. beta is the topic's judgement of u's statuses. The anchor of (u, v) is all that u says where
-    v is mentioned, and so alpha is the same judgement of that. V0 are accounts by name, or those that a search or a
-    hashtag finds (`search:modal jazz`, `#jazz`), which is a source of nodes and no page.
+    A node is a URL of the server's API, so robots.txt, delays, archive and log are those of the web space `web`. beta
+    is the judge's relevance of u's statuses. The anchor of (u, v) is the text of u's statuses that mention v, and alpha
+    its relevance. V0 are accounts by name, or those returned by a search or hashtag (`search:modal jazz`, `#jazz`),
+    which is a source of nodes and not a page.
 
-    `boosts`: what people pass on counts as theirs. `replies`: also those to others. `pages`: so many times 40 statuses
-    of a person, each a node of its own: the strategy decides whether a person is worth a second look.
+    `boosts`: include boosted statuses. `replies`: include replies to others. `pages`: number of pages of 40 statuses
+    per person, each a separate node: the strategy decides whether to fetch more of a person.
 
-    Accounts elsewhere are seen through this server, which knows only of them what has reached it. Whoever has opted
-    out of being indexed is not read, nor is what isn't public.
+    Accounts on other servers are seen through this server, which has only the statuses that reached it. Accounts that
+    have opted out of indexing are not read, nor are statuses that are not public.
 
-    Paper: Gouriten, Maniu, Senellart 2014, section 2.2, topic-centred Twitter user crawl. There, all tweets of a user
-    count; here the last 40, unless `pages` asks for more, and n counts the same as there: requests for statuses.
+    Paper: Gouriten, Maniu, Senellart 2014, section 2.2, topic-centred Twitter user crawl. There all tweets of a user
+    count; here the last 40, unless `pages` is larger; n counts requests for statuses in both.
 
     >>> from lycosa.core.options import Options
     >>> from lycosa.spaces.making import web_space
@@ -64,17 +64,16 @@ class SocialSpace(OverWeb):
         self.replies = replies
         self.pages = pages
         self.api = Api(origin(url), boosts, replies)
-        # page numbers of nodes that are a person's second, third, ... page of statuses
+        # Page numbers of nodes that are a person's second, third, ... page of statuses.
         self._number: dict[str, int] = {}
 
-    # -- people ------------------------------------------------------------------------------------------------
 
     def node(self, text: str) -> str | None:
-        """An account (`name`, `@name@host`, its address), `#tag`, or `search:WORDS`."""
+        """Return the node of an account (`name`, `@name@host`, its URL), `#tag`, or `search:WORDS`."""
         return self.api.node(text)
 
     def visit(self, task: Task) -> Awaitable[Page]:
-        """One request; of what is not the API (robots.txt, an example page) the web makes a page."""
+        """Send one request; URLs outside the API (robots.txt, an example page) become pages of the web."""
         visiting = self.web.visit(task)
         kind = place(task.node)[0] if origin(task.node) == self.api.server else ""
         return self._visit(task, visiting) if kind and task.kind != "robots" else visiting
@@ -91,17 +90,16 @@ class SocialSpace(OverWeb):
         return page
 
     def learn(self, visit: Visit) -> None:
-        """Rests that the server asked for, and whose older statuses a node has; live and replayed alike."""
+        """Fold a visit: pauses that the server asked for, and the page number of older statuses."""
         if visit.outcome != "busy" and "rest" in visit.data:
             self.web.politeness.hold(self.host_key(visit.node), visit.data["rest"], "the server's rate limit")
         if "older" in visit.data:
             self._number[visit.data["older"]] = visit.data["page"] + 1
         super().learn(visit)
 
-    # -- what is not as hoped ----------------------------------------------------------------------------------
 
     def _keep_to_limit(self, page: Page) -> None:
-        """When no request is left, or there was one too many: rest until the server counts anew."""
+        """Pause until the server's rate limit is reset if it is exhausted."""
         if page.exchange is None:
             return
         header = page.exchange.header
@@ -111,7 +109,7 @@ class SocialSpace(OverWeb):
         wait = resets_in(header("x-ratelimit-reset"), header("date"), page.ended)
         if wait is None:
             wait = WINDOW if spent and not busy else 0.0
-        until = page.ended + min(wait, LONGEST_REST)
+        until = page.ended + min(wait, MAX_RETRY_AFTER)
         if busy:
             until = max(until, page.data.get("rest", 0.0))
             page.retry_at = until if page.retry_at else 0.0
@@ -119,7 +117,7 @@ class SocialSpace(OverWeb):
             page.data["rest"] = until
 
     def _stay_here(self, page: Page) -> None:
-        """Another host, or another part of this one, is not the API that was named."""
+        """Reject redirects that leave the API."""
         target = page.links.urls[0]
         if origin(target) != self.api.server or not place(target)[0]:
             _fail(page, "invalid", f"sends us to {target[:200]}, which is not the API of {self.api.server}")
@@ -131,7 +129,7 @@ class SocialSpace(OverWeb):
         page.note = said or page.note
 
     def _body(self, page: Page) -> bytes | None:
-        """The body, inflated; None if it is none, and then the page says why."""
+        """Return the inflated body; None, with the reason in the page, if that fails."""
         assert page.exchange is not None
         cap = min(self.web.inflated, MOST_BYTES)
         try:
@@ -144,7 +142,6 @@ class SocialSpace(OverWeb):
             return None
         return body
 
-    # -- answers as pages --------------------------------------------------------------------------------------
 
     def _understand(self, task: Task, page: Page) -> None:
         if page.exchange is None:
@@ -162,7 +159,7 @@ class SocialSpace(OverWeb):
             _fail(page, "invalid", complaint(body) or str(error))
             return
         link = page.exchange.header("link")
-        if answer.secrets:  # shown to whom the token belongs, not to the world
+        if answer.secrets:  # visible to the owner of the token only
             page.exchange = None
             page.flags.append("secrets")
         kind, name = place(task.node)
@@ -181,7 +178,7 @@ class SocialSpace(OverWeb):
         self._older(task.node, link, answer, page)
 
     def _turned_away(self, author: Person, asked: str, page: Page) -> bool:
-        """Whether this account is not to be read: it is elsewhere now, was shut, or does not want to be."""
+        """Return whether this account must be skipped: it has moved, is suspended, or has opted out."""
         if author.opted_out:
             _fail(page, "denied", "the account asks not to be indexed")
             page.exchange = None
@@ -196,7 +193,8 @@ class SocialSpace(OverWeb):
         return True
 
     def _account(self, account: str, answer: MastodonAnswer, page: Page) -> None:
-        """What someone wrote, and whom they mention; all they say of each is one link."""
+        """Fill the page with a person's statuses and one link per person mentioned, with all texts that mention them.
+        """
         said: dict[str, list[str]] = {}
         people: dict[str, Person] = {}
         for status in answer.statuses:
@@ -204,7 +202,7 @@ class SocialSpace(OverWeb):
                 if person.id != account and (person.id in people or len(people) < MOST_PEOPLE):
                     people.setdefault(person.id, person)
                     texts = said.setdefault(person.id, [])
-                    if not texts or texts[-1] is not status.text:  # one status may mention someone twice
+                    if not texts or texts[-1] is not status.text:  # one status may mention a person twice
                         texts.append(status.text)
         self._links(page, list(people.values()), [said[number] for number in people])
         page.marked = answer.text
@@ -216,7 +214,7 @@ class SocialSpace(OverWeb):
             page.note = "no public statuses"
 
     def _found(self, kind: str, name: str, answer: MastodonAnswer, page: Page) -> None:
-        """Whom a search or a hashtag finds: a source of nodes, which is no page and costs no budget."""
+        """Fill the page with people from a search or hashtag: a source of nodes that costs no budget."""
         people: dict[str, Person] = {}
         said: dict[str, list[str]] = {}
         for status in answer.statuses:
@@ -232,7 +230,9 @@ class SocialSpace(OverWeb):
         page.data["form"] = "hashtag" if kind == "tag" else "search"
 
     def _links(self, page: Page, people: list[Person], said: list[list[str]]) -> None:
-        """A link to each, with all that is said of them as its anchor; the text has no marks, as these overlap."""
+        """Add a link to each person, with all texts about them as anchor; the page text has no link marks, because
+        these texts overlap.
+        """
         texts = ["\n".join(each)[:MOST_SAID] for each in said]
         page.links = Links.to(*(self.api.statuses(person.id) for person in people), anchors=texts)
         page.links.contexts = list(texts)
@@ -240,7 +240,7 @@ class SocialSpace(OverWeb):
         page.data["people"] = [person.acct for person in people]
 
     def _older(self, node: str, link: str, answer: MastodonAnswer, page: Page) -> None:
-        """A link to what was written before: as promising as this is."""
+        """Add a link to older statuses, as promising as the current page."""
         number = self._number.get(node, 1)
         older = self.api.older(node, link) if number < self.pages and answer.statuses else ""
         if not older:
@@ -251,7 +251,7 @@ class SocialSpace(OverWeb):
         page.links.contexts, page.links.rels = [*links.contexts, text], [*links.rels, "next"]
 
     def _language(self, answer: MastodonAnswer, page: Page) -> None:
-        """What most statuses declare, or what it looks like; not the one that was asked for: no find."""
+        """Set the declared language of most statuses, or a detected one; flag the page if it is not an allowed one."""
         page.language = answer.language
         page.guessed = not page.language
         page.language = page.language or detect_language_code(page.marked[:1000])

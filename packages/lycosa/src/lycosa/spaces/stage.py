@@ -1,4 +1,4 @@
-"""Pages of the web in a browser: which are worth it, what is read of them, and how long a crawl waits for one."""
+"""Pages in a browser: which are rendered, how the result is read, and how long the crawl waits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lycosa.core.errors import FetchError
 from lycosa.core.protocols import Clock
 from lycosa.core.types import Exchange, Links, Outcome, Page, Resource, Task, Visit
 from lycosa.web.browser_protocols import (
-    ADDS_LATER,
-    AMPLE,
+    AMPLE_WORDS,
     FEW_LINKS,
-    MOST_ASKED,
+    LOADS_LATER,
+    MAX_LOGGED_REQUESTS,
     SHELL_WORDS,
     Fetch,
     LoggedRequest,
@@ -26,11 +26,11 @@ from lycosa.web.browser_protocols import (
     Renderer,
     classify_scripts,
 )
-from lycosa.web.dates import retry_after
+from lycosa.web.dates import parse_retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import DOM, HTML
 from lycosa.web.inflate import source_of
-from lycosa.web.parse_process import LARGE
+from lycosa.web.parse_process import LARGE_BODY
 from lycosa.web.robots import RobotsRules
 from lycosa.web.urls import canonical, host_key, origin, parse
 from lycosa.web.walls import Wall
@@ -38,7 +38,7 @@ from lycosa.web.walls import Wall
 if TYPE_CHECKING:
     from lycosa.spaces.web_space import WebSpace
 
-# pages that may overtake one in the browser before the crawl waits for it, and seconds of waiting at most
+# Pages that may overtake one in the browser before the crawl waits, and the maximum wait in seconds.
 OVERTAKEN, BROWSERS_TURN = 2, 5.0
 WALLS = frozenset(get_args(Wall))
 
@@ -49,18 +49,18 @@ class Stage:
     ) -> None:
         self.clock = clock
         self.fetch = fetch  # sends the requests of a page
-        self.read = read  # reads an answer into a page
+        self.read = read  # parses a response into a page
         self.inflated = inflated
         self.arrived = 0  # pages so far
-        self._shown: dict[int, int] = {}  # what is in the browser, or waits for it: how many pages there were then
-        self._stirred = 0.0  # when that was last seen to change
+        self._shown: dict[int, int] = {}  # pages in the browser or its queue: value of `arrived` at their start
+        self._stirred = 0.0  # time of the last change of `_shown`
 
     async def render(self, task: Task, page: Page, renderer: Renderer) -> None:
-        """Have a browser look at it, where that may bring more; what it brought is for the log."""
+        """Render a page in a browser if that may add content; the result is logged."""
         look = _look(page)
         if look is None:
             return
-        why = renderer.wants(task.node, look)
+        why = renderer.render_reason(task.node, look)
         if not why:
             if look.is_shell and page.outcome == "ok":
                 page.data["shell"] = True
@@ -72,18 +72,18 @@ class Stage:
         received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
         rendered = await self._in_browser(task, renderer, received)
         page.data["render"] = _told(why, rendered, look)
-        if rendered.rules:
-            page.data["robots"] = rendered.rules
-        if rendered.rests:
-            page.data["rests"] = rendered.rests
+        if rendered.robots_files:
+            page.data["robots"] = rendered.robots_files
+        if rendered.held_hosts:
+            page.data["rests"] = rendered.held_hosts
         if rendered.dom:
             await self._show(task, page, received, rendered, look)
         if page.exchange is not None:
-            leads = map(canonical, rendered.leaves_for)
+            leads = map(canonical, rendered.navigations)
             _add(page.links, [url for url in leads if url is not None and url != task.node])
 
     async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> RenderedPage:
-        """What a browser makes of it; meanwhile the crawl does not run ahead without knowing it."""
+        """Return the rendered page, while `hold` limits how far the crawl runs ahead."""
         self._shown[id(task)] = self.arrived
         self._stirred = self.clock()
         try:
@@ -93,14 +93,16 @@ class Stage:
             self._stirred = self.clock()
 
     def hold(self) -> float:
-        """Nothing more is picked while a page is in the browser that enough others have overtaken: its links may be
-        better than all that is known. But not for long: a page may hang."""
+        """Return until when picks are suspended: while enough pages have overtaken one in the browser.
+
+        Its links may be better than all known ones; the wait is bounded because a page may hang.
+        """
         if not self._shown or self.arrived - min(self._shown.values()) < OVERTAKEN:
             return 0.0
         return self._stirred + BROWSERS_TURN
 
     async def _show(self, task: Task, page: Page, received: Response, rendered: RenderedPage, look: PageLook) -> None:
-        """Read the final DOM in place of what was received."""
+        """Replace the received document by the final DOM."""
         assert page.exchange is not None
         kept: dict[str, str] = {
             name: received.fields[name]
@@ -115,9 +117,9 @@ class Stage:
         opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
         if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
             _leave_out(page, fresh)
-        # the server said there is no page: a rendered text of fewer words is an error page
+        # the server answered that there is no page: few rendered words are an error page
         if fresh.outcome != "ok" or (page.outcome != "ok" and words < 30):
-            return  # an error page that is drawn by scripts is one all the same
+            return  # an error page drawn by scripts
         page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
         page.marked, page.main, page.headings, page.lead = fresh.marked, fresh.main, fresh.headings, fresh.lead
         page.links, page.note, page.retry_at = fresh.links, "", 0.0
@@ -132,27 +134,29 @@ class Stage:
 
 
 def _look(page: Page) -> PageLook | None:
-    """How a page looks that a browser could show; None for what is none."""
+    """Return the features that decide about rendering; None for other content."""
     exchange = page.exchange
     if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
         return None
     kind = exchange.header("content-type").partition(";")[0].strip().lower()
-    if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
+    if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE_BODY:
         return None
     if page.outcome == "ok":
         links = len(page.links)
-        words = len(page.marked.split(None, AMPLE if links <= FEW_LINKS else SHELL_WORDS))
+        words = len(page.marked.split(None, AMPLE_WORDS if links <= FEW_LINKS else SHELL_WORDS))
         if words >= SHELL_WORDS or not page.scripts:
-            return PageLook(words, links, page.scripts, later=lambda: classify_scripts(page.source()) == ADDS_LATER)
+            return PageLook(
+                words, links, page.scripts, loads_later=lambda: classify_scripts(page.source()) == LOADS_LATER
+            )
         source = page.source()
         return PageLook.of(source, words, links, classify_scripts(source))
-    source = source_of(exchange, LARGE)
-    look = PageLook.of(source, 0, 0, classify_scripts(source))  # an application may answer so wherever no file is
-    return look if look.empty and look.scripts else None
+    source = source_of(exchange, LARGE_BODY)
+    look = PageLook.of(source, 0, 0, classify_scripts(source))  # single-page applications answer so for any path
+    return look if look.has_empty_mount and look.scripts else None
 
 
 def _leave_out(page: Page, shown: Page) -> None:
-    """What a browser shows is a wall, or opted out: then so is the page, and nothing of it is kept."""
+    """Discard a page whose rendering shows a wall or an opt-out."""
     page.outcome, page.note, page.title, page.retry_at = shown.outcome, shown.note, shown.title, shown.retry_at
     page.exchange, page.source, page.links = None, str, Links()
     page.marked = page.main = page.headings = page.lead = ""
@@ -164,22 +168,21 @@ def _told(why: str, rendered: RenderedPage, look: PageLook) -> dict[str, Any]:
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],
     }  # fmt: skip
-    more = {"resources": rendered.asked, "left_out": rendered.left_out, "failed": rendered.failed}
+    more = {"resources": rendered.request_log, "left_out": rendered.skipped, "failed": rendered.failed}
     return told | {name: what for name, what in more.items() if what}
 
 
 def _add(links: Links, urls: list[str]) -> None:
-    """Where a page's scripts wanted to go: links without words, as those of a meta refresh."""
+    """Add links for the targets of script navigation, without anchors, like those of a meta refresh."""
     at = max(links.positions, default=-1) + 1
     for number, url in enumerate(urls, at):
         links.add(url, rel="refresh", position=number, path="" if links.paths or not links.urls else None)
 
 
-# -- what pages ask for ------------------------------------------------------------------------------------
 
-# What rendered pages ask for, sent as the crawl sends its own requests: robots.txt first, guarded, after a pause.
+# Requests of rendered pages follow the crawl's rules: robots.txt, address guard, delays.
 
-LONGEST_WAIT = 60.0  # seconds that a request waits for a host; hosts with a longer delay are not asked
+LONGEST_WAIT = 60.0  # seconds that a request waits for a host; hosts with a longer delay are skipped
 _PRIVATE = ("cookie", "authorization")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -189,7 +192,7 @@ AGAIN = 0.02  # seconds until a busy host is checked again
 
 
 class Resources:
-    """Sends requests beside those of the frontier, and tells what the log has to know of them."""
+    """Sends requests of rendered pages and collects their log records."""
 
     def __init__(self, space: WebSpace) -> None:
         self.space = space
@@ -197,7 +200,9 @@ class Resources:
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def fetch(self, url: str, headers: dict[str, str], told: RenderedPage) -> tuple[Response, Resource]:
-        """The answer to a GET, and what is archived; FetchError if it may not be asked for, or does not come."""
+        """Fetch a resource by GET; return the response and its archive record. Raise FetchError if it is refused or
+        fails.
+        """
         address = parse(url)
         if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
             raise FetchError("invalid", "not an address of the web")
@@ -215,19 +220,19 @@ class Resources:
             raise
         if response.status in (429, 503):
             clock = self.space.clock
-            until = clock() + max(5.0, retry_after(response.fields.get("retry-after", ""), clock()))
+            until = clock() + max(5.0, parse_retry_after(response.fields.get("retry-after", ""), clock()))
             self.space.politeness.hold(host_key(address), until, "asked to come back later")
-            told.rests[host_key(address)] = until
+            told.held_hosts[host_key(address)] = until
         kept = self._kept(address, started, fields, response)
         self._tell(told, _asked(kept, response, self.space.clock()))
         return response, kept
 
     def _tell(self, told: RenderedPage, asked: LoggedRequest) -> None:
-        if len(told.asked) < MOST_ASKED:
-            told.asked.append(list(asked))
+        if len(told.request_log) < MAX_LOGGED_REQUESTS:
+            told.request_log.append(list(asked))
 
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
-        """What is archived: nothing that was meant for us alone."""
+        """Return the archive record, without private headers."""
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
         request = f"GET {url[len(origin(url)) :]} HTTP/1.1\r\nHost: {host_key(url)}\r\n{sent}\r\n"
         private = bool(self.space.credentials.fields(url)) or any(name.lower() in _PRIVATE for name in fields)
@@ -239,7 +244,7 @@ class Resources:
         return Resource(url, started, response.address, exchange)
 
     async def _send(self, url: str, fields: dict[str, str]) -> Response:
-        """One request, when the host is ready for it."""
+        """Send one request when the host is ready."""
         space, name = self.space, host_key(url)
         where = await space.transport.address(url)
         name_of_request = f"{url} of a page"
@@ -247,10 +252,10 @@ class Resources:
         space.politeness.begin(name, name_of_request, where)
         started = space.clock()
         try:
-            await space.politeness.enter(where, name_of_request)
+            await space.politeness.wait_for_address(where, name_of_request)
             started = space.clock()
             own = space.credentials.fields(url)
-            if "Cookie" in own and "Cookie" in fields:  # the page has some of its own
+            if "Cookie" in own and "Cookie" in fields:  # merge with cookies of the page
                 own["Cookie"] += f"; {fields['Cookie']}"
             signed = space.signer.headers(url, started) if space.signer is not None else ()
             fields = {**fields, **dict(signed), **own}
@@ -278,7 +283,7 @@ class Resources:
             raise FetchError("denied", f"{base}/robots.txt does not allow it")
 
     async def _ask(self, url: str, base: str, told: RenderedPage) -> RobotsRules:
-        """Read a robots.txt, over redirects; what came of it is for the log, too."""
+        """Fetch a robots.txt, following redirects; the result is also logged."""
         space, name = self.space, host_key(url)
         await self._wait_for(name)  # the crawl itself may be asking
         if rules := space.rules(base):
@@ -288,12 +293,12 @@ class Resources:
         prerequisite = Task(f"{base}/robots.txt", "robots", origin=url)
         try:
             while True:
-                if space.politeness.heard(prerequisite.node) is None:
+                if space.politeness.shared_robots(prerequisite.node) is None:
                     await self._wait(host_key(prerequisite.node), "")
                 page = await space.visit(prerequisite)
                 told.requests += 1 if page.status else 0
                 told.bytes += page.size
-                told.rules.append(_as_data(prerequisite, page))
+                told.robots_files.append(_as_data(prerequisite, page))
                 if "next" not in page.data:
                     break
                 prerequisite = Task(page.data["next"], "robots", origin=url, hops=page.data["hops"])
@@ -335,5 +340,5 @@ def _as_data(prerequisite: Task, page: Page) -> dict[str, Any]:
 
 
 def as_visit(rule: dict[str, Any]) -> Visit:
-    """The same as a visit, to learn from."""
+    """Return a rule as a visit, for learning."""
     return Visit(kind="robots", pick=0, **rule)

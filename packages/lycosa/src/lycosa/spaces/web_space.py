@@ -1,7 +1,7 @@
-"""The web as a space: robots first, politely, one exchange a visit, and a page with its links.
+"""The web as a space: robots.txt first, politeness, one request per visit, and pages with links.
 
-A lane is a host (name and port). Before the first page of an origin its robots.txt is fetched, as an errand: a visit of
-its own kind, recorded like any other, so that a resumed crawl knows the rules without asking again.
+The host key is a host with its port. Before the first page of an origin its robots.txt is fetched as a prerequisite: a
+recorded visit, so that a resumed crawl knows the rules without another request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from lycosa.core.engine import MOST_SOURCES
+from lycosa.core.engine import MAX_SOURCES
 from lycosa.core.errors import FetchError
 from lycosa.core.files import CrashMarker
 from lycosa.core.options import Options
@@ -27,35 +27,45 @@ from lycosa.drawing.formats import printable
 from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
 from lycosa.web.browser_protocols import Renderer
 from lycosa.web.credentials import Credentials
-from lycosa.web.dates import retry_after
-from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
+from lycosa.web.dates import parse_retry_after
+from lycosa.web.documents.kinds import (
+    GENERIC_TYPES,
+    NONE,
+    REGISTERED,
+    SCANNED,
+    TEXTLESS,
+    kind_by_extension,
+    kind_of,
+    parse_kinds,
+    types_of,
+)
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.guard import DnsCache
 from lycosa.web.html import HTML, ParsedPage, detect_language_code, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
-from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
+from lycosa.web.optouts import MAX_FILE_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import Policies, RobotsSignals, parse_x_robots_tag
-from lycosa.web.parse_process import JOBS, LARGE, Readers, Unreadable, read_elsewhere
+from lycosa.web.parse_process import JOBS, LARGE_BODY, Unreadable, WorkerPool, read_in_worker
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import MAX_BYTES, RobotsRules, product, verdict
 from lycosa.web.signing import Signer
-from lycosa.web.sources import MOST_BYTES
+from lycosa.web.sources import MAX_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, resolve_routes
 from lycosa.web.urls import host_key as lane_of
-from lycosa.web.walls import SEEN, SHORT, Wall, detect_wall
+from lycosa.web.walls import MAX_WALL_TEXT, SCANNED_BYTES, Wall, detect_wall
 
 TEXT = frozenset({"text/plain"})
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
 
-MOST_SITEMAPS = 20  # sitemaps read of one robots.txt
+MOST_SITEMAPS = 20  # sitemaps read per robots.txt
 BACKOFF = (5.0, 30.0, 180.0)  # seconds before the second, third, fourth attempt at a node
-GIVE_UP = 10  # failures of a host in a row before it is left alone for hours
-GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a host that was given up is asked again
-# outcomes that concern the host, not the page
+GIVE_UP = 10  # consecutive failures of a host before it is paused for hours
+GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a paused host is asked again
+# Outcomes that concern the host instead of the page.
 FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
-# the same for robots.txt, whose last step repeats: until it can be read, its host is closed
+# The same for robots.txt, with the last step repeated: until it can be read, the host is closed.
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
@@ -67,11 +77,11 @@ class _TooLarge(Exception):
 @dataclass(slots=True)
 class _Robots:
     rules: RobotsRules | None = None
-    until: float = 0.0  # rules: when they expire; no rules: when to ask again
+    until: float = 0.0  # with rules: their expiry; without: time of the next attempt
     attempts: int = 0
     next_hop: str = ""
     hops: int = 0
-    signals: RobotsSignals | None = None  # what it says of the use of pages
+    signals: RobotsSignals | None = None  # declared permissions for the use of pages
 
 
 class WebSpace(Space):
@@ -101,7 +111,7 @@ class WebSpace(Space):
         respect: str = "",
         credentials: Credentials | None = None,
     ) -> None:
-        self.walls = True  # look for challenges, log-ins and the like in place of pages
+        self.walls = True  # detect challenges, log-ins and the like in place of pages
         self.signer = signer  # signs requests
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
@@ -110,16 +120,16 @@ class WebSpace(Space):
         self.names = names
         self.mark = CrashMarker()
         self.agent = product(user_agent)
-        self.policies = Policies(respect, self.agent)  # owners' rules for the use of their pages
-        self.documents = chosen(documents)  # kinds of documents that are fetched and read
+        self.policies = Policies(respect, self.agent)  # publishers' rules for the use of their pages
+        self.documents = parse_kinds(documents)  # kinds of documents that are fetched and parsed
         self.wanted = HTML | TEXT | types_of(self.documents) | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
-        self.largest = largest  # bytes of a page worth recording; 0: no limit
+        self.largest = largest  # maximum bytes of a recorded page; 0: no limit
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
-        self.whole_text = whole_text  # pages have no main part: all their text counts
-        self.probe_after = probe_after  # pages of an origin before it is asked for one that can't exist; 0: never
+        self.whole_text = whole_text  # treat the whole text of pages as their main part
+        self.probe_after = probe_after  # pages of an origin before it is probed with a URL that cannot exist; 0: never
         documents_asked = [f"{name};q=0.7" for name, kind in REGISTERED.items() if kind in self.documents]
         self.headers = {
             "User-Agent": user_agent,
@@ -136,55 +146,54 @@ class WebSpace(Space):
         self.ahead: dict[str, RobotsRules] = {}  # rules by origin, read for a page that is not recorded yet
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
-        self.sitemaps = sitemaps  # read the sitemaps that a robots.txt names
+        self.sitemaps = sitemaps  # read the sitemaps named in robots.txt
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
-        self._probing: set[str] = set()  # those whose answer is not recorded yet
-        self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
-        self.pool = Readers(readers) if readers else None  # processes that read pages; None: this one
-        self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
-        self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
-        self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
-        self._delays: dict[str, float] = {}  # what they have asked for
+        self._probing: set[str] = set()  # probes in flight or not yet recorded
+        self._failures: Counter[str] = Counter()  # failures per host since its last success
+        self.pool = WorkerPool(readers) if readers else None  # processes that parse pages; None: this one
+        self._turns: dict[int, asyncio.Future[None]] = {}  # responses being parsed, in order of arrival
+        self._ruled: list[str] = []  # origins in the order of robots.txt results
+        self._held: dict[str, tuple[float, str]] = {}  # paused hosts: until when, and why
+        self._delays: dict[str, float] = {}  # delays requested by hosts
 
     @property
     def notes(self) -> list[str]:
         return [] if self.renderer is None else self.renderer.notes
 
-    # -- lanes and readiness -----------------------------------------------------------------------------------
 
     def scope(self, options: Options) -> Scope:
         return Scope.of(options)
 
     def node(self, text: str) -> str | None:
-        """An address as people type it, in canonical form; with its route, where a browser knows what that means."""
+        """Return the canonical form of a URL as typed; with its fragment route if a browser can use it."""
         node = check_seed(text)
         if node is not None and self.renderer is not None and ("#/" in text or "#!" in text):
             return resolve_routes(node, [text.strip()[text.strip().index("#") :]])[0]
         return node
 
     def host_key(self, node: str) -> str:
-        """The host with its port; empty for what is not on the web (a file of addresses)."""
+        """Return the host with its port; empty for nodes outside the web (a file of URLs)."""
         return lane_of(node) if is_http(node) else ""
 
     @property
     def at_once(self) -> int:  # type: ignore[override]
-        """What a host takes at once; one, if there is a pause between two requests."""
+        """Concurrent requests per host; one if there is a delay between requests."""
         return 1 if self.politeness.delay else self.politeness.at_once
 
     def ready(self, host_key: str) -> tuple[float, str]:
         if host_key in self._asking:
             return float("inf"), "robots.txt"
-        address = self.names.peek(_name(host_key)) if self.names is not None else ""
+        address = self.names.first_cached(_name(host_key)) if self.names is not None else ""
         return self.politeness.ready(host_key, address)
 
     def expect(self, host_keys: Iterable[str]) -> None:
         if self.names is not None:
             for host_key in host_keys:
-                self.names.ahead(_name(host_key))
+                self.names.prefetch(_name(host_key))
 
     def prerequisite(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """robots.txt has to be known, and to allow the node; what a host says to nonsense is good to know."""
+        """Return the task, refusal or None that precedes a node: robots.txt, then a probe for soft 404s."""
         base = origin(node)
         known = self._robots.get(base)
         if rules := self.rules(base):
@@ -200,31 +209,31 @@ class WebSpace(Space):
         return None if known is None else known.signals
 
     def rules(self, base: str) -> RobotsRules | None:
-        """What an origin allows, as far as its robots.txt has been read not long ago."""
+        """Return the rules of an origin if its robots.txt was read recently."""
         known = self._robots.get(base)
         if known is not None and known.rules is not None and self.clock() < known.until:
             return known.rules
         return self.ahead.get(base)
 
     def closed(self, base: str) -> str:
-        """Why nothing may be asked of an origin for now; empty: something may."""
+        """Return why an origin is closed for now; empty if it is not."""
         known = self._robots.get(base)
         shut = known is not None and known.rules is None and not known.next_hop and self.clock() < known.until
         return f"{base}/robots.txt can't be read" if shut else ""
 
     def hold(self, now: float) -> float:
-        """Until when nothing more is picked: a page is in the browser."""
+        """Return until when picks are suspended for a page in the browser."""
         return self.stage.hold()
 
     def is_asking(self, host_key: str) -> bool:
         return host_key in self._asking
 
     def release(self, host_key: str) -> None:
-        """It came, or did not, and will be recorded with a page."""
+        """Unlock a host whose robots.txt was read, or failed, for a page."""
         self._asking.discard(host_key)
 
     def _probe(self, node: str, base: str, rules: RobotsRules) -> Task | None:
-        """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
+        """Return a task for a URL beside this one that cannot exist, once per origin, to detect soft 404s."""
         if not self.probe_after or self._pages[base] < self.probe_after:
             return None
         if base in self._probed or base in self._probing:
@@ -235,15 +244,14 @@ class WebSpace(Space):
         url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
         return Task(url, "probe", origin=node) if rules.allowed(url) else None
 
-    # -- visiting ----------------------------------------------------------------------------------------------
 
     def visit(self, task: Task) -> Awaitable[Page]:
-        """Send one request. The bookkeeping happens now, so that the host is busy before anything is awaited."""
+        """Send one request. Bookkeeping happens before the first await, so that the host is busy at once."""
         host_key = self.host_key(task.node)
-        if task.kind == "robots" and (heard := self.politeness.heard(task.node)) is not None:
+        if task.kind == "robots" and (heard := self.politeness.shared_robots(task.node)) is not None:
             self._asking.add(self.host_key(task.origin))
             return self._heard(*heard)
-        address = self.names.peek(_name(host_key)) if self.names is not None else ""
+        address = self.names.first_cached(_name(host_key)) if self.names is not None else ""
         self.politeness.begin(host_key, task.node, address)
         if self.signer is not None:
             task = replace(task, conditions=(*task.conditions, *self.signer.headers(task.node, self.clock())))
@@ -257,21 +265,21 @@ class WebSpace(Space):
         host_key, started, ended = self.host_key(task.node), self.clock(), 0.0
         of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "asset")
         wanted = frozenset[str]() if of_any_type else self.wanted
-        if wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
-            wanted = wanted | VAGUE
+        if wanted and kind_by_extension(task.node) in self.documents:  # servers declare such files inconsistently
+            wanted = wanted | GENERIC_TYPES
         try:
-            await self.politeness.enter(await self.transport.address(task.node), task.node)
+            await self.politeness.wait_for_address(await self.transport.address(task.node), task.node)
             started = self.clock()
-            url = task.node.partition("#")[0]  # a route is the browser's business
+            url = task.node.partition("#")[0]  # the fragment is used by the browser only
             fields = {**self.headers, **dict(task.conditions), **self.credentials.fields(url)}
             response = await self.transport.fetch(url, fields, wanted)
-            ended = self.clock()  # reading it, elsewhere perhaps, is none of the host's time
+            ended = self.clock()  # parsing time is not counted as the host's
             page = await (self._page(task, response) if self.pool is None else self._in_turn(task, response))
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
                 self._rest(task, page, 0.0)
-        except asyncio.CancelledError:  # forgotten: the next run has to ask again
+        except asyncio.CancelledError:  # the next run has to ask again
             self._asking.discard(self.host_key(task.origin))
             if task.kind == "probe":
                 self._probing.discard(origin(task.node))
@@ -282,7 +290,7 @@ class WebSpace(Space):
         page.started, page.ended = started, ended
         if self.renderer is not None and task.kind in ("page", "revisit") and not self.mark.is_suspect(task.node):
             await self.stage.render(task, page, self.renderer)
-        if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
+        if page.outcome in FAILURES and task.kind != "robots":  # robots.txt has its own backoff
             self._give_up(host_key, page)
         page.title, page.note = printable(page.title), printable(page.note)
         if task.kind == "robots":
@@ -291,13 +299,13 @@ class WebSpace(Space):
         return page
 
     async def _heard(self, body: bytes, at: float) -> Page:
-        """Rules that another crawl has read: recorded like our own, but nothing was sent."""
+        """Return rules read by another crawl: recorded like our own, without a request."""
         page = Page("ok", started=at, ended=at, size=len(body), note="known from another crawl")
         self._rule(page, body)
         return page
 
     async def _in_turn(self, task: Task, response: Response) -> Page:
-        """The same where others read it: answers go on in the order in which they came."""
+        """Parse a response in a worker process; return pages in order of arrival."""
         turns, key = self._turns, id(task)
         turn = turns[key] = asyncio.get_running_loop().create_future()
         try:
@@ -309,14 +317,14 @@ class WebSpace(Space):
         return page
 
     def _step_aside(self, task: Task) -> None:
-        """Those behind need not wait for this one."""
+        """Let later responses pass this one."""
         self._turns.pop(id(task), None)
         first = next(iter(self._turns.values()), None)
         if first is not None and not first.done():
             first.set_result(None)
 
     async def _page(self, task: Task, response: Response) -> Page:
-        """An answer as a page; every branch keeps the exchange for the archive."""
+        """Turn a response into a page; every branch keeps the exchange for the archive."""
         fields = response.fields
         page = Page(
             "ok",
@@ -331,7 +339,7 @@ class WebSpace(Space):
             page.flags.append(f"truncated:{response.truncated}")
         if not 200 <= response.status < 300:
             self._without_content(task, response, page)
-        elif task.follows and response.truncated in ("disconnect", "time"):  # half an answer is no other version
+        elif task.follows and response.truncated in ("disconnect", "time"):  # half a response is not a new version
             page.outcome = "timeout" if response.truncated == "time" else "unreachable"
             page.note = "the answer broke off"
             self._rest(task, page, 0.0)
@@ -358,30 +366,30 @@ class WebSpace(Space):
             self._stop_at(wall, task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
-            self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+            self._rest(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
         else:
             page.outcome = "gone" if 300 <= response.status < 500 else "broken"
 
     def _wall_of_failure(self, task: Task, response: Response) -> Wall | None:
-        """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
+        """Return the wall in an unsuccessful response, if any: most challenges use status 403 or 503."""
         if not self.walls or response.status not in {401, 402, 403, 405, 428, 429, 503}:  # statuses of walls
             return None
         document, body = ParsedPage(), b""
         with suppress(BadEncoding):
-            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SCANNED_BYTES)
         with self.mark.on(task.node):
-            if len(body) < SEEN and not self.mark.is_suspect(task.node):
+            if len(body) < SCANNED_BYTES and not self.mark.is_suspect(task.node):
                 document = read_body(body, task.node, response.fields.get("content-type", ""), self.agent)
         return detect_wall(task.node, response.status, response.fields, body, document)
 
     def _is_walled(self, task: Task, response: Response, page: Page, document: ParsedPage) -> bool:
-        """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
+        """Return whether a page is a wall, which becomes its outcome; short pages are checked more closely."""
         if not self.walls or task.kind not in ("page", "revisit"):
             return False
         body = b""
-        if len(document.marked) <= 2 * SHORT:
-            with suppress(BadEncoding):  # which has been noticed elsewhere
-                body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+        if len(document.marked) <= 2 * MAX_WALL_TEXT:
+            with suppress(BadEncoding):  # already reported elsewhere
+                body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SCANNED_BYTES)
         wall = detect_wall(task.node, response.status, response.fields, body, document)
         if wall is not None:
             page.title = document.title
@@ -389,21 +397,21 @@ class WebSpace(Space):
         return wall is not None
 
     def _stop_at(self, wall: Wall, task: Task, response: Response, page: Page) -> None:
-        """Something else came in place of the page: it is not kept, and its host is left alone for a while."""
+        """Record a wall instead of the page: nothing is kept, and the host rests for a while."""
         page.outcome, page.exchange, page.links = wall, None, Links()
-        self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+        self._rest(task, page, parse_retry_after(response.fields.get("retry-after", ""), self.clock()))
         if wall in ("login", "consent"):
-            page.retry_at = 0.0  # which will be there tomorrow, too
+            page.retry_at = 0.0  # permanent, so retries are pointless
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
-        """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""
+        """Rest a host that cannot answer now, whether or not this node is retried."""
         until = self.clock() + max(asked, _step(BACKOFF, task.attempt))
         page.data["rest"] = until
         if task.attempt < self.attempts:
             page.retry_at = until
 
     def _give_up(self, host_key: str, page: Page) -> None:
-        """One failure more: a host that does nothing but fail is not asked for all the links to it."""
+        """Count a failure; a host that keeps failing is paused for hours."""
         beyond = self._failures[host_key] + 1 - GIVE_UP
         if beyond >= 0:
             until = self.clock() + _step(GIVEN_UP, beyond + 1)
@@ -412,7 +420,7 @@ class WebSpace(Space):
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
         location = _latin(response.fields.get("location", ""))
         target = resolve(task.node, [location])[0]
-        if task.kind == "asset" and target is not None:  # whoever shows the page asks for it as it stands
+        if task.kind == "asset" and target is not None:  # the page that embeds the asset refers to the unnormalised URL
             target = (parse(location, task.node) or target).partition("#")[0]
         if target is None or not location:
             page.outcome, page.note = "invalid", "a redirect to nowhere"
@@ -420,7 +428,7 @@ class WebSpace(Space):
             page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)
 
     async def _read(self, task: Task, response: Response, page: Page) -> None:
-        """Inflate and parse the body, and do as its robots directives say."""
+        """Inflate and parse the body, and follow its robots directives."""
         fields = response.fields
         document = await self._open(task, response, page, "page", self.inflated, self.agent)
         if document is None or self._is_walled(task, response, page, document):
@@ -428,14 +436,14 @@ class WebSpace(Space):
         page.flags += document.flags
         page.note = _remark(document)
         directives = document.directives | parse_x_robots_tag(fields.get("x-robots-tag", ""), self.agent)
-        if not self.policies.heed(task.node, fields, directives, self._signals(origin(task.node)), page):
+        if not self.policies.record_opt_outs(task.node, fields, directives, self._signals(origin(task.node)), page):
             self._fill(task, response, page, document, directives)
 
     def _fill(
         self, task: Task, response: Response, page: Page, document: ParsedPage, directives: frozenset[str]
     ) -> None:
         fields = response.fields
-        (document.whole() if self.whole_text else document).fill(page)
+        (document.without_main_part() if self.whole_text else document).fill(page)
         if page.exchange is not None:
             page.source = partial(source_of, page.exchange, self.inflated)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
@@ -460,7 +468,7 @@ class WebSpace(Space):
                 )
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
-        """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
+        """Inflate and parse a body here or in another process; None, with the reason in the page, if that fails."""
         if self.mark.is_poison(task.node):
             page.outcome, page.note = "unreadable", POISON
             return None
@@ -475,8 +483,8 @@ class WebSpace(Space):
             page.outcome = "invalid" if isinstance(error, BadEncoding) else "unreadable"
             page.note = str(error)
             return None
-        if job == "page" and result.flaw:
-            page.outcome, page.note = "unreadable", result.flaw
+        if job == "page" and result.error:
+            page.outcome, page.note = "unreadable", result.error
             return None
         if suspect:
             page.data["apart"] = True
@@ -485,14 +493,16 @@ class WebSpace(Space):
         return result
 
     async def _by_pool(self, task: Task, response: Response, most: int, *more: str) -> tuple[Any, bool] | None:
-        """What a process of the pool reads, and whether that is all; None if there is no pool, or too much to read."""
-        if self.pool is None or len(response.body) > LARGE:
+        """Parse in a process of the pool; return the result and whether it is complete. None without a pool, or for
+        large bodies.
+        """
+        if self.pool is None or len(response.body) > LARGE_BODY:
             return None
         encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
         try:
-            given = (response.body, encoding, most, LARGE, task.node, kind, *more)
-            answer = await self.pool.while_waiting(partial(self.pool.run, "answer", *given, again=True))
-        except OSError:  # no process to be had
+            given = (response.body, encoding, most, LARGE_BODY, task.node, kind, *more)
+            answer = await self.pool.run_in_thread(partial(self.pool.run, "answer", *given, retry=True))
+        except OSError:  # no process available
             return None
         if answer.bad:
             raise BadEncoding(answer.bad)
@@ -500,7 +510,7 @@ class WebSpace(Space):
         return None if answer.document is None else (answer.document, answer.whole)
 
     async def _by_itself(self, task: Task, response: Response, job: str, most: int, *more: str) -> tuple[Any, bool]:
-        """What we read here; or in a process of its own what is large, or suspect."""
+        """Parse a body; large or suspect ones in a separate process."""
         fields, suspect = response.fields, self.mark.is_suspect(task.node)
         with self.mark.on(task.node):
             body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
@@ -509,19 +519,19 @@ class WebSpace(Space):
             kind = fields.get("content-type", "")
             given = (body, task.node, kind, *more)
             apart = suspect or (job == "page" and bool(kind_of(body, task.node, kind)))
-            if not apart and len(body) <= LARGE:
+            if not apart and len(body) <= LARGE_BODY:
                 return JOBS[job].read(*given), whole
         self._step_aside(task)
-        return await read_elsewhere(job, *given, apart=apart), whole
+        return await read_in_worker(job, *given, in_worker=apart), whole
 
     def _check_size(self, size: int, whole: bool) -> None:
         if 0 < self.largest < size or (0 < self.largest and not whole):
             raise _TooLarge
 
     async def _read_source(self, task: Task, response: Response, page: Page) -> None:
-        """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""
+        """Parse a sitemap, a feed or a list of URLs; anything else is parsed as a page."""
         kind = response.fields.get("content-type", "")
-        source = await self._open(task, response, page, "source", MOST_BYTES + 1)
+        source = await self._open(task, response, page, "source", MAX_BYTES + 1)
         if page.outcome != "ok":
             return
         if source is not None:
@@ -536,7 +546,7 @@ class WebSpace(Space):
         path = task.node[len(origin(task.node)) :].partition("#")[0] or "/"
         asked = "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
         headers = response.headers
-        if self.credentials.fields(task.node):  # what it sets for whoever is logged in is as secret as what was sent
+        if self.credentials.fields(task.node):  # cookies set for a logged-in user are as secret as the ones sent
             headers = [field for field in headers if field[0].lower() != b"set-cookie"]
         request = f"GET {path} HTTP/1.1\r\nHost: {self.host_key(task.node)}\r\n{asked}{self._request_tail}"
         return Exchange(
@@ -548,17 +558,16 @@ class WebSpace(Space):
             response.truncated,
         )
 
-    # -- robots.txt --------------------------------------------------------------------------------------------
 
     def _finish_robots(self, task: Task, page: Page) -> None:
-        """Say in the page, and so in the log, what this answer means: `learn` reads it from there."""
+        """Record the meaning of a robots.txt response in the page, where `learn` reads it."""
         hops = task.hops
         if page.kind == "redirect" and hops < ROBOTS_HOPS:
             page.data = {"next": page.links.urls[0], "hops": hops + 1}
             return
         status = page.status or None
         if page.status in REDIRECTS:
-            status = 404  # led nowhere, or too far: the same as having none
+            status = 404  # a broken or endless redirect: treated as missing
         body = b""
         if self.mark.is_poison(task.node):
             status = None
@@ -568,9 +577,9 @@ class WebSpace(Space):
             except BadEncoding:
                 status = None
             if page.exchange.truncated in ("disconnect", "time"):
-                status = None  # half a file may lack the half that forbids
+                status = None  # the missing part may contain a disallow rule
         if page.outcome == "refused" and not hops:
-            status = 404  # the address guard will refuse every page of this host anyway, each by its own name
+            status = 404  # the address guard will refuse every page of this host anyway
         decision = verdict(status)
         if decision == "forbid":
             page.note = page.note or f"can't be read ({page.status or page.outcome}): the host is closed until it can"
@@ -579,7 +588,7 @@ class WebSpace(Space):
         else:
             self._rule(page, body)
             if not hops and task.node == f"{origin(task.origin)}/robots.txt":
-                self.politeness.pass_on(task.node, body, page.ended)
+                self.politeness.share_robots(task.node, body, page.ended)
 
     def _rule(self, page: Page, body: bytes) -> None:
         page.data = {"body": body}
@@ -588,7 +597,7 @@ class WebSpace(Space):
             page.data["sources"] = [url for url in named if url is not None]
 
     def learn(self, visit: Visit) -> None:
-        """Robots rules, Retry-After and failures, live and replayed alike."""
+        """Fold a visit, live or replayed: robots rules, Retry-After and failures."""
         if visit.kind == "robots":
             self._learn_robots(visit)
             return
@@ -614,7 +623,7 @@ class WebSpace(Space):
             self._hold(host_key, visit.data["rest"], why)
 
     def _learn_rendered(self, visit: Visit) -> None:
-        """What a browser met on the way to a page, and what it brought."""
+        """Fold the rules, pauses and failures of a rendered page's requests."""
         for rule in visit.data.get("robots", ()):
             self._learn_robots(as_visit(rule))
             self.ahead.pop(origin(rule["origin"]), None)
@@ -631,7 +640,7 @@ class WebSpace(Space):
     def _learn_robots(self, visit: Visit) -> None:
         base, host_key = origin(visit.origin), self.host_key(visit.origin)
         self._ruled.append(base)
-        self._asking.discard(host_key)  # not before the answer is known: nobody must ask again in between
+        self._asking.discard(host_key)  # only now, so that no second request is sent in between
         known = self._robots.setdefault(base, _Robots())
         if "next" in visit.data:
             known.next_hop, known.hops, known.rules = visit.data["next"], visit.data["hops"], None
@@ -650,7 +659,7 @@ class WebSpace(Space):
             self._obey(host_key, known.rules.crawl_delay)
 
     def _obey(self, host_key: str, delay: float) -> None:
-        self.politeness.obey(host_key, delay)
+        self.politeness.apply_crawl_delay(host_key, delay)
         self._delays[host_key] = max(delay, self._delays.get(host_key, 0.0))
 
     def state(self) -> State:
@@ -691,7 +700,7 @@ class WebSpace(Space):
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
-        """An earlier run may have asked any host a moment ago."""
+        """Assume that an earlier run has just sent requests to every host."""
         self.politeness.resumed_at = self.clock()
 
     async def close(self) -> None:
@@ -706,7 +715,7 @@ class WebSpace(Space):
 
 
 def source_page(source: Source, now: float) -> Page:
-    """A source that was read from a file, as if it had been fetched."""
+    """Return a source read from a file as a page."""
     page = Page("ok", kind="sitemap", started=now, ended=now)
     _fill(page, source)
     return page
@@ -715,14 +724,14 @@ def source_page(source: Source, now: float) -> Page:
 def _fill(page: Page, source: Source) -> None:
     page.title, page.marked = source.title or source.form, source.marked
     page.links, page.note = source.links, source.note
-    page.data["sources"] = source.nested[:MOST_SOURCES]
+    page.data["sources"] = source.nested[:MAX_SOURCES]
     page.data["form"] = source.form
     if any(source.modified):
         page.data["modified"] = source.modified
 
 
 def _remark(document: ParsedPage) -> str:
-    """What a person should know of a document: that there is nothing to read."""
+    """Return a remark on a document without text."""
     pages = document.about.get("pages", "")
     of = f" of {pages} page{'s' if pages != '1' else ''}" if pages else ""
     if SCANNED in document.flags:
@@ -733,12 +742,12 @@ def _remark(document: ParsedPage) -> str:
 
 
 def _validator(value: str) -> str:
-    """An ETag or a date to ask with next time; a broken or enormous one is none."""
+    """Return an ETag or date for conditional requests; empty if it is malformed or too long."""
     return value if len(value) <= 200 and value.isprintable() else ""
 
 
 def _latin(value: str) -> str:
-    """A header with raw bytes beyond ASCII, as UTF-8 if it can be read so."""
+    """Decode a header with raw bytes beyond ASCII as UTF-8 if possible."""
     try:
         return value.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError:

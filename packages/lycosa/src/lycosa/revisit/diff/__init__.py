@@ -1,7 +1,7 @@
-"""Two versions of a page side by side: blocks aligned, words added and removed.
+"""Two versions of a page side by side: aligned blocks, added and removed words.
 
-`rows` says which block became which, and which words of it changed, as a person would mark it; here are versions with
-their words, titles and links, what the revisit recorded, and excerpts for those who are told of a change.
+`aligned_rows` aligns blocks and words; this module adds titles and links, the recorded change, and excerpts for
+notifications.
 """
 
 from __future__ import annotations
@@ -22,17 +22,15 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff"]
 
-# -- two versions ------------------------------------------------------------------------------------------
 
-# Two versions of a page: their words, titles and links, and what the revisit recorded.
 
 
 @dataclass(slots=True)
 class Version:
-    """A version of a page, as far as it is compared."""
+    """The compared parts of one version."""
 
     number: int  # counted from 1
-    at: float  # when it was fetched
+    at: float  # fetch time
     size: int = 0
     title: str = ""
     text: str = ""
@@ -41,7 +39,7 @@ class Version:
 
 @dataclass(slots=True)
 class Comparison:
-    """What differs between two versions."""
+    """The differences of two versions."""
 
     url: str
     old: Version
@@ -49,7 +47,7 @@ class Comparison:
     diff: Diff
     links_removed: list[str] = field(default_factory=list)
     links_added: list[str] = field(default_factory=list)
-    says: str = ""  # recorded by the revisit that found the new version
+    says: str = ""  # recorded by the revisit that fetched the new version
     versions: int = 2
 
     @property
@@ -62,7 +60,7 @@ class Comparison:
         return words or self.title_changed or bool(self.links_added or self.links_removed)
 
     def as_data(self, *, whole: bool = False) -> dict[str, Any]:
-        """For machines: rows that are the same are left out, unless the `whole` is asked for."""
+        """Return JSON data; unchanged rows only if the `whole` is requested."""
         diff = self.diff
         rows = [
             {"row": number, "state": row.state, "runs": [[run.state, run.text] for run in row.runs]}
@@ -92,7 +90,7 @@ class Comparison:
 
 
 def compare(url: str, old: Version, new: Version, *, change: Change | None = None, versions: int = 2) -> Comparison:
-    """Compare two versions; `change` is what was recorded with the new one.
+    """Compare two versions; `change` is the one recorded with the new version.
 
     >>> found = compare("http://a.test/", Version(1, 0.0, text="coral", links=["http://a.test/b"]), Version(2, 9.0))
     >>> found.diff.removed, found.links_removed
@@ -114,7 +112,7 @@ def compare(url: str, old: Version, new: Version, *, change: Change | None = Non
 
 
 def told(change: Change | None) -> str:
-    """What was recorded, in one line.
+    """Format a recorded change as one line.
 
     >>> told(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
     'changed: text, magnitude 0.25 (dom: level 4: 3 of 12 texts are others)'
@@ -133,7 +131,7 @@ def told(change: Change | None) -> str:
 
 
 def _pairs(change: Change) -> list[tuple[str, str]]:
-    """Each detector with what it said; what was said by none stands alone."""
+    """Return each detector with its explanation; explanations without a detector stand alone."""
     if not change.by:
         return [(words, "") for words in change.says if words]
     says = [*change.says, *[""] * len(change.by)]
@@ -141,10 +139,10 @@ def _pairs(change: Change) -> list[tuple[str, str]]:
 
 
 def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
-    """Rows as stretches: those to show, and between them those that are the same and far from any change.
+    """Split rows into shown stretches and unchanged ones far from any change.
 
     >>> from lycosa.revisit.diff.aligned_rows import diff
-    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
+    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5\n7").rows)]
     [(False, 3), (True, 3)]
     """
     near = [False] * len(rows)
@@ -158,12 +156,12 @@ def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
             stretches[-1][1].append(row)
         else:
             stretches.append((shown, [row]))
-    # One row takes no more room than the note that it was left out.
+    # A single row takes no more room than a placeholder.
     return [(shown or len(part) == 1, part) for shown, part in stretches]
 
 
 def pieces(run: Run, long: int = 60, ends: int = 20) -> tuple[str, str, str, int]:
-    """A run as what is shown, what is folded, what is shown again, and how many words are folded.
+    """Split a run into shown, folded and shown text, and the number of folded words.
 
     >>> pieces(Run("kept", ["a", "b"])), pieces(Run("kept", ["a", "b", "c"]), long=2, ends=1)
     (('a b', '', '', 0), ('a', 'b', 'c', 1))
@@ -175,20 +173,19 @@ def pieces(run: Run, long: int = 60, ends: int = 20) -> tuple[str, str, str, int
     return joined(words[:ends]), joined(inner), joined(words[-ends:]), len(inner)
 
 
-# -- excerpts ----------------------------------------------------------------------------------------------
 
-# The first words that came and went with a change: what a reader of a feed or a mail sees before any click.
+# Excerpts: the first added and removed words of a change, for feeds and mails.
 
 LONGEST_EXCERPT = 120  # characters
 LARGEST = 500_000  # characters of a text that is read for an excerpt
 
 
 class Excerpts:
-    """Told of a change, says which words came and which went; empty where the archive can't tell."""
+    """Returns the added and removed words of a change; empty where the archive has no versions."""
 
     def __init__(self, versions: Versions) -> None:
         self.versions = versions
-        self._excerpt = lru_cache(400)(self._made)  # excerpts: those of a feed's entries, and some
+        self._excerpt = lru_cache(400)(self._made)  # enough for the entries of a feed
 
     def __call__(self, item: Told) -> str:
         if item.change.what != "changed" or not item.follows:
@@ -201,7 +198,7 @@ class Excerpts:
             return ""
         try:
             old, new = (self._text(versions[when]) for when in (before, at))
-        except StoreError:  # an archive that can't be read is no reason not to tell
+        except StoreError:  # an unreadable archive must not prevent the notification
             return ""
         if max(len(old), len(new)) > LARGEST:
             return ""

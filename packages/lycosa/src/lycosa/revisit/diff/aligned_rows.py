@@ -1,12 +1,12 @@
-"""Two texts side by side: which block became which, and within those that changed, which words.
+"""Compare two texts: aligned blocks, and the words that changed within them.
 
-    1. Blocks that are equal are aligned (`align`); the rest falls into gaps between them.
-    2. A block that is gone here and stands elsewhere, word for word, was moved.
-    3. Within a gap, words are aligned. Blocks that share many of them belong together, in one row; one block that
-       became two, or two that became one, make one row as well. Blocks that share little were removed and added.
-    4. Rows are tidied: the shortest diff is not always the one that a person would write.
+    1. Equal blocks are aligned (`align`); the rest falls into gaps between them.
+    2. A removed block that occurs elsewhere, word for word, was moved.
+    3. Within a gap, words are aligned. Blocks that share many words are joined in one row, also if one block became two
+       or two became one. Blocks that share few words were removed and added.
+    4. Rows are tidied: the shortest diff is not always the most readable one.
 
-Blanks do not count, and neither do characters that can't be seen (`blocks`).
+Whitespace and invisible characters are ignored (`blocks`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Places: TypeAlias = list[tuple[int, int]]
 
 
 class Run(NamedTuple):
-    """Words in a row with the same fate."""
+    """Consecutive words with the same state."""
 
     state: RunState
     words: list[str]
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
     @property
     def close(self) -> bool:
-        """Whether it follows what is before it without a blank."""
+        """Whether it follows the previous run without a space."""
         return self.words[0] == BREAK or self.words[0][0] == JOINT
 
     @property
@@ -51,7 +51,7 @@ class Run(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A block of the old text and what became of it in the new one, in the order of reading."""
+    """A block of the old text and its counterpart in the new one, in reading order."""
 
     state: RowState
     runs: list[Run]
@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
 
 def cut(row: Row, most: int) -> Row:
-    """The first runs of a row, and how many more there are: who reads ten thousand in one paragraph?
+    """Return the first runs of a row, and a note with the number of further ones.
 
     >>> cut(Row("changed", [Run("removed", ["a"]), Run("added", ["b"]), Run("kept", ["c"])]), 1).runs[1].text
     '... and 2 places more'
@@ -79,14 +79,14 @@ def cut(row: Row, most: int) -> Row:
 
 @dataclass(slots=True)
 class Diff:
-    """Two texts side by side, and the words that differ, counted."""
+    """Two compared texts with counts of differing words."""
 
     rows: list[Row] = field(default_factory=list)
     old_words: int = 0
     new_words: int = 0
     removed: int = 0
     added: int = 0
-    moved: int = 0  # words in blocks that only changed their place; neither removed nor added
+    moved: int = 0  # words of moved blocks; neither removed nor added
 
     @property
     def share(self) -> float:
@@ -96,7 +96,7 @@ class Diff:
 def diff(old: str, new: str) -> Diff:
     """Compare two texts.
 
-    >>> found = diff("Reefs\\nCorals grow slowly in the sea.", "Reefs\\nCorals grow very slowly in the warm sea.")
+    >>> found = diff("Reefs\nCorals grow slowly in the sea.", "Reefs\nCorals grow very slowly in the warm sea.")
     >>> [(run.state, run.text) for run in found.rows[1].runs]
     [('kept', 'Corals grow'), ('added', 'very'), ('kept', 'slowly in the'), ('added', 'warm'), ('kept', 'sea.')]
     >>> found.removed, found.added, round(found.share, 2)
@@ -107,7 +107,7 @@ def diff(old: str, new: str) -> Diff:
 
 @dataclass(slots=True)
 class Part:
-    """Words that were kept, and what was removed and added behind them."""
+    """Kept words, followed by removed and added ones."""
 
     kept: list[str]
     removed: list[str] = field(default_factory=list)
@@ -118,12 +118,13 @@ class Part:
         return max(len(self.removed), len(self.added))
 
     def join(self, other: Part) -> None:
-        """Take in a change that follows with nothing between."""
+        """Absorb a directly following change."""
         self.removed += other.removed
         self.added += other.added
 
 
-Group: TypeAlias = tuple[range, range, list[Part]]  # old neighbours that became new neighbours, and their words
+# adjacent old blocks that became adjacent new blocks, and their words
+Group: TypeAlias = tuple[range, range, list[Part]]
 
 
 class _Comparing:
@@ -147,7 +148,7 @@ class _Comparing:
                 old, new = range(before_i, i), range(before_j, j)
                 gaps.append((old, new, self._groups(old, new) if old and new else []))
             before_i, before_j = i + 1, j + 1
-        at = 0  # rows are made when all gaps are known: a group ends the moves of the blocks that it takes in
+        at = 0  # rows are built after all gaps are known, because groups may cancel moves of their blocks
         for old, new, groups in gaps:
             self._same(at, new.start)
             self._gap(old, new, groups)
@@ -159,7 +160,7 @@ class _Comparing:
         self.diff.rows += [Row("same", [Run("kept", block)]) for block in self.new[start:stop]]
 
     def _moved(self, equal: list[tuple[int, int]]) -> tuple[dict[int, int], dict[int, int]]:
-        """Blocks that stand elsewhere now: each with its other place."""
+        """Return moved blocks with their new place."""
         stay_old, stay_new = {i for i, _ in equal}, {j for _, j in equal}
         waiting: dict[int, list[int]] = {}
         for i in range(len(self.old) - 1, -1, -1):
@@ -173,7 +174,7 @@ class _Comparing:
         return away, {j: i for i, j in away.items()}
 
     def _gap(self, old: range, new: range, groups: list[Group]) -> None:
-        """The rows of blocks that are not equal."""
+        """Build the rows of unequal blocks."""
         i, j = old.start, new.start
         for old_group, new_group, parts in groups:
             self._unlike(range(i, old_group.start), range(j, new_group.start))
@@ -185,7 +186,7 @@ class _Comparing:
         self._unlike(range(i, old.stop), range(j, new.stop))
 
     def _unlike(self, old: range, new: range) -> None:
-        """Blocks with little in common: beside each other where there are as many of them, else one after the other."""
+        """Build rows of dissimilar blocks: side by side if there are equally many, else one after the other."""
         counts, rows = self.diff, self.diff.rows
         beside = len(old) == len(new) and not any(i in self.moved_old for i in old)
         if beside and not any(j in self.moved_new for j in new):
@@ -205,7 +206,7 @@ class _Comparing:
             counts.moved += len(self.new[j]) if here else 0
 
     def _groups(self, old: range, new: range) -> list[Group]:
-        """Blocks that belong together, with the words they share."""
+        """Group blocks that share words."""
         words_old, block_old, start_old = _flat(self.old, [i for i in old if i not in self.moved_old])
         words_new, block_new, start_new = _flat(self.new, [j for j in new if j not in self.moved_new])
         if not words_old or not words_new:
@@ -230,21 +231,21 @@ class _Comparing:
         return grouped
 
     def _numbers(self, words: list[str]) -> list[int]:
-        """A number for each word; the same words have the same, whatever blanks are before them."""
+        """Return a number for each distinct word, regardless of preceding spaces."""
         known = self.words
         return [known.setdefault(word if word[0] != JOINT else word[1:], len(known)) for word in words]
 
     def _linked(
         self, places: list[tuple[int, int]], words: list[str], block_old: list[int], block_new: list[int]
     ) -> list[tuple[range, range]]:
-        """Blocks that share many words, as ranges of neighbours."""
+        """Return ranges of adjacent blocks that share many words."""
         shared: dict[tuple[int, int], int] = {}
         for x, y in places:
             if words[x] != BREAK:
                 pair = block_old[x], block_new[y]
                 shared[pair] = shared.get(pair, 0) + 1
         groups: list[tuple[range, range]] = []
-        for (i, j), count in shared.items():  # ascending in both, as the places are
+        for (i, j), count in shared.items():  # ascending in both, like the places
             if not _alike(count, len(self.old[i]), len(self.new[j])):
                 continue
             if groups and (i in groups[-1][0] or j in groups[-1][1]):
@@ -254,7 +255,7 @@ class _Comparing:
         return groups
 
     def _stay(self, old: range, new: range) -> None:
-        """A moved block in the middle of a row is part of that row, and its other place is no end of a move."""
+        """Cancel moves of blocks within a row."""
         if self.moved_old:
             for i in old:
                 if i in self.moved_old:
@@ -265,7 +266,7 @@ class _Comparing:
 
 
 def _flat(side: list[Block], numbers: list[int]) -> tuple[list[str], list[int], dict[int, int]]:
-    """Blocks as one list of words with breaks between; for each word its block; and where each block starts."""
+    """Return blocks as one list of words with breaks, the block of each word, and the start of each block."""
     words: list[str] = []
     block_of: list[int] = []
     start: dict[int, int] = {}
@@ -281,7 +282,7 @@ def _flat(side: list[Block], numbers: list[int]) -> tuple[list[str], list[int], 
 
 
 def _spread(side: list[Block], group: range, start: dict[int, int]) -> tuple[list[str], dict[int, int]]:
-    """The words of some neighbours, and for places in the flat list their places here."""
+    """Return the words of adjacent blocks, and their positions by position in the flat list."""
     words: list[str] = []
     local: dict[int, int] = {}
     for number in group:
@@ -302,7 +303,7 @@ def _alike(shared: int, old: int, new: int) -> bool:
 
 
 def _parts(old: list[str], new: list[str], matched: list[tuple[int, int]]) -> list[Part]:
-    """What was kept, removed and added, one after the other."""
+    """Return kept, removed and added words in order."""
     parts = [Part([])]
     i = j = 0
     for x, y in [*matched, (len(old), len(new))]:
@@ -324,7 +325,7 @@ def _row(parts: list[Part]) -> Row:
 
 
 def tidy(parts: list[Part]) -> list[Part]:
-    """As a person would mark it: changes slide to where they read best, and islands go.
+    """Shift changes to the most readable place and drop tiny kept islands.
 
     >>> told = tidy([Part(["coral"], [], ["bleach", "and", "coral"]), Part(["reefs"])])
     >>> [(part.kept, part.added) for part in told]
@@ -335,7 +336,7 @@ def tidy(parts: list[Part]) -> list[Part]:
 
 
 def _slide(parts: list[Part]) -> None:
-    """`coral [bleach and coral] reefs` is `[coral bleach and] coral reefs`: fewer pieces, the same words."""
+    """Rewrite `coral [bleach and coral] reefs` as `[coral bleach and] coral reefs`: fewer parts, the same words."""
     for at in range(len(parts) - 2, -1, -1):
         part, following = parts[at], parts[at + 1]
         length = len(part.kept)
@@ -350,8 +351,7 @@ def _slide(parts: list[Part]) -> None:
 
 
 def _merged(parts: list[Part], island: int = 0) -> list[Part]:
-    """Changes with nothing between them are one, and so are large ones with an island of a word or two between them: it
-    is there by chance (`of the`), and changed with the rest."""
+    """Merge adjacent changes, and large ones separated by one or two words that match by chance (`of the`)."""
     merged: list[Part] = []
     for part in parts:
         length = len(part.kept)
@@ -366,10 +366,10 @@ def _merged(parts: list[Part], island: int = 0) -> list[Part]:
 
 
 def align(old: Sequence[int], new: Sequence[int]) -> Places:
-    """What two sequences have in common: places of equal elements, ascending in both.
+    """Return a common subsequence of two sequences as pairs of ascending positions.
 
-    The longest common subsequence: rapidfuzz's, bit-parallel. Beyond EXACT pairs of places both are cut into the same
-    number of pieces, which are compared piece by piece: right, but not minimal.
+    The longest one by rapidfuzz's bit-parallel algorithm. Beyond EXACT pairs of positions both are cut into the same
+    number of pieces, which are compared separately: correct, but not minimal.
 
     >>> align([5, 6, 7, 8], [6, 7, 9, 8])
     [(1, 0), (2, 1), (3, 3)]
@@ -389,25 +389,24 @@ def align(old: Sequence[int], new: Sequence[int]) -> Places:
     return places
 
 
-# -- blocks ------------------------------------------------------------------------------------------------
 
-# A text as blocks of words: its lines, which are paragraphs, headings, items of lists, rows of tables.
+# Blocks are the lines of a text: paragraphs, headings, list items, table rows.
 
-JOINT = "\x03"  # begins a word that stands close to the one before it
-BREAK = "\n"  # a word of its own: ends a block within a row that holds several
-LONG = 40  # letters; longer words are cut behind their punctuation: addresses, long chains
+JOINT = "\x03"  # prefix of a word that follows the previous one without a space
+BREAK = "\n"  # a separate word: ends a block within a row of several
+LONG = 40  # letters; longer words, such as URLs, are cut after punctuation
 Block: TypeAlias = list[str]
 
-# Scripts without blanks: each character counts as a word.
+# Scripts without spaces: each character counts as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECES = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
 _LONG_PIECES = re.compile(rf"\w{{1,{LONG}}}[^\w\s]*|[^\w\s]+")
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a text, without empty ones. Blanks are a matter of layout: any number of them counts as one.
+    """Return the non-empty blocks of a text, with whitespace normalised.
 
-    >>> blocks("Reefs  bleach\\n\\n\\tagain")
+    >>> blocks("Reefs  bleach\n\n\tagain")
     [['Reefs', 'bleach'], ['again']]
     >>> joined(blocks("reef 珊瑚")[0])
     'reef 珊瑚'
@@ -425,7 +424,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
-    """A word in pieces that know that they belong together."""
+    """Cut a word into pieces with joint markers."""
     if word.isascii() and len(word) <= LONG:
         return [word]
     first, *rest = pieces.findall(bare(word))
@@ -433,10 +432,10 @@ def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
 
 
 def bare(word: str) -> str:
-    """A word as it is compared: blanks before it do not matter."""
+    """Return a word without its joint marker, for comparison."""
     return word[1:] if word[0] == JOINT else word
 
 
 def joined(words: list[str]) -> str:
-    """Words as a text."""
+    """Join words to a text."""
     return " ".join(words).replace(f" {JOINT}", "").replace(JOINT, "").replace(f" {BREAK} ", BREAK)
