@@ -262,7 +262,7 @@ def python() -> Iterator[str]:
     yield from _class("lycosa.collection.opened", "CollectedPage")
     yield from _function("lycosa.explaining", "why", shown="lycosa.why")
     for name in ("Why", "View", "Fetched", "Parent"):
-        module = "lycosa.explaining.ranking" if name == "View" else "lycosa.explaining.answers"
+        module = "lycosa.explaining.frontier_ranking" if name == "View" else "lycosa.explaining.answers"
         yield from _class(module, name)
     yield from ("### `Visit`", "", _markdown(_docstring("lycosa.core.types", "Visit")), "")
     yield from (*_table(("field", "type", "meaning"), _visit_fields()), "")

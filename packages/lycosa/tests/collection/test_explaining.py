@@ -21,7 +21,7 @@ from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Label, Priorities, Rows, Seed, Step
 from lycosa.explaining import Reasons, Why
-from lycosa.explaining.standing import explained
+from lycosa.explaining.frontier_ranking import explained
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import Directory
@@ -102,7 +102,7 @@ def test_where_it_was_found(tmp_path: Path) -> None:
     assert [("b", 1.0, 0.125), ("a", 0.5, 0.25)] == [
         (found.node, found.relevance, found.alpha) for found in why.parents
     ]
-    assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.way])
+    assert (2, ["a", "c"]) == (why.parent_count, [stop.node for stop in why.path])
 
 
 def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_what_was_expected_of_a_page(tmp_path: Path) -> None:
         why.views,
         why.fetched.pick,
         why.fetched.expected,
-        why.fetched.reckoned,
+        why.fetched.recomputed_priority,
     )
     assert {"parents": 0.25, "link": 0.25} == why.fetched.terms
     assert (1.0, True) == (why.fetched.relevance, why.fetched.found)
@@ -138,7 +138,7 @@ def test_own_objects_learn_once(tmp_path: Path) -> None:
 def _expected(reasons: Reasons, node: str) -> tuple[float, float, dict[str, float]]:
     told = reasons.why(node).fetched
     assert told is not None
-    return told.expected, told.reckoned, told.terms
+    return told.expected, told.recomputed_priority, told.terms
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_redirect_and_its_target(made: Path) -> None:
     assert "redirect" == why.fetched.outcome
     target = lycosa.why(made, A + "new")
     assert [(A + "old", "redirect")] == [(found.node, found.kind) for found in target.parents]
-    assert [FRONT, A + "new"] == [stop.node for stop in target.way]
+    assert [FRONT, A + "new"] == [stop.node for stop in target.path]
 
 
 def test_what_is_no_page_of_the_frontier(made: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.strategies.focus import CHUNK, FAR, MOST_FEATURES, NEAR, Apprentice
+from lycosa.strategies.focus import CHUNK, FAR, MAX_FEATURES, NEAR, Apprentice
 
 
 class School:
@@ -34,7 +34,7 @@ class School:
         assert step is not None
         return [self.table.nodes[row] for row in self.apprentice.learn(step, self.table).tolist()]
 
-    def says(self, *nodes: str) -> list[float]:
+    def evidence(self, *nodes: str) -> list[float]:
         """What it expects of nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return list(self.apprentice.probability(rows, self.table).tolist())
@@ -42,7 +42,7 @@ class School:
     @property
     def kept(self) -> int:
         """Rows of which it keeps features."""
-        return int(np.count_nonzero(self.apprentice.place_))
+        return int(np.count_nonzero(self.apprentice.slot_))
 
 
 @pytest.mark.paper("batsakis-two-classifiers")
@@ -55,12 +55,12 @@ def test_naive_bayes_by_hand() -> None:
     school = School(least=1)
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 0.9)
-    assert math.isnan(*school.says("2"))
+    assert math.isnan(*school.evidence("2"))
     school.page("2", 0.1)
     school.table.add_seed("3")
     school.page("3", 0.0, {"4": "[coral]", "5": "[train]", "6": "[coral train]", "7": "[boat]"})
     odds = 1.9 / 1.1
-    assert pytest.approx([odds / (1 + odds), 1 / (1 + odds), 0.5, 0.5]) == school.says("4", "5", "6", "7")
+    assert pytest.approx([odds / (1 + odds), 1 / (1 + odds), 0.5, 0.5]) == school.evidence("4", "5", "6", "7")
 
 
 def stream(school: School, pages: int, chance: random.Random) -> None:
@@ -89,16 +89,16 @@ def test_it_learns_which_links_to_follow() -> None:
     school.table.add_seed("1")
     names = "about bleaching", "next week", "more bleaching", "contact", "archive"
     school.page("1", 0.3, {str(9000 + n): f"list [{name}] item" for n, name in enumerate(names)})
-    says = school.says(*(str(9000 + n) for n in range(5)))
-    assert min(says[0], says[2]) > max(says[1], says[3], says[4])
+    evidence = school.evidence(*(str(9000 + n) for n in range(5)))
+    assert min(evidence[0], evidence[2]) > max(evidence[1], evidence[3], evidence[4])
 
 
 def test_without_learning_all_links_tie() -> None:
     """Until it has seen enough good and bad pages it has nothing to say of any link."""
     school = School()
     school.page("0", 0.3, {"1": "[bleaching]", "2": "[contact]"})
-    assert all(map(math.isnan, school.says("1", "2")))
-    assert not school.apprentice.ready
+    assert all(map(math.isnan, school.evidence("1", "2")))
+    assert not school.apprentice.is_ready
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0])
@@ -108,8 +108,8 @@ def test_only_good_or_only_bad_pages_teach_nothing(beta: float) -> None:
     school.page("0", 0.3, {str(n): "[coral]" for n in range(1, 30)})
     for n in range(1, 29):
         school.page(str(n), beta)
-    assert not school.apprentice.ready
-    assert all(map(math.isnan, school.says("29")))
+    assert not school.apprentice.is_ready
+    assert all(map(math.isnan, school.evidence("29")))
 
 
 def test_words_count_by_where_they_stand() -> None:
@@ -119,7 +119,7 @@ def test_words_count_by_where_they_stand() -> None:
     school.page("1", 1.0), school.page("2", 0.0)
     school.table.add_seed("3")
     school.page("3", 0.0, {"4": "[coral]", "5": "coral [boat]", "6": "coral reef fish [boat]", "7": "[boat]"})
-    anchor, close, farther, nothing = school.says("4", "5", "6", "7")
+    anchor, close, farther, nothing = school.evidence("4", "5", "6", "7")
     assert anchor > nothing == close == farther
 
 
@@ -130,7 +130,7 @@ def test_words_close_by_and_farther_away_are_two_things() -> None:
     school.page("1", 1.0), school.page("2", 0.0)
     school.table.add_seed("3")
     school.page("3", 0.0, {"4": "[ship] coral", "5": "coral fish crab [ship]", "6": "[ship]"})
-    close, farther, nothing = school.says("4", "5", "6")
+    close, farther, nothing = school.evidence("4", "5", "6")
     assert close > nothing == farther
 
 
@@ -139,7 +139,7 @@ def test_words_out_of_reach_are_not_read() -> None:
     school = School(least=1)
     far = " ".join(f"word{n}x" for n in range(FAR))
     school.page("0", 0.0, {"1": f"coral {far} [boat] {far} coral", "2": "[boat]"})
-    row, plain = (school.apprentice.features_[school.apprentice.place_[n]] for n in (1, 2))
+    row, plain = (school.apprentice.features_[school.apprentice.slot_[n]] for n in (1, 2))
     # boat; of the same words on both sides the first two and the last two are close once, and all are farther once
     assert 1 + 2 * NEAR + FAR == np.count_nonzero(row)
     assert 1 == np.count_nonzero(plain)
@@ -152,7 +152,7 @@ def test_words_of_the_address() -> None:
     school.page("http://a.test/coral", 1.0), school.page("http://a.test/train", 0.0)
     school.table.add_seed("3")
     school.page("3", 0.0, {"http://a.test/reef/coral.html": "[3]", "http://a.test/station/train.html": "[4]"})
-    good, bad = school.says("http://a.test/reef/coral.html", "http://a.test/station/train.html")
+    good, bad = school.evidence("http://a.test/reef/coral.html", "http://a.test/station/train.html")
     assert good > bad
 
 
@@ -168,7 +168,7 @@ def test_the_class_of_the_page() -> None:
     for node, data in (("30", sea), ("40", rail)):
         school.table.add_seed(node)
         school.page(node, 0.5, {f"{node}1": "[next]"}, data=data)
-    good, bad = school.says("301", "401")
+    good, bad = school.evidence("301", "401")
     assert good > 0.5 > bad
 
 
@@ -183,7 +183,7 @@ def test_the_better_link_counts() -> None:
     ):
         school.table.add_seed(node)
         school.page(node, 0.0, links)
-    five, six, seven, eight = school.says("5", "6", "7", "8")
+    five, six, seven, eight = school.evidence("5", "6", "7", "8")
     assert five == six == seven > eight
 
 
@@ -194,7 +194,7 @@ def test_all_open_rows_are_judged_again_when_it_knows_twice_as_much() -> None:
     returned = [len(school.page(str(n), float(n % 2))) for n in range(1, 17)]
     # one good and one bad page: at 2, then at 4, 8 and 16, all rows that are still open
     assert {2: 18, 4: 16, 8: 12, 16: 4} == {n: rows for n, rows in enumerate(returned, 1) if rows}
-    good, bad = school.says("17", "18")
+    good, bad = school.evidence("17", "18")
     assert good > bad
 
 
@@ -224,7 +224,7 @@ def test_a_redirect_hands_on_its_features() -> None:
     school.table.add_seed("3")
     school.page("3", 0.0, {"4": "[coral]", "5": "[train]"})
     school.page("4", 0.0, {"6": "[]"}, kind="redirect", outcome="redirect")
-    good, bad = school.says("6", "5")
+    good, bad = school.evidence("6", "5")
     assert good > 0.5 > bad
 
 
@@ -235,7 +235,7 @@ def test_several_links_of_a_page_to_one_row_are_one() -> None:
     step = school.table.absorb(Visit("0", "page", "ok", 1, links=links))
     assert step is not None
     school.apprentice.learn(step, school.table)
-    assert 2 == np.count_nonzero(school.apprentice.features_[school.apprentice.place_[1]])
+    assert 2 == np.count_nonzero(school.apprentice.features_[school.apprentice.slot_[1]])
 
 
 def test_no_more_than_so_many_features() -> None:
@@ -243,8 +243,8 @@ def test_no_more_than_so_many_features() -> None:
     school = School(least=1)
     text = " ".join(f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}word" for n in range(100))
     school.page("0", 0.0, {"1": f"[{text}]", "2": "\x01 a\x01b [coral\x01reef] \x02", "3": "[coral reef]"})
-    one, two, three = (school.apprentice.features_[school.apprentice.place_[n]] for n in (1, 2, 3))
-    assert MOST_FEATURES == np.count_nonzero(one)
+    one, two, three = (school.apprentice.features_[school.apprentice.slot_[n]] for n in (1, 2, 3))
+    assert MAX_FEATURES == np.count_nonzero(one)
     assert set(three[three > 0].tolist()) <= set(two[two > 0].tolist())
 
 
@@ -254,6 +254,6 @@ def test_a_large_frontier_is_judged_like_a_small_one() -> None:
     school.page("0", 0.0, {"1": "[coral]", "2": "[train]"})
     school.page("1", 0.9), school.page("2", 0.2)
     chance = np.random.default_rng(1)
-    features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MOST_FEATURES))
-    alone = np.concatenate([school.apprentice._judge(part.astype(np.uint16)) for part in np.array_split(features, 3)])
-    assert pytest.approx(alone) == school.apprentice._judge(features.astype(np.uint16))
+    features = chance.choice(np.append(np.flatnonzero(school.apprentice.n_), [0, 77]), (CHUNK + 5, MAX_FEATURES))
+    alone = np.concatenate([school.apprentice._estimate(part.astype(np.uint16)) for part in np.array_split(features, 3)])
+    assert pytest.approx(alone) == school.apprentice._estimate(features.astype(np.uint16))

@@ -8,12 +8,12 @@ from lycosa.strategies.personalised import OffTopicDepth
 from teaching import seeded
 
 
-def visit(astray: OffTopicDepth, table: Table, node: str, *links: str, beta: float = 0.0, kind: str = "page") -> None:
+def visit(astray: OffTopicDepth, table: Table, node: str, *links: str, relevance: float = 0.0, kind: str = "page") -> None:
     """Let it see a visit; a page is relevant if it has a beta."""
     outcome = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
-    astray.learn(step, table, relevant=beta > 0)
+    astray.learn(step, table, relevant=relevance > 0)
 
 
 def of(astray: OffTopicDepth, table: Table, nodes: str) -> list[int]:
@@ -24,8 +24,8 @@ def of(astray: OffTopicDepth, table: Table, nodes: str) -> list[int]:
 def test_pages_are_counted_from_the_last_relevant_one() -> None:
     """a (irrelevant seed) -> b 1 (irrelevant) -> c 2 (relevant) -> d 0 (irrelevant) -> e 1."""
     astray, table = OffTopicDepth(), seeded("a")
-    for node, child, beta in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
-        visit(astray, table, node, child, relevance=beta)
+    for node, child, relevance in (("a", "b", 0.0), ("b", "c", 0.0), ("c", "d", 1.0), ("d", "e", 0.0)):
+        visit(astray, table, node, child, relevance=relevance)
     assert [0, 1, 2, 0, 1] == of(astray, table, "abcde")
 
 

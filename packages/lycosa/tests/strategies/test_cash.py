@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Step, Visit
-from lycosa.strategies.cash import BLOCK, MOST, CashFlow, Opic
+from lycosa.strategies.cash import BLOCK, UNIT, CashFlow, Opic
 from lycosa.strategies.otie import Otie
 
 
@@ -46,7 +46,7 @@ class Crawl:
         """Rows and pool hold what seeds brought and revisions made of it; nobody is in debt."""
         flow, size = self.flow, len(self.table)
         held = float(flow.cash_.sum()) + flow.pool_
-        assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.brought_) == flow.brought_ + flow.revised_
+        assert pytest.approx(held, rel=1e-9, abs=1e-9 * flow.created_) == flow.created_ + flow.revised_
         assert np.isfinite(flow.cash_).all()
         assert (flow.cash_ >= 0).all()
         assert flow.pool_ >= 0
@@ -283,7 +283,7 @@ def crawl_is_sound(crawl: Crawl) -> None:
     if len(crawl.flow.cash_):
         crawl.balance()
     seeds = np.count_nonzero(crawl.table.is_seed[: len(crawl.table)])
-    assert crawl.flow.brought_ <= seeds * crawl.flow.unit_ + 1e-9
+    assert crawl.flow.created_ <= seeds * crawl.flow.unit_ + 1e-9
 
 
 def endless(flow: CashFlow, steps: int, beta: Callable[[random.Random], float]) -> Crawl:
@@ -316,7 +316,7 @@ def test_cash_that_grows_without_end() -> None:
     crawl = Crawl(Otie(scale="none", period=0), "n0")
     for n in range(2000):
         crawl.visit(f"n{n}", f"n{n + 1}", relevance=1.0)
-        assert 0 < crawl.flow.cash_[n + 1] <= 2 * MOST
+        assert 0 < crawl.flow.cash_[n + 1] <= 2 * UNIT
     assert 4 == crawl.flow.coins_  # 1.85^2000 = 2^1775, of coins of 2^400
     crawl.balance()
 

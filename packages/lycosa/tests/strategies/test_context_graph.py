@@ -44,10 +44,10 @@ def test_layer_by_layer() -> None:
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
     nodes = ["of reef", "of island", "of travel", "of weather", "of nothing"]
-    worth = walk.worth(*nodes)
-    assert sorted(worth, reverse=True) == worth
-    assert [3, 2, 1, 0, 0] == [int(score) for score in worth]  # 2 + 1 - layer, and the rest
-    assert 0.0 == worth[-1]
+    priority = walk.priority(*nodes)
+    assert sorted(priority, reverse=True) == priority
+    assert [3, 2, 1, 0, 0] == [int(score) for score in priority]  # 2 + 1 - layer, and the rest
+    assert 0.0 == priority[-1]
 
 
 def test_the_score_is_layer_and_confidence() -> None:
@@ -56,10 +56,10 @@ def test_the_score_is_layer_and_confidence() -> None:
     walk = Walk(graph)
     step = walk.step("p", "island ocean", ["a"])
     graph.learn(step, walk.table)
-    layer, sure = graph.layer(step.visit)
+    layer, confidence = graph.layer(step.visit)
     told = graph.model_.probabilities(Bags.of([([1, 4], [1, 1])]))[0]
-    assert (1, pytest.approx(told[1])) == (layer, sure)
-    assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.worth("a")
+    assert (1, pytest.approx(told[1])) == (layer, confidence)
+    assert [pytest.approx(2 + 1 - 1 + told[1])] == walk.priority("a")
 
 
 def test_within_a_layer_the_surer_first() -> None:
@@ -68,7 +68,7 @@ def test_within_a_layer_the_surer_first() -> None:
     walk.page("p", "island ocean", ["a"])
     walk.page("q", "island island island", ["b"])
     walk.page("r", "reef ocean", ["c"])
-    less, more, before = walk.worth("a", "b", "c")
+    less, more, before = walk.priority("a", "b", "c")
     assert less < more < before
 
 
@@ -77,11 +77,11 @@ def test_doubt_goes_to_other() -> None:
     """With four classes alike, no layer is likely enough: its links come after those of all layers, but not last."""
     graph = ContextGraph(layered(6, 6, 6, 6))
     walk = walked(graph)
-    doubt = walk.worth("of doubt")[0]
-    assert 0.0 < doubt < walk.worth("of travel")[0]
+    doubt = walk.priority("of doubt")[0]
+    assert 0.0 < doubt < walk.priority("of travel")[0]
     assert doubt == pytest.approx(0.25, abs=0.01)
-    sure = walked(ContextGraph(layered(6, 6, 6, 6), least=0.0))
-    assert 1.0 < sure.worth("of doubt")[0]
+    confidence = walked(ContextGraph(layered(6, 6, 6, 6), least=0.0))
+    assert 1.0 < confidence.priority("of doubt")[0]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_layer_with_few_pages_joins_the_next_one_out() -> None:
     graph = ContextGraph(layered(6, 6, 2, 6))
     assert [0, 1, OTHER] == graph.layer_
     walk = walked(graph)
-    assert [0, 0] == [int(score) for score in walk.worth("of travel", "of weather")]
+    assert [0, 0] == [int(score) for score in walk.priority("of travel", "of weather")]
     assert [0, 1, 2, OTHER] == ContextGraph(layered(6, 6, 2, 6), fewest=2).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(6, 2, 6, 6)).layer_
     assert [0, 2, OTHER] == ContextGraph(layered(1, 2, 2, 6)).layer_  # relevant pages stay what they are
@@ -117,7 +117,7 @@ def test_two_states_are_one_layer() -> None:
     graph = ContextGraph(layered(6, 6))
     walk = walked(graph)
     assert [0, OTHER] == graph.layer_
-    assert [1, 0] == [int(score) for score in walk.worth("of reef", "of island")]
+    assert [1, 0] == [int(score) for score in walk.priority("of reef", "of island")]
 
 
 def test_relevant_pages_alone() -> None:
@@ -127,7 +127,7 @@ def test_relevant_pages_alone() -> None:
         "all pages of the browsing model are of one layer: the links of all pages are worth the same"
     ] == graph.notes
     walk = walked(graph)
-    assert walk.worth("of reef") == walk.worth("of doubt")
+    assert walk.priority("of reef") == walk.priority("of doubt")
 
 
 def test_pages_without_words_teach_nothing() -> None:
@@ -145,4 +145,4 @@ def test_a_link_of_two_pages() -> None:
         walk = Walk(ContextGraph(layered(6, 6, 6, 6), merge=merge))  # type: ignore[arg-type]
         walk.page("p", "reef reef ocean", ["a", "of reef"])
         walk.page("q", "island island ocean", ["a", "of island"])
-        assert walk.worth(expected) == walk.worth("a")
+        assert walk.priority(expected) == walk.priority("a")

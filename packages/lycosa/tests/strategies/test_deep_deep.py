@@ -118,11 +118,11 @@ def test_which_link_is_drawn() -> None:
     Of x the best link is taken, of y its only one; 1/6 of the picks are of any host any link: 1/12 for each host, and
     1/24 for each link of x. So 77.6 % x's best, 4.2 % its other, 18.3 % y's.
     """
-    table = Table(lane_of=lambda node: node[0])
+    table = Table(host_key=lambda node: node[0])
     rows = np.array([table.add(node, 0) for node in ("x1", "x2", "y1")])
     q = DeepDeep(seed=3)
     q._fit(3)
-    q.score_[rows] = 0.2, 0.3, 0.1
+    q.priority_[rows] = 0.2, 0.3, 0.1
     drawn = Counter(table.nodes[q.choose(rows, number, table)] for number in range(3000))
     share = math.exp(2) / (1 + math.exp(2)) * 5 / 6
     for node, expected in (("x2", share + 1 / 24), ("x1", 1 / 24), ("y1", 5 / 6 * (1 / (1 + math.exp(2))) + 1 / 12)):
@@ -133,7 +133,7 @@ def test_without_chance_the_best_of_one_host_is_taken() -> None:
     """With eps=0 and one host it is greedy; the first of equals."""
     table, q = seeded("s"), DeepDeep(eps=0.0)
     teach(q, table, "s", 0.0, "a", "b", "c")
-    q.score_[:4] = 0.0, 0.1, 0.2, 0.2
+    q.priority_[:4] = 0.0, 0.1, 0.2, 0.2
     assert all(table.row_of["b"] == q.choose(np.arange(1, 4), number, table) for number in range(20))
 
 

@@ -187,7 +187,7 @@ def test_the_mean_of_the_four() -> None:
 
 def test_examples_are_the_first() -> None:
     """So many relevant pages, then no more; two others for each."""
-    made = ExampleSimilarity(most=2)
+    made = ExampleSimilarity(max_examples=2)
     for relevant in (False, True, True, True, *[False] * 5):
         made.add(terms(a=1), relevant)
     assert [1, 2] == made.positive_

@@ -34,8 +34,8 @@ def test_discounted_means() -> None:
     for arm, reward in ((0, 1.0), (1, 0.5), (0, 0.25)):
         made.reward(arm, reward)
     # arm 0: 1 two pulls ago (weight .25) and .25 just now (1); arm 1: .5 one pull ago (.5); arm 2: nothing
-    assert [0.25 + 1, 0.5, 0] == made.lately_.pulls_
-    assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == made.lately_.rewards_
+    assert [0.25 + 1, 0.5, 0] == made.discounted_.pulls_
+    assert [0.25 * 1 + 0.25, 0.5 * 0.5, 0] == made.discounted_.rewards_
     assert [0.5 / 1.25, 0.25 / 0.5, 0] == [float(made.mean(arm)) for arm in range(3)]
     assert 1 == made.best()
     assert [2, 1, 0] == made.pulls_, "how often each was pulled is not forgotten"
@@ -177,8 +177,8 @@ def test_replayed_visits_give_the_same_picks() -> None:
     for visit in visits:
         if visit.node != START:
             fresh.reward(numbers[visit.arm], visit.relevance)
-    assert made.lately_.pulls_ == fresh.lately_.pulls_
-    assert made.lately_.rewards_ == fresh.lately_.rewards_
+    assert made.discounted_.pulls_ == fresh.discounted_.pulls_
+    assert made.discounted_.rewards_ == fresh.discounted_.rewards_
     assert [list(made.order(number)) for number in range(101, 140)] == [
         list(fresh.order(number)) for number in range(101, 140)
     ]

@@ -83,7 +83,7 @@ def test_what_is_not_crawled_takes_no_part() -> None:
 )
 def test_links_within_a_host(same_host: Any, expected: list[float]) -> None:
     """a/1 praises its own house, b/1 another's; only with `keep` does the first count."""
-    distiller, table = Distiller(period=3, same_host=same_host), Table(lane_of=lambda node: node[0])
+    distiller, table = Distiller(period=3, same_host=same_host), Table(host_key=lambda node: node[0])
     teach(distiller, table, "a/1", 1.0, "a/2")
     teach(distiller, table, "b/1", 1.0, "a/2")
     teach(distiller, table, "a/2", 1.0)

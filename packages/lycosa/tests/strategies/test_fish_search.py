@@ -9,10 +9,10 @@ from lycosa.strategies.fish_search import FishSearch
 from teaching import order, seeded
 
 
-def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0.0, kind: str = "page") -> list[float]:
+def teach(fish: FishSearch, table: Table, node: str, links: str, relevance: float = 0.0, kind: str = "page") -> list[float]:
     """Let it see a visit; the scores of its links."""
     outcome = "redirect" if kind == "redirect" else "ok"
-    step = table.absorb(Visit(node, kind, outcome, 1, relevance=beta, links=Links.to(*links)))  # type: ignore[arg-type]
+    step = table.absorb(Visit(node, kind, outcome, 1, relevance=relevance, links=Links.to(*links)))  # type: ignore[arg-type]
     assert step is not None
     rows: Rows = fish.learn(step, table)
     return list(fish.priority(rows, table).tolist())
@@ -30,10 +30,10 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0
         (9, 1.5, 0.0, [0.5, 0.5, 0.5, 0.5, 0.5]),
     ],
 )
-def test_potentials(width: int, factor: float, beta: float, expected: list[float]) -> None:
+def test_potentials(width: int, factor: float, relevance: float, expected: list[float]) -> None:
     """The first factor * width links of a relevant page get 1, the first width of another 1/2, the others 0."""
     fish = FishSearch(width=width, factor=factor, threshold=0.5)
-    assert expected == teach(fish, seeded("a"), "a", "bcdef", beta)
+    assert expected == teach(fish, seeded("a"), "a", "bcdef", relevance)
 
 
 def test_the_larger_potential_stays() -> None:
@@ -55,7 +55,7 @@ def test_food_gives_new_strength() -> None:
     """Depth 1: b has 0 but is relevant, so c has 1, d has 0, and e would have -1."""
     fish, table = FishSearch(depth=1, threshold=0.5), seeded("a")
     steps = [
-        teach(fish, table, node, child, beta) for node, child, beta in zip("abcd", "bcde", (0, 1, 0, 0), strict=True)
+        teach(fish, table, node, child, relevance) for node, child, relevance in zip("abcd", "bcde", (0, 1, 0, 0), strict=True)
     ]
     assert [[0.5], [1.0], [0.5], [PRUNED]] == steps
 

@@ -100,7 +100,7 @@ def test_equation_6() -> None:
         0.4 / 3 * 0.8,  # .1067, the priority
         0.092 * 0.4,
         0.4 / 3 * 0.2 + 0.092 * 0.6,
-    ] == pytest.approx(chain().onward(now).tolist())
+    ] == pytest.approx(chain().predict(now).tolist())
 
 
 def test_a_state_that_no_step_leaves() -> None:
@@ -187,7 +187,7 @@ def test_a_path_of_a_thousand_pages() -> None:
     walk = Walk(hmm)
     for depth in range(1_000):
         walk.page(f"n{depth}", "news", [f"n{depth + 1}", *(["x", "y"] if depth == 999 else [])])
-    assert 1.0 == pytest.approx(hmm.trail_.now_[walk.table.row_of["n999"]].sum())
+    assert 1.0 == pytest.approx(hmm.forward_.now_[walk.table.row_of["n999"]].sum())
     walk.page("x", "hub", ["of x"])
     walk.page("y", "news", ["of y"])
     near, far = walk.worth("of x", "of y")

@@ -13,20 +13,20 @@ from lycosa.crawling import crawl
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies import nb_links
-from lycosa.strategies.nb_links import MOST_WORDS, NaiveBayesLinks
+from lycosa.strategies.nb_links import MAX_WORDS, NaiveBayesLinks
 
 
-class ModelUpdate:
+class Trial:
     """An estimator, its table, and pages that it has seen."""
 
     def __init__(self, **parameters: Any) -> None:
         self.bayes, self.table = NaiveBayesLinks(**{"threshold": 0.5, **parameters}), Table()
 
-    def page(self, node: str, beta: float, **links: str) -> list[str]:
+    def page(self, node: str, relevance: float, **links: str) -> list[str]:
         """See a page with links, each with its anchor; the nodes whose score may have changed."""
         self.table.add_seed(node)
         found = Links.to(*links, anchors=list(links.values()))
-        return self.visit(Visit(node, "page", "ok", 1, relevance=beta, links=found))
+        return self.visit(Visit(node, "page", "ok", 1, relevance=relevance, links=found))
 
     def visit(self, visit: Visit) -> list[str]:
         """See a visit; the nodes whose score may have changed."""
@@ -34,7 +34,7 @@ class ModelUpdate:
         assert step is not None
         return [self.table.nodes[row] for row in self.bayes.learn(step, self.table).tolist()]
 
-    def score(self, *nodes: str) -> list[float]:
+    def priority(self, *nodes: str) -> list[float]:
         """The scores of some nodes."""
         rows = np.array([self.table.row_of[node] for node in nodes], np.int32)
         return list(self.bayes.priority(rows, self.table).tolist())
@@ -44,13 +44,13 @@ class ModelUpdate:
         return int(np.count_nonzero(self.bayes.words_[self.table.row_of[node]]))
 
 
-def taught(**parameters: Any) -> ModelUpdate:
+def taught(**parameters: Any) -> Trial:
     """Seen: two relevant pages, by links with (x1, coral) and (x2, coral, reef); an irrelevant one, by (x3, trains).
 
     The seed is relevant too, and has the word `start`. So V = 7 words: start, x1, x2, x3, coral, reef, train;
     n(relevant) = 1 + 2 + 3 = 6, n(irrelevant) = 2; 3 pages and 1.
     """
-    update = ModelUpdate(period=1, **parameters)
+    update = Trial(period=1, **parameters)
     update.page("start", 1.0, x1="coral", x2="coral reef", x3="trains", n="corals", m="the train", q="unheard")
     update.page("x1", 1.0)
     update.page("x2", 0.5)
@@ -91,7 +91,7 @@ def test_each_word_counts_once() -> None:
 
 def test_words_of_several_anchors_join() -> None:
     """Each parent adds the words of its anchor to those of the address."""
-    update = ModelUpdate()
+    update = Trial()
     update.page("a", 0.0, x1="coral")
     update.page("b", 0.0, x1="reef")
     assert 3 == update.words("x1")
@@ -99,7 +99,7 @@ def test_words_of_several_anchors_join() -> None:
 
 def test_before_there_are_two_classes() -> None:
     """As long as all pages are of one class, the mean of the best beta and the best alpha is the score."""
-    update = ModelUpdate()
+    update = Trial()
     links = Links.to("n", anchors=["coral"])
     links.link_relevances = np.array([0.25], np.float32)
     update.table.add_seed("a")
@@ -109,7 +109,7 @@ def test_before_there_are_two_classes() -> None:
 
 def test_the_second_class_renews_all_scores() -> None:
     """When the first page of the other class is in, all open rows have a new score, whatever the period."""
-    update = ModelUpdate(period=1000)
+    update = Trial(period=1000)
     update.page("a", 1.0, n="coral", m="trains", o="")
     update.page("b", 1.0)
     assert {"n", "m", "o"} <= set(update.page("c", 0.0))
@@ -117,19 +117,19 @@ def test_the_second_class_renews_all_scores() -> None:
 
 def test_scores_are_renewed_in_periods() -> None:
     """After 1, 2, 4, 8 pages and so on, later after every 20; in between only the links of the page are returned."""
-    update = ModelUpdate(period=20)
+    update = Trial(period=20)
     update.page("p1", 1.0, n="coral")
-    renewed = [number for number in range(2, 82) if "n" in update.page(f"p{number}", number % 2)]
-    assert [2, 4, 8, 16, 20, 40, 60, 80] == renewed
+    is_updated = [number for number in range(2, 82) if "n" in update.page(f"p{number}", number % 2)]
+    assert [2, 4, 8, 16, 20, 40, 60, 80] == is_updated
 
 
 def test_large_frontiers_are_renewed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one row may be scored anew for each page, 80 rows and more wait for 80 pages, not for 20."""
     monkeypatch.setattr(nb_links, "ROWS_A_PAGE", 1)
-    update = ModelUpdate(period=20)
+    update = Trial(period=20)
     update.page("p1", 1.0, **{f"n{number}": "coral" for number in range(60)})
-    renewed = [number for number in range(2, 78) if "n1" in update.page(f"p{number}", number % 2)]
-    assert [2, 4, 8, 16] == renewed
+    is_updated = [number for number in range(2, 78) if "n1" in update.page(f"p{number}", number % 2)]
+    assert [2, 4, 8, 16] == is_updated
 
 
 def test_links_below_the_least() -> None:
@@ -156,15 +156,15 @@ def test_words_go_when_the_page_is_in() -> None:
 
 def test_words_are_few() -> None:
     """Of a link with long address and anchor 24 words are kept, of the address 12."""
-    update = ModelUpdate()
+    update = Trial()
     url = "http://example.org/" + "/".join(f"word{letter}" for letter in "abcdefghijklmnopqrst")
     update.table.add_seed("s")
     update.visit(Visit("s", "page", "ok", 1, links=Links.to(url, anchors=[""])))
-    assert MOST_WORDS // 2 == update.words(url)
+    assert MAX_WORDS // 2 == update.words(url)
     anchor = " ".join(f"name{letter}" for letter in "abcdefghijklmnopqrst")
     update.table.add_seed("t")
     update.visit(Visit("t", "page", "ok", 1, links=Links.to(url, anchors=[anchor])))
-    assert MOST_WORDS == update.words(url)
+    assert MAX_WORDS == update.words(url)
 
 
 def test_a_redirect_takes_the_words_along() -> None:
@@ -182,7 +182,7 @@ def test_a_redirect_takes_the_words_along() -> None:
 
 def test_certainty_does_not_overflow() -> None:
     """However much speaks for or against a link, the score is a number from 0 to 1."""
-    update = ModelUpdate(period=1, smoothing=1e-300)
+    update = Trial(period=1, smoothing=1e-300)
     anchor = " ".join(f"name{letter}" for letter in "abcdefghijklmnop")
     update.page("good", 1.0, g=anchor, h=anchor)
     update.page("g", 1.0)

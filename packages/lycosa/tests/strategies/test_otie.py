@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Visit
-from lycosa.judges.base import ask
+from lycosa.judges.base import set_facets
 from lycosa.judges.model import TrainedModel
 from lycosa.judges.model_judge import ModelJudge
 from lycosa.judges.vector_judge import VectorJudge
@@ -148,7 +148,7 @@ def classified(guide: Otie | LinkContext) -> list[float]:
     """Scores of x and y, whose contexts are 'reef' and 'tank', on a page of the word 'coral'; 2 of 5 pages trained on
     were of the wanted class, so the prior is .4."""
     topic = ModelJudge(TrainedModel(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
-    ask(topic, guide.wants)
+    set_facets(topic, guide.wants)
     page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))
     page.links.contexts = ["reef", "tank"]
     judgement, table = topic.judge(page, Vocabulary().read(page)), seeded("s")
@@ -179,5 +179,5 @@ def test_what_a_context_adds_to_the_prior() -> None:
 def test_topics_without_a_prior_are_asked_for_contexts() -> None:
     """To them the two are the same, and nothing is recorded twice."""
     topic = VectorJudge("coral reef")
-    ask(topic, Otie.wants)
+    set_facets(topic, Otie.wants)
     assert ("context",) == topic.facets

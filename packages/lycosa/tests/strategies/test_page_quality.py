@@ -53,7 +53,7 @@ def test_what_the_two_fetch() -> None:
     Priorities: b, c, d .5 (from a), e 1 (from b). Both fetch b. qfirst: e. qmin: e, too, as c is still to come. With c
     as the second seed, 0 is known of e at once: min(0, 1).
     """
-    links, scores = {"a": "bd", "b": "e", "c": "e"}, {"beta": {"a": 0.5, "b": 1.0, "c": 0.0}}
+    links, scores = {"a": "bd", "b": "e", "c": "e"}, {"relevance": {"a": 0.5, "b": 1.0, "c": 0.0}}
     assert "acbde" == order("qmin", links, seeds="ac", **scores)
     assert "acbde" == order("qfirst", links, seeds="ac", **scores)  # c was the first with e
     assert "abed" == order("qfirst", links, **scores)

@@ -81,13 +81,13 @@ def test_figure_3_baseline() -> None:
 
 
 def learn(
-    rules: InterclassRules, table: Table, node: str, targets: list[str], name: str, beta: float = 0.05
+    rules: InterclassRules, table: Table, node: str, targets: list[str], name: str, relevance: float = 0.05
 ) -> list[float]:
     """Let the rules see a page of a class; the scores of its links."""
     if table.row_of.get(node) is None:
         table.add_seed(node)
     data = {"classes": [[name, 0.9]]} if name else {}
-    step = table.absorb(Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*targets), data=data))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*targets), data=data))
     assert step is not None
     return [round(score, 9) for score in rules.priority(rules.learn(step, table), table).tolist()]
 

@@ -11,7 +11,7 @@ import pytest
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
 from lycosa.explaining import Reasons
-from lycosa.explaining.standing import ELSEWHERE, Witness
+from lycosa.explaining.frontier_ranking import OTHER_PAGES, TermRecorder
 from lycosa.judges.space_judge import SpaceJudge
 from lycosa.spaces.graph import GraphSpace
 from lycosa.strategies.cash import Opic
@@ -44,15 +44,15 @@ def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> No
             SpaceJudge(), ["a"], space=space, strategy=strategy, out=tmp_path / "crawl", budget=3, concurrency=1
         )
     )
-    with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
+    with Reasons(tmp_path / "crawl", judge=SpaceJudge(), space=space) as reasons:
         waiting = [reasons.engine.table.nodes[row] for row in reasons.rankings[0].waiting.tolist()]
     for node in waiting[:1]:
-        with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
+        with Reasons(tmp_path / "crawl", judge=SpaceJudge(), space=space) as reasons:
             for view in reasons.why(node).views:
                 assert view.explains
                 assert pytest.approx(view.priority, abs=1e-6) == sum(view.terms.values())
     fetched = next(node for node in "bcd" if node not in waiting)
-    with Reasons(tmp_path / "crawl", topic=SpaceJudge(), space=space) as reasons:
+    with Reasons(tmp_path / "crawl", judge=SpaceJudge(), space=space) as reasons:
         told = reasons.why(fetched).fetched
         assert told is not None
         assert pytest.approx(told.expected, abs=1e-6) == sum(told.terms.values())
@@ -60,11 +60,11 @@ def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> No
 
 def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
     """The terms of a link after some visits."""
-    witness, table = Witness([node]), seeded(*(visit.node for visit in visits))
-    witness.attend(estimator)
+    recorder, table = TermRecorder([node]), seeded(*(visit.node for visit in visits))
+    recorder.attach(estimator)
     for visit in visits:
         see(estimator, table, visit)
-    terms = witness.terms(estimator, node)
+    terms = recorder.terms(estimator, node)
     assert terms is not None
     (score,) = estimator.priority(np.array([table.row_of[node]], np.int32), table).tolist()
     assert pytest.approx(score) == sum(terms.values())
@@ -131,7 +131,7 @@ def test_cash_is_told_giver_by_giver() -> None:
     """
     visits = [page("s", "x", "y", title="One"), page("t", "x", "z", "s", title="Other"), page("u", title="Last")]
     told = heard(Opic(period=3), visits)
-    assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), ELSEWHERE: pytest.approx(5 / 12)} == told
+    assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), OTHER_PAGES: pytest.approx(5 / 12)} == told
 
 
 def test_a_regression_is_told_feature_by_feature() -> None:
@@ -147,4 +147,4 @@ def test_a_regression_is_told_feature_by_feature() -> None:
     weights = dict(zip(("pages that link to it", "their relevance"), lr.weights.tolist(), strict=False))
     assert pytest.approx(2 * weights["pages that link to it"]) == terms["pages that link to it"]  # b and c
     assert pytest.approx(1.4 * weights["their relevance"]) == terms["their relevance"]  # .5 + .9
-    assert pytest.approx(lr.intercept) == terms["what all links have"]
+    assert pytest.approx(lr.intercept) == terms["constant"]

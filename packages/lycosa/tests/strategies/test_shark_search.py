@@ -15,7 +15,7 @@ def teach(
     table: Table,
     node: str,
     links: str,
-    beta: float = 0.0,
+    relevance: float = 0.0,
     anchors: tuple[float, ...] = (),
     contexts: tuple[float, ...] = (),
 ) -> list[float]:
@@ -23,7 +23,7 @@ def teach(
     found = Links.to(*links)
     found.link_relevances = np.array(anchors or [0.0] * len(links), np.float32)
     found.facets = {"context": np.array(contexts or [0.0] * len(links), np.float32)}
-    step = table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=found))
+    step = table.absorb(Visit(node, "page", "ok", 1, relevance=relevance, links=found))
     assert step is not None
     return list(shark.priority(shark.learn(step, table), table).round(6).tolist())
 
@@ -111,4 +111,4 @@ def test_a_crawl() -> None:
     d has .5 * (.5 * .8) = .2, e .5 * (.25 * .8) = .1, g .5 * (.5 * .2) = .05.
     """
     links = {"b": "g", "c": "d", "d": "e", "e": "f"}
-    assert "bcdeg" == order("shark-search,depth=1", links, seeds="bc", beta={"b": 0.2, "c": 0.8})
+    assert "bcdeg" == order("shark-search,depth=1", links, seeds="bc", relevance={"b": 0.2, "c": 0.8})

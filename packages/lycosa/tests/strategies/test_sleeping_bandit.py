@@ -164,7 +164,7 @@ def test_a_lesson_of_the_classifier() -> None:
     assert pytest.approx(expected) == model.weights[bigrams("ab")[0]]
     model.add("ab", True)
     assert model.decision("ab") > 0
-    assert (12, []) == (model.steps, model.waiting)
+    assert (12, []) == (model.steps, model.batch)
 
 
 def test_it_tells_addresses_apart() -> None:

@@ -17,7 +17,7 @@ from lycosa.checks.failing import passed
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.strategies import estimator
-from lycosa.strategies.focus import RAISED, Apprentice, Distiller, SoftFocus
+from lycosa.strategies.focus import BOOST, Apprentice, Distiller, SoftFocus
 from teaching import score
 
 
@@ -57,9 +57,9 @@ def test_links_of_the_best_hub_come_first() -> None:
     teach(focus, table, "old", 0.0, "moved", kind="redirect")
     assert [0.4, 0.4] == score(focus, table, "rest", "moved")
     assert {"rest", "moved"} <= set(teach(focus, table, "good 2", 0.8, "other"))
-    assert [0.4 + RAISED, 0.4 + RAISED, 0.8] == score(focus, table, "rest", "moved", "other")
+    assert [0.4 + BOOST, 0.4 + BOOST, 0.8] == score(focus, table, "rest", "moved", "other")
     teach(focus, table, "rest", 0.0, "still moving", kind="redirect")
-    assert [0.4 + RAISED] == score(focus, table, "still moving")
+    assert [0.4 + BOOST] == score(focus, table, "still moving")
 
 
 def test_a_hub_that_is_outdone_falls_back() -> None:
@@ -69,12 +69,12 @@ def test_a_hub_that_is_outdone_falls_back() -> None:
     teach(focus, table, "good 1", 0.9)
     teach(focus, table, "x", 0.0)
     teach(focus, table, "y", 0.0)
-    assert [0.4 + RAISED] == score(focus, table, "rest")
+    assert [0.4 + BOOST] == score(focus, table, "rest")
     teach(focus, table, "better", 0.9, "good 1", "good 2", "good 3", "new")
     teach(focus, table, "good 2", 1.0)
     teach(focus, table, "good 3", 1.0)
     assert {"rest", "new"} <= set(teach(focus, table, "z", 0.0))
-    assert [0.4, 0.9 + RAISED] == score(focus, table, "rest", "new")
+    assert [0.4, 0.9 + BOOST] == score(focus, table, "rest", "new")
 
 
 def test_without_hubs_nothing_rises() -> None:

@@ -11,10 +11,10 @@ from lycosa.strategies.tres import GAMMA, QNetwork, Tres, best_split
 from teaching import redirect, score, see, seeded
 
 
-def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:
+def page(node: str, relevance: float, *links: str, **more: list[float]) -> Visit:
     """A page with links, and their alphas, and what the judge says of their addresses and contexts."""
-    made = Visit(node, "page", "ok", 1, relevance=beta, links=Links.to(*links))
-    made.links.link_relevances[:] = more.get("alphas", [0.0] * len(links))
+    made = Visit(node, "page", "ok", 1, relevance=relevance, links=Links.to(*links))
+    made.links.link_relevances[:] = more.get("link_relevances", [0.0] * len(links))
     for name in ("url", "context"):
         made.links.facets[name] = np.array(more.get(name, [0.0] * len(links)), np.float32)
     return made
@@ -68,8 +68,8 @@ def test_a_leaf_of_five_pages_is_split() -> None:
     """
     table, tres = seeded("s"), Tres(threshold=0.5)
     see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", link_relevances=[0.5, 0.5, 0, 0, 0.5, 0]))
-    for node, beta in (("a1", 1.0), ("b1", 0.0), ("a2", 1.0)):
-        see(tres, table, page(node, beta))
+    for node, relevance in (("a1", 1.0), ("b1", 0.0), ("a2", 1.0)):
+        see(tres, table, page(node, relevance))
     assert [pytest.approx(3 / 4)] * 2 == score(tres, table, "a3", "b3")
     changed = see(tres, table, page("b2", 0.0))
     assert {"a3", "b3"} <= set(changed)

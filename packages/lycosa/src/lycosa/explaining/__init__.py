@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lycosa.core.protocols import Estimator, Judge, Space, Strategy
 from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
-from lycosa.explaining.ranking import View
+from lycosa.explaining.frontier_ranking import View
 from lycosa.explaining.reasons import Reasons
 
 __all__ = ["Fetched", "Parent", "PathPage", "Reasons", "View", "Why", "why"]

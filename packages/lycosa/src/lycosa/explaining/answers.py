@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lycosa.explaining.ranking import View
+from lycosa.explaining.frontier_ranking import View
 
 
 @dataclass(frozen=True, slots=True)

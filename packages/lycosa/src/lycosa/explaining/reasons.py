@@ -38,7 +38,7 @@ from lycosa.crawling.crawl_files import SPILLED, CrawlFiles, snapshot_seq
 from lycosa.crawling.request import CrawlRequest
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, PathPage, Why
-from lycosa.explaining.ranking import FrontierRanking, TermRecorder, priority_and_terms, rankings
+from lycosa.explaining.frontier_ranking import FrontierRanking, TermRecorder, priority_and_terms, rankings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, VISITS, SqliteLog
 from lycosa.store.snapshots import Snapshots

@@ -16,7 +16,7 @@ from lycosa.core.columns import fit
 from lycosa.core.composite import Frontiers
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
+from lycosa.core.frontier import FREE, LOWEST, PRUNED, SHUT, Frontier
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Priorities, Rows, Step
@@ -90,7 +90,7 @@ class FrontierRanking:
 
     def view(self, row: int) -> View:
         priority, rank = float(self.priority[row]), int(self._place[row])
-        shown = priority if priority > LAST else math.nan
+        shown = priority if priority > LOWEST else math.nan
         terms, explains = explained(self.estimator, row, self.table, self.recorder)
         return View(self.name, shown, rank, len(self.waiting), terms, explains, self.reward)
 
