@@ -59,7 +59,7 @@ def enrol(address: str, people: int) -> list[str]:
     for number in range(people):
         _, code = accounts.invite(database, now, "member")
         person = accounts.accept(database, now, cheap, code, f"person {number}", "a long enough password")
-        made.append(tokens.make(database, now, person["id"], "load", SCOPES, None)[1])
+        made.append(tokens.create(database, now, person["id"], "load", SCOPES, None)[1])
     database.close()
     return made
 

@@ -22,7 +22,7 @@ from lycosa.core.types import Visit
 from lycosa.store.log import NAME, PAGES, RELEVANCE_NOW, UNIQUE_PAGES, SqliteLog, current_labels
 from lycosa.testweb.simulation import EPOCH, clock
 from lycosa.web.urls import host_key
-from lycosa_server.crawler.running import recorded
+from lycosa_server.crawler.running import count_pages
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Database
 from soaking.journal import Journal, Request
@@ -91,7 +91,7 @@ class Checks:
             self.counts["pages"] += len(seen)
             yield from (f"{crawl}: {node} {times} times" for node, times in seen.items() if times > 1)
 
-    def recorded(self) -> Iterator[str]:
+    def count_pages(self) -> Iterator[str]:
         """Each answer has its visit, with the time and the digest it had; but for those of the moment of a kill or of
         a full disk, and of crawls that were deleted. And each visit has an answer.
         """
@@ -218,7 +218,7 @@ class Checks:
             row = rows.get(crawl)
             if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
                 self.counts["rows of crawls"] += 1
-                if (told_of := (row["pages"], row["found"])) != (now := recorded(directory, row)):
+                if (told_of := (row["pages"], row["found"])) != (now := count_pages(directory, row)):
                     yield f"{crawl}, {row['state']}: its row says {told_of}, its log {now}"
 
     def kept(self) -> Iterator[str]:

@@ -127,7 +127,7 @@ class Person:
         }
         again = self.chance.choice(("", "12h", "1d", "1d", "2d"))
         name = f"{topic} {self.chance.randrange(1000)}"
-        status, made = await self.ask("POST", "/interests", {"name": name, "settings": settings, "look_again": again})
+        status, made = await self.ask("POST", "/interests", {"name": name, "settings": settings, "revisit_every": again})
         if status == 201:
             self.progress(["interest", made["id"], self.number])
             await self.ask("POST", f"/interests/{made['id']}/crawls", {})
@@ -171,7 +171,7 @@ class Person:
             )
         else:
             await self.ask(
-                "PATCH", f"/interests/{interest['id']}", {"look_again": self.chance.choice(("", "12h", "1d"))}
+                "PATCH", f"/interests/{interest['id']}", {"revisit_every": self.chance.choice(("", "12h", "1d"))}
             )
 
     async def share(self, interest: Any, crawl: Any) -> None:

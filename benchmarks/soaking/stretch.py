@@ -155,8 +155,8 @@ def prepare(place: Place, world: World) -> None:
     Wire.world = world
     making.HttpTransport = Wire  # type: ignore[misc, assignment]
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
-    crawl_process.TICK = crawl_process.EVERY = crawl_process.BEAT = LOOK
-    crawl_process.SCHEDULE = 300.0
+    crawl_process.TICK_SECONDS = crawl_process.POLL_SECONDS = crawl_process.HEARTBEAT_SECONDS = LOOK
+    crawl_process.SCHEDULE_SECONDS = 300.0
     run = RunningCrawl.run
 
     async def named(self: RunningCrawl) -> Any:

@@ -20,19 +20,19 @@ from lycosa.version import __version__
 from lycosa_server.api import routers
 from lycosa_server.guards import ServerContext
 from lycosa_server.logs import log
-from lycosa_server.middleware import Door, Metrics
+from lycosa_server.middleware import Metrics, ServerMiddleware
 from lycosa_server.pages import PAGES, STATIC, error_page
-from lycosa_server.pages import explain as explain_as_page
+from lycosa_server.pages import handle_http_error as explain_as_page
 from lycosa_server.people import catalogue
-from lycosa_server.people.credentials import Busy, Passwords
-from lycosa_server.people.database import Conflict, Database, DatabaseAway, NoRoom
+from lycosa_server.people.credentials import Passwords, TooManySignIns
+from lycosa_server.people.database import Conflict, Database, DatabaseUnavailable, DiskFull
 from lycosa_server.people.limits import TooManyAttempts
 from lycosa_server.people.migrating import migrate
 from lycosa_server.people.permissions import Forbidden, NotFound
-from lycosa_server.settings import Settings, without_place
+from lycosa_server.settings import Settings, hide_data_directory
 
 PREFIX = "/api/v1"
-REFUSED: dict[int | str, dict[str, Any]] = {
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     401: {"description": "The name or the password is wrong"},
     403: {"description": "Not signed in, or not allowed"},
     404: {"description": "Not found, or not yours"},
@@ -69,22 +69,22 @@ def create_app(
     app.state.site = ServerContext(settings, database, clock, passwords or Passwords())
     app.router.routes.extend(_routes())
     app.state.metrics = Metrics()
-    app.add_middleware(Door, settings=settings, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
+    app.add_middleware(ServerMiddleware, settings=settings, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
     # added last, so it runs before all other middleware
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
-    app.add_exception_handler(LycosaError, _explain)
-    app.add_exception_handler(OSError, _explain)
-    app.add_exception_handler(RequestValidationError, _explain_invalid)
-    app.add_exception_handler(ValidationError, _explain_invalid)
-    app.add_exception_handler(UnicodeEncodeError, _explain_half)
+    app.add_exception_handler(LycosaError, _handle_error)
+    app.add_exception_handler(OSError, _handle_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(ValidationError, _handle_invalid_request)
+    app.add_exception_handler(UnicodeEncodeError, _handle_lone_surrogate)
     return app
 
 
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
     """Return all routes of the API and the pages; independent of settings, so built once per process."""
-    api = APIRouter(prefix=PREFIX, responses=REFUSED)
+    api = APIRouter(prefix=PREFIX, responses=ERROR_RESPONSES)
     for router in routers():
         api.include_router(router)
     whole = FastAPI(openapi_url=None)
@@ -96,15 +96,15 @@ def _routes() -> tuple[BaseRoute, ...]:
 
 
 # Errors whose own text is only logged: log event, HTTP status, and the message for the client.
-HIDDEN: dict[type[Exception], tuple[str, int, str]] = {
-    DatabaseAway: ("database away", 503, "the database does not respond: try again in a moment"),
-    NoRoom: ("no room", 507, "the server's disk is full, and nothing was changed: contact the administrator"),
+INTERNAL_ERRORS: dict[type[Exception], tuple[str, int, str]] = {
+    DatabaseUnavailable: ("database away", 503, "the database does not respond: try again in a moment"),
+    DiskFull: ("no room", 507, "the server's disk is full, and nothing was changed: contact the administrator"),
     LockedError: ("log in use", 503, "the crawl's log is in use: try again in a moment"),
     StoreError: ("store failed", 503, "this can't be read now: contact the administrator"),
     OSError: ("files failed", 503, "this can't be read or written now: contact the administrator"),
 }
 STATUSES: dict[type[Exception], int] = {
-    Busy: 503,
+    TooManySignIns: 503,
     TooManyAttempts: 429,
     NotFound: 404,
     Forbidden: 403,
@@ -113,29 +113,31 @@ STATUSES: dict[type[Exception], int] = {
 }
 
 
-async def _explain(request: Request, error: Exception) -> Response:
-    for kind, (event, status, text) in HIDDEN.items():
+async def _handle_error(request: Request, error: Exception) -> Response:
+    for kind, (event, status, text) in INTERNAL_ERRORS.items():
         if isinstance(error, kind):
-            log(event, "warning" if kind is DatabaseAway else "error", why=str(error))
-            return error_page(request, status) or _answer(status, text, {"Retry-After": "2"} if status == 503 else None)
+            log(event, "warning" if kind is DatabaseUnavailable else "error", why=str(error))
+            return error_page(request, status) or _json_response(
+                status, text, {"Retry-After": "2"} if status == 503 else None
+            )
     status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
     wait = {503: "2", 429: str(getattr(error, "wait", ""))}.get(status)
     settings: Settings = request.app.state.site.settings
-    text = without_place(settings, str(error))
-    return error_page(request, status) or _answer(status, text, {"Retry-After": wait} if wait else None)
+    text = hide_data_directory(settings, str(error))
+    return error_page(request, status) or _json_response(status, text, {"Retry-After": wait} if wait else None)
 
 
-async def _explain_invalid(request: Request, error: Exception) -> Response:
+async def _handle_invalid_request(request: Request, error: Exception) -> Response:
     """Report validation errors without repeating the input: it may be a password, or text that JSON cannot encode."""
     assert isinstance(error, RequestValidationError | ValidationError)
-    return _answer(422, [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()])
+    return _json_response(422, [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()])
 
 
-async def _explain_half(request: Request, error: Exception) -> Response:
+async def _handle_lone_surrogate(request: Request, error: Exception) -> Response:
     """Report a lone surrogate that reached the database or a response."""
-    return _answer(422, "the text contains an invalid character: leave it out")
+    return _json_response(422, "the text contains an invalid character: leave it out")
 
 
-def _answer(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:
+def _json_response(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:
     """Return a JSON response in pure ASCII, so that any message can be encoded."""
     return Response(json.dumps({"detail": detail}), status, headers, "application/json")

@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import atomic_write
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 from lycosa_server.people.database import Database
@@ -35,7 +35,7 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
     """Write a backup atomically, readable only by its owner. Return the numbers of people and crawls."""
     with (
         tempfile.TemporaryDirectory(prefix=".lycosa-backup-", dir=file.absolute().parent) as beside,
-        replacing(file, 0o600) as out,
+        atomic_write(file, 0o600) as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT, dereference=True) as tar,
     ):
         place = Path(beside)
@@ -62,9 +62,9 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
     Return the numbers of people and crawls. A failure leaves nothing in the directory.
     """
     if not file.is_file():
-        raise InputError(f"{file} is not a file: give one that 'lycosa backup' wrote")
+        raise InputError("missing-file", f"{file} is not a file: give one written by 'lycosa backup'")
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
-        raise InputError(f"{data} is not empty: a backup is restored into a directory that is new or empty")
+        raise InputError("not-empty", f"{data} is not empty: give a new or empty directory")
     data.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{data.name}-", dir=data.parent) as beside:
         place = Path(beside) / "data"
@@ -72,7 +72,9 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
         _extract(file, place)
         with closing(Database(place / DATABASE)) as rows:
             if revision(rows) != newest():
-                raise InputError(f"{file} is incomplete or from another version of Lycosa: nothing was restored")
+                raise InputError(
+                    "bad-backup", f"{file} is incomplete or from another version of Lycosa: nothing was restored"
+                )
             counts = rows.count("person"), rows.count("crawl")
             if address:
                 with closing(Database(address)) as target:
@@ -86,7 +88,7 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
 def _copy_rows(source: Database, target: Database) -> None:
     """Copy a snapshot of all tables into an empty database."""
     if revision(target):
-        raise InputError("the database is not empty: a backup is restored into a new one")
+        raise InputError("not-empty", "the database is not empty: give the address of a new one")
     with source.transaction(snapshot=True), target.transaction():
         migrate(target)
         for table in (it.name for it in metadata.sorted_tables):  # parents before the tables that reference them
@@ -109,7 +111,9 @@ def _add_crawl(tar: tarfile.TarFile, directory: Path, beside: Path, database: Da
     except (FileNotFoundError, sqlite3.Error, StoreError) as error:
         if database.get("crawl", directory.name) is not None:
             why = str(error).replace(str(copy), str(directory / LOG)).partition(". Restore")[0]
-            raise InputError(f"cannot back up the crawl in {directory}: {why}; repair or delete that crawl") from error
+            raise InputError(
+                "bad-crawl", f"cannot back up the crawl in {directory}: {why}; repair or delete that crawl"
+            ) from error
 
 
 def _copy_log(log: Path, copy: Path) -> dict[str, int]:
@@ -128,7 +132,7 @@ def _add(tar: tarfile.TarFile, name: str, path: Path, end: int | None = None) ->
         about = tar.gettarinfo(arcname=name, fileobj=content)
         if end is not None:
             if about.size < end:
-                raise StoreError(f"{path.name} has lost its end")
+                raise StoreError(f"{path.name} is truncated")
             about.size = end
         tar.addfile(about, content)
 
@@ -138,7 +142,7 @@ def _extract(file: Path, into: Path) -> None:
         with tarfile.open(file, "r:") as tar:
             for member in tar:
                 if not member.isreg() or not MEMBER.fullmatch(member.name) or (into / member.name).exists():
-                    raise tarfile.TarError(f"it has a member {ascii(member.name)[:80]}")
+                    raise tarfile.TarError(f"unexpected member {ascii(member.name)[:80]}")
                 tar.extract(member, into, filter="data")
     except (tarfile.TarError, EOFError, ValueError) as error:
-        raise InputError(f"{file} is not a complete backup ({error}): nothing was restored") from error
+        raise InputError("bad-backup", f"{file} is not a complete backup ({error}): nothing was restored") from error

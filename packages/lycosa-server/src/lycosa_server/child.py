@@ -19,11 +19,11 @@ from typing import Any
 from lycosa.core.errors import InputError, LycosaError
 
 
-def run(module: str, task: dict[str, Any], seconds: float, unwanted: Callable[[], bool] = bool) -> dict[str, Any]:
+def run(module: str, task: dict[str, Any], seconds: float, is_cancelled: Callable[[], bool] = bool) -> dict[str, Any]:
     """Run `serve` of a module in a child process and return its result.
 
-    The child is killed after `seconds`, or within a second of `unwanted` returning True. Raise `InputError` with the
-    reason if there is no result.
+    Kill the child after `seconds`, or within a second of `is_cancelled` returning True. Raise `InputError` if there
+    is no result.
     """
     with subprocess.Popen(
         [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
@@ -33,17 +33,17 @@ def run(module: str, task: dict[str, Any], seconds: float, unwanted: Callable[[]
         try:
             child.stdin.write(json.dumps(task).encode() + b"\n")
             child.stdin.flush()
-            until = time.monotonic() + seconds
+            deadline = time.monotonic() + seconds
             while not select.select([child.stdout], [], [], 1.0)[0]:
-                if time.monotonic() > until:
-                    raise InputError(f"it took more than {seconds / 60:.0f} minutes")
-                if unwanted():
-                    raise InputError("it is no longer wanted")
+                if time.monotonic() > deadline:
+                    raise InputError("timeout", f"it took more than {seconds / 60:.0f} minutes")
+                if is_cancelled():
+                    raise InputError("cancelled", "it was cancelled")
             answer = json.loads(child.stdout.read() or "{}")
         finally:
             child.kill()
     if "result" not in answer:
-        raise InputError(str(answer.get("reason", "it ended without a result: see the log")))
+        raise InputError("failed", str(answer.get("reason", "it ended without a result: see the log")))
     result: dict[str, Any] = answer["result"]
     return result
 
@@ -65,6 +65,6 @@ def serve(work: Callable[[dict[str, Any]], dict[str, Any]], gigabytes: int = 0) 
     except LycosaError as error:
         answer = {"reason": str(error)}
     except MemoryError:
-        answer = {"reason": f"it takes more than {gigabytes} GB of memory"}
+        answer = {"reason": f"it needs more than {gigabytes} GB of memory"}
     print(json.dumps(answer), flush=True)
     os._exit(0)

@@ -73,12 +73,12 @@ def serve(
         def ready() -> None:
             print(f"Lycosa is at {settings.base}/ . Ctrl-C stops it.", flush=True)
             if not settings.contact:
-                print(f"Mind: {NOTE}.", flush=True)
+                print(f"Note: {NOTE}.", flush=True)
             if code:
                 link = f"{settings.base}/join#{code}"
-                if not admin_link and orphaned(settings.data):
+                if not admin_link and has_crawls(settings.data):
                     print(
-                        "Note: there are crawls in this directory already. Do they belong to another --database?",
+                        "Note: this directory already contains crawls. Do they belong to another --database?",
                         flush=True,
                     )
                 why = "Another admin." if admin_link else "No admin yet."
@@ -87,7 +87,7 @@ def serve(
         async def run() -> None:
             await Supervisor(settings, listening, lock, ready).run()
 
-        print(f"Data in {settings.data.absolute()}, accounts in {_where(settings.database)}.", flush=True)
+        print(f"Data in {settings.data.absolute()}, accounts in {_describe_database(settings.database)}.", flush=True)
         asyncio.run(run())
     print("stopped; crawls continue at the next start", file=sys.stderr)
 
@@ -96,16 +96,16 @@ def check_installed() -> None:
     """Raise an error that names the extra if a library of the server is missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise InputError(f"a server needs {missing[0]}: install it with pip install lycosa-server")
+        raise InputError("missing-package", f"the server needs {missing[0]}: install it with pip install lycosa-server")
 
 
-def orphaned(data: Path) -> bool:
+def has_crawls(data: Path) -> bool:
     """Return True if there are crawls in a data directory: suspicious if the database has no accounts."""
     crawls = data / "crawls"
     return crawls.is_dir() and any(one.is_dir() for one in crawls.iterdir())
 
 
-def _where(address: str) -> str:
+def _describe_database(address: str) -> str:
     return "PostgreSQL" if "://" in address else f"the SQLite file {address}" if address else "SQLite there"
 
 
@@ -123,13 +123,13 @@ def backup(
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):
-        raise InputError(f"{data} contains no server data: give the data directory of 'lycosa serve'")
+        raise InputError("not-a-server", f"{data} contains no server data: give the data directory of 'lycosa serve'")
     with closing(Database(settings.database_address)) as opened:
         if not revision(opened):
-            raise InputError(f"the database of {data} is empty: is --database right?")
+            raise InputError("empty-database", f"the database of {data} is empty: check --database")
         migrate(opened)
         people, crawls = write_backup(settings, opened, file)
-    print(f"{file}: {_counted(people, crawls)}, {file.stat().st_size / 1e6:,.1f} MB")
+    print(f"{file}: {_describe_counts(people, crawls)}, {file.stat().st_size / 1e6:,.1f} MB")
 
 
 def restore(
@@ -147,8 +147,8 @@ def restore(
 
     people, crawls = restore_backup(file, data, database)
     where = " with the same --database" if database else ""
-    print(f"{data}: {_counted(people, crawls)}. Start it{where}: lycosa serve {data}")
+    print(f"{data}: {_describe_counts(people, crawls)}. Start it{where}: lycosa serve {data}")
 
 
-def _counted(people: int, crawls: int) -> str:
+def _describe_counts(people: int, crawls: int) -> str:
     return f"{'1 person' if people == 1 else f'{people:,} people'}, {many(crawls, 'crawl')}"

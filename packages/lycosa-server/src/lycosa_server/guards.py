@@ -22,7 +22,7 @@ from typing import Any
 from fastapi import Depends, HTTPException, Request
 
 from lycosa_server.people import audit, crawls, feedback, permissions, sessions, tokens
-from lycosa_server.people.credentials import Passwords, same
+from lycosa_server.people.credentials import Passwords, secrets_equal
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.permissions import ROLES, SCOPES, Mode
 from lycosa_server.results import CachedView, ViewCache
@@ -104,9 +104,9 @@ def sharer() -> Any:
         access = InterestAccess(asker, permissions.interest_for(asker.site.database, asker.id, interest))
         owns = access.interest["mode"] == "own"
         if not (owns or person == asker.id):
-            raise HTTPException(403, "only its owner can say who it is shared with")
+            raise HTTPException(403, "only the owner can change who it is shared with")
         if not asker.scopes & ({"write"} if owns else {"write", "account"}):
-            raise HTTPException(403, f"this takes the scope {'write' if owns else 'account'!r}")
+            raise HTTPException(403, f"this requires the scope {'write' if owns else 'account'!r}")
         return access
 
     return _guard(guard, "interest", "read", "read")
@@ -116,7 +116,7 @@ def needs(scope: str, *, by_token: bool = True) -> Any:
     def guard(request: Request) -> Caller:
         person = _with_scope(request, scope)
         if person.token and not by_token:
-            raise HTTPException(403, "a token cannot do this: sign in in a browser")
+            raise HTTPException(403, "this is not possible with a token: sign in with a browser")
         return person
 
     return _guard(guard, "person", "", scope)
@@ -159,8 +159,8 @@ def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") 
 def _with_scope(request: Request, scope: str) -> Caller:
     person = identify(request)
     if scope not in person.scopes:
-        whose = "token" if person.token else "role"
-        raise HTTPException(403, f"this takes the scope {scope!r}, which your {whose} does not have")
+        grant = "token" if person.token else "role"
+        raise HTTPException(403, f"this requires the scope {scope!r}, which your {grant} does not have")
     return person
 
 
@@ -175,12 +175,12 @@ def identify(request: Request) -> Caller:
     return person
 
 
-def still_there(person: Caller) -> bool:
+def is_still_authorized(person: Caller) -> bool:
     """Return True while the session or token of a long-lived response is still valid."""
     site = person.site
     if person.token:
-        return tokens.alive(site.database, site.clock(), person.token)
-    return sessions.alive(site.database, site.clock(), person.session)
+        return tokens.is_valid(site.database, site.clock(), person.token)
+    return sessions.is_valid(site.database, site.clock(), person.session)
 
 
 def cookie_name(site: ServerContext) -> str:
@@ -191,7 +191,7 @@ def cookie_name(site: ServerContext) -> str:
 def set_cookie(request: Request, value: str) -> None:
     """Have the middleware set the session cookie on the response; an empty value removes it."""
     site = site_of(request)
-    kept = f"Max-Age={int(sessions.WHOLE)}" if value else "Max-Age=0"
+    kept = f"Max-Age={int(sessions.MAX_AGE_SECONDS)}" if value else "Max-Age=0"
     secure = "; Secure" if site.settings.secure else ""
     request.scope["lycosa"]["cookie"] = f"{cookie_name(site)}={value}; Path=/; {kept}; HttpOnly; SameSite=Lax{secure}"
 
@@ -200,8 +200,8 @@ def _by_token(request: Request, secret: str) -> Caller:
     site = site_of(request)
     row = tokens.find(site.database, site.clock(), secret)
     if row is None:
-        raise HTTPException(403, "this token is not known, was revoked, or is too old: make a new one in your account")
-    return _person(request, row["owner"], frozenset(row["scopes"].split()), token=row["id"])
+        raise HTTPException(403, "this token is unknown, revoked or expired: create a new one in your account")
+    return _caller(request, row["owner"], frozenset(row["scopes"].split()), token=row["id"])
 
 
 def _by_session(request: Request) -> Caller:
@@ -213,12 +213,12 @@ def _by_session(request: Request) -> Caller:
         raise HTTPException(403, "sign in first")
     if session.fresh:  # on error responses too: the old value expires within a minute
         set_cookie(request, session.fresh)
-    if request.method not in SAFE and not same(request.headers.get("x-csrf-token", ""), session.csrf):
-        raise HTTPException(403, "the header X-CSRF-Token is missing or not this session's: GET /session tells it")
-    return _person(request, session.person, frozenset(SCOPES), session=session.id, csrf=session.csrf)
+    if request.method not in SAFE and not secrets_equal(request.headers.get("x-csrf-token", ""), session.csrf):
+        raise HTTPException(403, "the header X-CSRF-Token is missing or wrong: get its value from GET /session")
+    return _caller(request, session.person, frozenset(SCOPES), session=session.id, csrf=session.csrf)
 
 
-def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> Caller:
+def _caller(request: Request, row: Row, scopes: frozenset[str], **how: str) -> Caller:
     role, address = row["role"], address_of(request)
     return Caller(site_of(request), row["id"], row["name"], role, ROLES[role] & scopes, address=address, **how)
 

@@ -30,7 +30,7 @@ def log(event: str, level: str = "info", **fields: Any) -> None:
         return
 
 
-class _Lines(logging.Handler):
+class _JsonHandler(logging.Handler):
     """Format the records of Python's logging like our own events."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -40,9 +40,9 @@ class _Lines(logging.Handler):
         log("told", levels.get(record.levelno, "info"), by=record.name, text=record.getMessage(), **trace)
 
 
-def take_over() -> None:
+def capture_library_logs() -> None:
     """Write warnings and errors of libraries, uvicorn's included, as JSON lines."""
     root = logging.getLogger()
-    root.handlers[:] = [_Lines()]
+    root.handlers[:] = [_JsonHandler()]
     root.setLevel(logging.WARNING)
     logging.captureWarnings(True)

@@ -35,13 +35,13 @@ ENDINGS = {
 SUMMARIES = {"random": "follows links in random order, the same each time; ignores the topic"}
 
 
-def cause(kind: str, outcome: str, usual: str) -> str:
+def cause_name(kind: str, outcome: str, usual: str) -> str:
     """Return the name of a failure's cause."""
     about_host = outcome in ("unknown-host", "unreachable", "refused", "timeout")
     return OUTCOMES[outcome][0] if kind == "robots" and about_host else usual
 
 
-def nothing(complaint: str) -> str:
+def no_pages_reason(complaint: str) -> str:
     """Explain why a crawl has no pages, from the engine's last complaint.
 
     >>> nothing("https://reef.example/robots.txt: unknown-host no such host: reef.example")

@@ -21,7 +21,7 @@ from lycosa_server.guards import SAFE, identify
 from lycosa_server.logs import log
 from lycosa_server.settings import Settings
 
-LARGEST = 1_000_000  # bytes of a request body
+MAX_BODY_BYTES = 1_000_000  # bytes of a request body
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -48,15 +48,13 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        which = ["method", "route"]
-        self.requests = Counter(
-            "lycosa_requests", "Requests that were answered.", [*which, "status"], registry=self.registry
-        )
-        self.in_flight = Gauge("lycosa_requests_in_flight", "Requests under way.", registry=self.registry)
+        labels = ["method", "route"]
+        self.requests = Counter("lycosa_requests", "Completed requests.", [*labels, "status"], registry=self.registry)
+        self.in_flight = Gauge("lycosa_requests_in_flight", "Requests in flight.", registry=self.registry)
         self.seconds = Histogram(
             "lycosa_request_seconds",
-            "How long requests took.",
-            which,
+            "Request durations.",
+            labels,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0),
             registry=self.registry,
         )
@@ -67,7 +65,7 @@ class Metrics:
         self.seconds.labels(method, route).observe(seconds)
 
 
-class Door:
+class ServerMiddleware:
     """Check each request, add headers to each response, and log both. Plain ASGI, so that live streams stay streams.
 
     Requests for another host, cross-site changes, bodies that are too large, and NUL in URLs are rejected. Responses
@@ -105,20 +103,20 @@ class Door:
             nonlocal status
             if message["type"] == "http.response.start":
                 status, exchange["begun"] = message["status"], True
-                self._dress(scope, message, exchange)
+                self._add_headers(scope, message, exchange)
                 MutableHeaders(scope=message)["X-Request-Id"] = request
             await send(message)
 
         self.metrics.in_flight.inc()
         try:
-            most = await _largest(scope)
-            if refused := self._refusal(scope, Headers(scope=scope), most):
+            max_bytes = await _max_body_bytes(scope)
+            if refused := self._refusal(scope, Headers(scope=scope), max_bytes):
                 await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, answer)
                 return
-            await self.app(scope, _bounded(receive, most), answer)
+            await self.app(scope, _limit_body(receive, max_bytes), answer)
         except Exception:
             if not status:
-                said = f"something went wrong here: the server's log has it as request {request}"
+                said = f"internal error: see request {request} in the server's log"
                 await JSONResponse({"detail": said}, 500)(scope, receive, answer)
             raise  # so that uvicorn logs it
         finally:
@@ -139,28 +137,28 @@ class Door:
                 person=scope["state"].get("person", ""),
             )
 
-    def _refusal(self, scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
-            return 422, "the address has a NUL character: leave it out"
+            return 422, "the URL contains a NUL character: remove it"
         host = headers.get("host", "").lower()
         # browsers never add this header by themselves
-        program = headers.get("authorization", "").lower().startswith("bearer ")
+        has_token = headers.get("authorization", "").lower().startswith("bearer ")
         origins = (self.origin,) if self.settings.url else (f"http://{host}", f"https://{host}")
         # health checks may not know the public host name
-        if self.settings.url and host != self.host and not program and scope["path"] != "/api/v1/health":
-            return 421, f"this server is {self.settings.base}: use that address"
-        if scope["method"] not in SAFE and not program:
+        if self.settings.url and host != self.host and not has_token and scope["path"] != "/api/v1/health":
+            return 421, f"this server's address is {self.settings.base}: use that one"
+        if scope["method"] not in SAFE and not has_token:
             site = headers.get("sec-fetch-site", "same-origin")
             if site not in ("same-origin", "none") or headers.get("origin", origins[0]) not in origins:
                 return 403, "the request came from another site"
         length = headers.get("content-length", "0")
         if not length.isdecimal():
             return 400, "the header Content-Length is not a number"
-        if int(length) > most:
-            return 413, _too_large(most)
+        if int(length) > max_bytes:
+            return 413, _too_large(max_bytes)
         return None
 
-    def _dress(self, scope: Scope, message: Message, exchange: dict[str, Any]) -> None:
+    def _add_headers(self, scope: Scope, message: Message, exchange: dict[str, Any]) -> None:
         headers = MutableHeaders(scope=message)
         if "content-security-policy" not in headers:
             headers["X-Frame-Options"] = "DENY"  # only a route with a policy of its own may allow framing
@@ -182,34 +180,34 @@ class Door:
         return f"{self.prefix}{route}" if inside else route
 
 
-async def _largest(scope: Scope) -> int:
+async def _max_body_bytes(scope: Scope) -> int:
     """Return the maximum body size. Forms are parsed before the route's guard runs, so only members may send large
     ones.
     """
     path = scope["path"]
     if scope["method"] in SAFE or not path.endswith(("/models", "/imports")):
-        return LARGEST
+        return MAX_BODY_BYTES
     try:
         await asyncio.to_thread(identify, Request(scope))
     except (HTTPException, LycosaError):  # the route will report it
-        return LARGEST
+        return MAX_BODY_BYTES
     return 65_000_000 if path.endswith("/models") else 6_000_000
 
 
-def _too_large(most: int) -> str:
-    return f"the request is larger than {most // 1_000_000} MB: send less at once"
+def _too_large(max_bytes: int) -> str:
+    return f"the request is larger than {max_bytes // 1_000_000} MB: send less at once"
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
+def _limit_body(receive: Receive, max_bytes: int) -> Receive:
     """Limit the size of a streamed body: Content-Length may be missing."""
-    had = 0
+    received = 0
 
-    async def bounded() -> Message:
-        nonlocal had
+    async def limited_receive() -> Message:
+        nonlocal received
         message = await receive()
-        had += len(message.get("body", b""))
-        if had > most:
-            raise HTTPException(413, _too_large(most))
+        received += len(message.get("body", b""))
+        if received > max_bytes:
+            raise HTTPException(413, _too_large(max_bytes))
         return message
 
-    return bounded
+    return limited_receive

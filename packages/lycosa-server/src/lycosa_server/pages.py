@@ -29,8 +29,8 @@ from lycosa.judges.model import KINDS
 from lycosa.version import __version__
 from lycosa_server.guards import Caller, identify, site_of
 from lycosa_server.people.accounts import preferences
-from lycosa_server.people.credentials import LONGEST, SHORTEST
-from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.credentials import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
+from lycosa_server.people.database import DatabaseUnavailable
 from lycosa_server.people.permissions import SCOPES, Mode, interest_for
 
 SIGN_IN = "/sign-in"
@@ -41,12 +41,12 @@ TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestion
 def templates() -> Environment:
     made = environment("lycosa_server", cleaned=False)
     made.globals |= {"static": lambda name: f"/static/{build()}/{name}", "version": __version__, "all_scopes": SCOPES}
-    made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
+    made.globals |= {"shortest": MIN_PASSWORD_LENGTH, "longest": MAX_PASSWORD_LENGTH}
     return made
 
 
-def show(request: Request, template: str, code: int = 200, person: Caller | None = None, **more: Any) -> Response:
-    person = person or known(request)
+def render(request: Request, template: str, code: int = 200, person: Caller | None = None, **more: Any) -> Response:
+    person = person or caller_or_none(request)
     shown = {"person": person, "theme": theme_of(person), "path": request.url.path, **more}
     shown["max_budget"] = site_of(request).settings.max_budget
     html = templates().get_template(f"{template}.html").render(shown)
@@ -55,15 +55,15 @@ def show(request: Request, template: str, code: int = 200, person: Caller | None
 
 def open_page(template: str) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        return show(request, template)
+        return render(request, template)
 
     return answer
 
 
-def page(template: str, scope: str = "read", reach: Mode | None = None, **more: Any) -> Callable[[Request], Response]:
-    """Return a route handler that renders a page for people with a scope and, for pages of an interest, with access to
-    it.
-    """
+def restricted_page(
+    template: str, scope: str = "read", reach: Mode | None = None, **more: Any
+) -> Callable[[Request], Response]:
+    """Return a handler that renders a page for people with a scope and, for an interest, with this access to it."""
 
     def answer(request: Request) -> Response:
         try:  # while the database is unavailable, a redirect to sign in would only fail
@@ -74,7 +74,7 @@ def page(template: str, scope: str = "read", reach: Mode | None = None, **more: 
         about = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
             raise HTTPException(403)
-        return show(request, template, person=person, **about)
+        return render(request, template, person=person, **about)
 
     return answer
 
@@ -90,9 +90,9 @@ def _interest(request: Request, person: Caller, mode: Mode) -> dict[str, Any]:
 def sign_in(request: Request) -> Response:
     """Render the sign-in page; redirect people who are already signed in."""
     wanted = local_path(request.query_params.get("next", ""))
-    if known(request) is not None:
+    if caller_or_none(request) is not None:
         return RedirectResponse(wanted, 303)
-    return show(request, "sign_in", next=wanted)
+    return render(request, "sign_in", next=wanted)
 
 
 @cache
@@ -128,22 +128,22 @@ def favicon() -> Response:
 
 
 PAGES: dict[str, Callable[..., Response]] = {
-    "/": page("interests"),
+    "/": restricted_page("interests"),
     "/favicon.ico": favicon,
     SIGN_IN: sign_in,
     "/join": open_page("join"),
     "/privacy": open_page("privacy"),
-    "/interests/new": page("interest_form", "write", interest="", name="", mode="own", tab=""),
-    "/interests/{interest}/edit": page("interest_form", "write", "edit"),
-    "/interests/{interest}": page("interest", "read", "read"),
-    "/interests/{interest}/{tab}": page("interest", "read", "read"),
-    "/models": page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
-    "/account": page("account", "account"),
-    "/admin": page("admin", "admin"),
+    "/interests/new": restricted_page("interest_form", "write", interest="", name="", mode="own", tab=""),
+    "/interests/{interest}/edit": restricted_page("interest_form", "write", "edit"),
+    "/interests/{interest}": restricted_page("interest", "read", "read"),
+    "/interests/{interest}/{tab}": restricted_page("interest", "read", "read"),
+    "/models": restricted_page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
+    "/account": restricted_page("account", "account"),
+    "/admin": restricted_page("admin", "admin"),
 }
 
 
-async def explain(request: Request, error: Exception) -> Response:
+async def handle_http_error(request: Request, error: Exception) -> Response:
     """Report an HTTP error as a page to browsers and as JSON to programs."""
     assert isinstance(error, StarletteHTTPException)
     return error_page(request, error.status_code) or await http_exception_handler(request, error)
@@ -159,12 +159,12 @@ def error_page(request: Request, status: int) -> Response | None:
         405: ("Nothing here", "This page does not exist, or it is not shared with you."),
         503: ("One moment", "The database is not available right now. Try again in a few seconds."),
     }.get(status, ("Something went wrong", "The server could not complete the request."))
-    return show(request, "error", status, status=status, title=title, text=text)
+    return render(request, "error", status, status=status, title=title, text=text)
 
 
-def known(request: Request) -> Caller | None:
+def caller_or_none(request: Request) -> Caller | None:
     """Return the person who views a page; None if nobody is signed in or the database is unavailable."""
-    with suppress(HTTPException, DatabaseAway):
+    with suppress(HTTPException, DatabaseUnavailable):
         return identify(request)
     return None
 

@@ -25,22 +25,31 @@ CSP = (
 STYLE = "/static/reader.css"
 
 # Characters of source read; characters and elements shown; maximum nesting.
-SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
-TOKENS = 50_000  # tags and texts parsed per page: a third of a second at worst
-MAIN = 300_000  # characters and elements up to which the main content is separated from the rest
+MAX_SOURCE_CHARACTERS, MAX_CHARACTERS, MAX_ELEMENTS, MAX_DEPTH = 2_000_000, 500_000, 30_000, 40
+MAX_TOKENS = 50_000  # tags and texts parsed per page: a third of a second at worst
+MAX_MAIN_SIZE = 300_000  # characters and elements up to which the main content is separated from the rest
 
-SHOWN = frozenset(
+KEPT_TAGS = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr "
     "em strong code sub sup br a div".split()
 )
-OTHERS = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code", "tt": "code"}
-OTHERS |= {"xmp": "pre", "listing": "pre", "plaintext": "pre", "menu": "ul", "dir": "ul"}
-OTHERS |= dict.fromkeys(
+REPLACED_TAGS = {
+    "b": "strong",
+    "i": "em",
+    "cite": "em",
+    "dfn": "em",
+    "var": "em",
+    "kbd": "code",
+    "samp": "code",
+    "tt": "code",
+}
+REPLACED_TAGS |= {"xmp": "pre", "listing": "pre", "plaintext": "pre", "menu": "ul", "dir": "ul"}
+REPLACED_TAGS |= dict.fromkeys(
     "address article aside center details fieldset figcaption figure footer form header hgroup legend main nav "
     "optgroup option search section summary".split(),
     "div",
 )
-DROPPED = frozenset(
+DROPPED_TAGS = frozenset(
     "script style template noscript iframe object embed applet svg math canvas video audio map head select textarea "
     "button input datalist frameset noframes noembed dialog progress meter portal fencedframe".split()
 )
@@ -51,7 +60,7 @@ def _printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
+def render_nodes(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
     """Return the wanted nodes as markup, and True if it was truncated.
 
     Misnested elements are left to the browser to repair: every element is harmless wherever it stands.
@@ -63,8 +72,8 @@ def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
     for node, (name, level) in enumerate(zip(tree.names, tree.levels, strict=True)):
         if dropped and (level > dropped or (not name and level == dropped)):
             continue
-        dropped = level if name in DROPPED else 0
-        cut = letters > LETTERS or elements > ELEMENTS
+        dropped = level if name in DROPPED_TAGS else 0
+        cut = letters > MAX_CHARACTERS or elements > MAX_ELEMENTS
         if cut:
             break
         while open_ and open_[-1][0] >= level + (not name):
@@ -72,15 +81,15 @@ def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
         inside = wanted[tree.parents[node]] if name in ("td", "th", "br", "hr") else wanted[node]
         if dropped or not inside:
             continue
-        tag, text = OTHERS.get(name, name), tree.texts[node]
+        tag, text = REPLACED_TAGS.get(name, name), tree.texts[node]
         if name == "img" and (alt := tree.attributes[node].get("alt", "")[:500].strip()):
             text = f" [{alt}] "
         if text:
-            text = text[: LETTERS + 1 - letters]
+            text = text[: MAX_CHARACTERS + 1 - letters]
             letters += len(text)
             out.append(escape(_printable(text), quote=False))
-        told = _attributes(tree, node, base) if tag == "a" else ""
-        if tag not in SHOWN or (tag == "a" and not told) or len(open_) >= DEPTH:
+        told = _link_attributes(tree, node, base) if tag == "a" else ""
+        if tag not in KEPT_TAGS or (tag == "a" and not told) or len(open_) >= MAX_DEPTH:
             continue
         elements += 1
         out.append(f"<{tag}{told}>")
@@ -90,7 +99,7 @@ def content(tree: DomTree, url: str, wanted: Sequence[int]) -> tuple[str, bool]:
     return "".join(out), cut
 
 
-def _attributes(tree: DomTree, node: int, base: str) -> str:
+def _link_attributes(tree: DomTree, node: int, base: str) -> str:
     """Return the attributes of a link; empty if it does not lead to a web page."""
     href = tree.attributes[node].get("href")
     url = None if href is None else resolve(base, [href])[0]
@@ -107,26 +116,30 @@ class Readable:
 
 
 def of_html(source: str, url: str) -> Readable:
-    tree = parse_tree(source[:SOURCE], TOKENS)
+    tree = parse_tree(source[:MAX_SOURCE_CHARACTERS], MAX_TOKENS)
     # Finding the main content of a very long page would take seconds, so all of it is shown.
-    long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
+    long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAX_MAIN_SIZE
     if long:
         inside = bytearray(b"\1") * len(tree)
     else:
-        inside = main_blocks(tree, extract(source[:SOURCE].encode("utf-8", "replace"), url, "utf-8").main).inside
-    main, cut = content(tree, url, inside)
+        inside = main_blocks(
+            tree, extract(source[:MAX_SOURCE_CHARACTERS].encode("utf-8", "replace"), url, "utf-8").main
+        ).inside
+    main, cut = render_nodes(tree, url, inside)
     others = bytearray(len(tree))
     for node in range(len(tree) - 1, 0, -1):
         if not tree.names[node] and not inside[node] and not tree.texts[node].isspace():
             others[node] = 1
         if others[node]:
             others[tree.parents[node]] = 1
-    rest, cut_too = content(tree, url, others)
-    return Readable(main, rest, cut or cut_too or len(source) > SOURCE or tree.cut)
+    rest, cut_too = render_nodes(tree, url, others)
+    return Readable(main, rest, cut or cut_too or len(source) > MAX_SOURCE_CHARACTERS or tree.cut)
 
 
 def of_text(text: str) -> Readable:
-    return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
+    return Readable(
+        f"<pre>{escape(_printable(text[:MAX_CHARACTERS]), quote=False)}</pre>\n", "", len(text) > MAX_CHARACTERS
+    )
 
 
 def of_document(told: ParsedPage) -> Readable:
@@ -134,7 +147,7 @@ def of_document(told: ParsedPage) -> Readable:
     hrefs = dict(zip(told.links.positions, told.links.urls, strict=True))
     out: list[str] = []
     link = 0
-    for line in told.marked[:LETTERS].split("\n"):
+    for line in told.marked[:MAX_CHARACTERS].split("\n"):
         first, *others = line.split(OPEN)
         parts = [_escaped(first)]
         for other in others:
@@ -147,9 +160,9 @@ def of_document(told: ParsedPage) -> Readable:
         tag = "h2" if line and line.replace(OPEN, "").replace(CLOSE, "") in headings else "p"
         if any(part.strip() for part in parts):
             out.append(f"<{tag}>{''.join(parts)}</{tag}>\n")
-        if len(out) >= ELEMENTS:
+        if len(out) >= MAX_ELEMENTS:
             break
-    return Readable("".join(out), "", len(told.marked) > LETTERS or len(out) >= ELEMENTS)
+    return Readable("".join(out), "", len(told.marked) > MAX_CHARACTERS or len(out) >= MAX_ELEMENTS)
 
 
 def _escaped(text: str) -> str:

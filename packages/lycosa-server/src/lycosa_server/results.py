@@ -18,12 +18,12 @@ from lycosa.collection.crawl_directory import CrawlDirectory
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
-from lycosa.collection.report.cards import topic_marks
-from lycosa.collection.search_text import said
+from lycosa.collection.report.cards import topic_highlights
+from lycosa.collection.search_text import main_text
 from lycosa.collection.snippets import snippet
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.types import settled
+from lycosa.core.types import apply_label
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
@@ -31,7 +31,7 @@ LabelFilter = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 Order: TypeAlias = Literal["relevance", "frequency", "date"]
 
-PATIENCE = 0.15  # seconds a response may spend on reading excerpts; the next one has the rest
+MAX_EXCERPT_SECONDS = 0.15  # seconds a response may spend on reading excerpts; the next one has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class PageOut(BaseModel):
     host: str
     language: str
     relevance: float
-    judged: float
+    relevance_when_fetched: float
     fetched: float
     changed: float | None
     standing: Literal["stands", "vanished", "moved"]
     label: Label | None
-    found: bool
+    relevant: bool
     frequency: int
     excerpt: str | None
     why: FetchReason
@@ -65,7 +65,7 @@ class PageOut(BaseModel):
 class PageFilter:
     filters: Filters
     labelled: LabelFilter | None = None
-    found: bool | None = None  # None: only relevant pages, unless labels are asked for
+    relevant: bool | None = None  # None: only relevant pages, unless labels are asked for
     threshold: float | None = None  # threshold to use instead of the crawl's
 
 
@@ -74,20 +74,20 @@ def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
     return None if given is None else "yes" if given else "no"
 
 
-def fits(labelled: LabelFilter, given: bool | None) -> bool:
+def label_matches(labelled: LabelFilter, given: bool | None) -> bool:
     return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
 
 
-def choose(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order) -> list[PageRow]:
+def select_pages(cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order) -> list[PageRow]:
     with cached.view.lock:
         now = cached.now(labels, wanted.threshold)
         everything = (PageRow(cached.view, number) for number in np.flatnonzero(now.counted).tolist())
-        passing = [page for page in everything if _takes(wanted, page, now, labels)]
+        passing = [page for page in everything if _matches(wanted, page, now, labels)]
         scores = now.relevances_now[[page.number for page in passing]]
-        return [passing[at] for at in arrange(passing, scores, order)]
+        return [passing[at] for at in page_order(passing, scores, order)]
 
 
-def arrange(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order) -> list[int]:
+def page_order(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order) -> list[int]:
     """Return the order of pages; ties are broken by relevance, then by fetch order.
 
     frequency: by how often the words of the topic occur on the page, all counted alike. This is the ranking of Trivedi
@@ -104,14 +104,14 @@ def arrange(pages: Sequence[PageRow], scores: NDArray[np.float64], order: Order)
     return places
 
 
-def _takes(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mapping[str, bool]) -> bool:
+def _matches(wanted: PageFilter, page: PageRow, now: CurrentPages, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
-    if labelled is not None and not fits(labelled, given):
+    if labelled is not None and not label_matches(labelled, given):
         return False
-    found = wanted.found
-    if found is None and labelled in (None, "none"):
-        found = True
-    if found is not None and found != now.found[page.number]:
+    relevant = wanted.relevant
+    if relevant is None and labelled in (None, "none"):
+        relevant = True
+    if relevant is not None and relevant != now.relevant[page.number]:
         return False
     if not filters.start <= page.started < filters.end:
         return False
@@ -130,9 +130,9 @@ class PageFormatter:
     ) -> None:
         self.cached, self.collection, self.labels = cached, collection, labels
         self.now = cached.now(labels, threshold)
-        self._until = time.monotonic() + PATIENCE
+        self._until = time.monotonic() + MAX_EXCERPT_SECONDS
         learned = [term for term in cached.view.topic if term]
-        self._marks = topic_marks(collection.options, learned)
+        self._marks = topic_highlights(collection.options, learned)
 
     def page(self, page: PageRow) -> PageOut:
         view = self.cached.view
@@ -143,15 +143,15 @@ class PageFormatter:
             host=page.host,
             language=page.language,
             relevance=round(self.now.relevances_now.item(page.number), 6),
-            judged=page.relevance,
+            relevance_when_fetched=page.relevance,
             fetched=page.started,
             changed=page.changed or None,
             standing=page.state,  # type: ignore[arg-type]
             label=label_of(self.labels, page.node),
-            found=self.now.found.item(page.number),
+            relevant=self.now.relevant.item(page.number),
             frequency=page.frequency,
             excerpt=self._excerpt(page),
-            why=why_of(view.origin(self.collection.log, page.node), page.pick),
+            why=fetch_reason(view.origin(self.collection.log, page.node), page.pick),
         )
 
     def _excerpt(self, page: PageRow) -> str | None:
@@ -175,14 +175,14 @@ class PageFormatter:
             document = self.collection.document(visit)
         except (StoreError, OSError):
             return ""
-        return snippet(said(document), self._marks, 240).text
+        return snippet(main_text(document), self._marks, 240).text
 
 
-def why_of(origin: Origin, priority: float) -> FetchReason:
+def fetch_reason(origin: Origin, priority: float) -> FetchReason:
     return FetchReason(**asdict(origin), priority=priority if np.isfinite(priority) else 0.0)
 
 
-def collection_of(view: CrawlView) -> CrawlDirectory | None:
+def open_crawl_directory(view: CrawlView) -> CrawlDirectory | None:
     """Open a crawl directory for reading; None if it does not exist yet."""
     try:
         return CrawlDirectory(view.path, view=view)
@@ -199,7 +199,7 @@ class CurrentPages:
 
     relevances_now: NDArray[np.float64]
     counted: NDArray[np.bool_]  # pages that are no copies, and labelled ones
-    found: NDArray[np.bool_]  # relevant pages among `counted`
+    relevant: NDArray[np.bool_]  # relevant pages among `counted`
     pages: int  # number of crawled pages
 
 
@@ -225,7 +225,7 @@ class CachedView:
                 if (page := self.view.page(node)) is not None:
                     relevance_now = relevances_now[page.number]
                     relevances_now[page.number] = (
-                        relevant if self.view.probability else settled(relevance_now, relevant, line)
+                        relevant if self.view.probability else apply_label(relevance_now, relevant, line)
                     )
                     counted[page.number] = True
             return CurrentPages(

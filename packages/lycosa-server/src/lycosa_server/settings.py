@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from lycosa.browser.finding import what_is_missing
+from lycosa.browser.finding import missing_requirements
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.revisit.notify import channels_of
@@ -66,8 +66,8 @@ class Settings:
     respect_opt_outs: str = setting(
         "",
         "WHICH",
-        "Leave out pages whose owners opted out of AI training (training) or of any other use (all); members may be "
-        "stricter, but not less strict.",
+        "Skip pages whose owners opted out of AI training (training) or of any use (all); members may only be "
+        "stricter.",
     )
     render: str = setting(
         "never",
@@ -103,7 +103,9 @@ class Settings:
                 try:
                     ipaddress.ip_network(name, strict=False)  # host names are refused: their addresses can change
                 except ValueError as error:
-                    raise InputError(f"--{option} {name!r} is not an address: write it as in 192.168.0.0/16") from error
+                    raise InputError(
+                        "bad-value", f"--{option} {name!r} is not a network address; example: 192.168.0.0/16"
+                    ) from error
         self._check_numbers()
         try:
             parts = urlsplit(self.url)
@@ -111,7 +113,7 @@ class Settings:
         except ValueError:
             wrong = True
         if wrong:
-            raise InputError(f"--url {self.url}: write it as in https://lycosa.example.org")
+            raise InputError("bad-url", f"--url {self.url} is not a base URL; example: https://lycosa.example.org")
         Options(
             contact=self.contact,
             operator=self.operator,
@@ -119,7 +121,7 @@ class Settings:
             identity=self.identity,
         ).check()
         if not self.contact.isprintable():
-            raise InputError("--contact: leave out control characters")
+            raise InputError("bad-value", "--contact contains control characters: remove them")
         if self.identity:
             Identity.load(Path(self.identity))
         self._check_browser()
@@ -132,15 +134,17 @@ class Settings:
     def _check_numbers(self) -> None:
         for name in ("crawls", "crawls_per_person", "max_budget"):
             if getattr(self, name) < 1:
-                raise InputError(f"--{name.replace('_', '-')} is {getattr(self, name)}: it must be 1 or more")
+                raise InputError(
+                    "out-of-range", f"--{name.replace('_', '-')} is {getattr(self, name)}: it must be 1 or more"
+                )
         if not (math.isfinite(self.delay) and self.delay >= 0):
-            raise InputError(f"--delay {self.delay}: give seconds, 0 or more")
+            raise InputError("out-of-range", f"--delay is {self.delay}: it must be 0 seconds or more")
 
     def _check_browser(self) -> None:
         if self.render not in ("auto", "never"):
-            raise InputError(f"--render is {self.render!r}: choose auto or never")
-        if self.render == "auto" and (missing := what_is_missing("")):
-            raise InputError(f"--render auto takes a browser: {missing}")
+            raise InputError("bad-value", f"--render is {self.render!r}: choose auto or never")
+        if self.render == "auto" and (missing := missing_requirements("")):
+            raise InputError("missing-package", f"--render auto needs a browser: {missing}")
 
     @property
     def base(self) -> str:
@@ -167,13 +171,13 @@ class Settings:
     def crawl_directory(self, crawl: str) -> Path:
         """Return the directory of a crawl; reject ids that could lead outside of it."""
         if not is_id(crawl):
-            raise InputError(f"{crawl[:60]!a} is not a crawl")
+            raise InputError("bad-id", f"{crawl[:60]!a} is not a crawl id")
         return self.data / "crawls" / crawl
 
     def model_file(self, model: str) -> Path:
         """Return the file of a model; reject ids that could lead outside the models directory."""
         if not is_id(model):
-            raise InputError(f"{model[:60]!a} is not a model")
+            raise InputError("bad-id", f"{model[:60]!a} is not a model id")
         return self.data / "models" / model
 
     def environment(self) -> dict[str, str]:
@@ -187,10 +191,10 @@ class Settings:
         return Settings(**given | {"data": Path(given["data"])})
 
 
-def without_place(settings: Settings, text: str) -> str:
+def hide_data_directory(settings: Settings, text: str) -> str:
     """Replace the data directory in a message: clients should not learn its path.
 
-    >>> without_place(Settings(Path("/srv/lycosa")), "cannot read /srv/lycosa/crawls/1/log.sqlite")
+    >>> hide_data_directory(Settings(Path("/srv/lycosa")), "cannot read /srv/lycosa/crawls/1/log.sqlite")
     'cannot read DATA/crawls/1/log.sqlite'
     """
     for place in {str(settings.data.absolute()), str(settings.data.resolve())}:

@@ -23,8 +23,8 @@ from lycosa.core.errors import InputError
 from lycosa_server.logs import log
 from lycosa_server.settings import Settings
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
-PATIENCE = 20.0  # seconds that children have to shut down
+MIN_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.2, 10.0
+STOP_SECONDS = 20.0  # seconds that children have to shut down
 # File descriptor of the listening socket. It outlives the web process: restarts refuse no connections.
 SOCKET = "LYCOSA_SOCKET"
 NOTICES = "LYCOSA_NOTICES"  # file descriptor of a socket pair: the web process writes, the crawl process reads
@@ -40,9 +40,10 @@ class DirectoryLock:
             self.file: IO[str] = open(data / "serving.lock", "a+")  # noqa: SIM115 - open as long as the lock is held
         except OSError as error:
             raise InputError(
-                f"cannot write in {data}: {error.strerror}; make it writable, or choose another directory"
+                "cannot-write",
+                f"cannot write to {data}: {error.strerror}; make it writable, or choose another directory",
             ) from error
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + STOP_SECONDS
         while True:
             try:
                 fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,11 +51,12 @@ class DirectoryLock:
             except OSError:
                 self.file.seek(0)
                 holder = self.file.read().strip()
-            if _runs(int(holder or 0)) or time.monotonic() > until:
+            if _is_running(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
                 raise InputError(
-                    f"{data} is in use by another lycosa serve (process {holder or 'unknown'}): stop that one first, "
-                    "or choose another directory"
+                    "in-use",
+                    f"{data} is in use by another 'lycosa serve' (process {holder or 'unknown'}): stop it first, or "
+                    "choose another directory",
                 )
             time.sleep(0.1)  # its supervisor was killed; its children are about to end
         self.file.truncate(0)
@@ -65,7 +67,7 @@ class DirectoryLock:
         self.file.close()
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     """Return True if a process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
@@ -87,7 +89,8 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(
-            f"cannot listen on {host} port {port}: {why}; choose another with --port, or stop what uses it"
+            "cannot-listen",
+            f"cannot listen on {host} port {port}: {why}; choose another with --port, or stop the program that uses it",
         ) from error
 
 
@@ -128,7 +131,7 @@ class Supervisor:
             answering.cancel()
             for child in self._children.values():
                 _signal(child, signal.SIGTERM)
-            _, late = await asyncio.wait(keeping, timeout=PATIENCE)
+            _, late = await asyncio.wait(keeping, timeout=STOP_SECONDS)
             if late:
                 self._kill()
                 await asyncio.wait(late)
@@ -149,19 +152,19 @@ class Supervisor:
             _signal(child, signal.SIGKILL)
 
     async def _keep(self, name: str, lifeline: int) -> None:
-        pause = FIRST_PAUSE
+        pause = MIN_BACKOFF_SECONDS
         while not self._stopping.is_set():
             began = time.monotonic()
             child = await self._start(name, lifeline)
             code = await child.wait()
             if self._stopping.is_set():
                 return
-            pause = FIRST_PAUSE if time.monotonic() - began > 30.0 else pause  # long uptime resets the backoff
+            pause = MIN_BACKOFF_SECONDS if time.monotonic() - began > 30.0 else pause  # long uptime resets the backoff
             log("child ended", "warning", process=name, code=code, again_in=pause)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._stopping.wait()
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_BACKOFF_SECONDS)
 
     async def _start(self, name: str, lifeline: int) -> asyncio.subprocess.Process:
         notices = self._notices[name].fileno()
@@ -187,14 +190,14 @@ class Supervisor:
         """Notify systemd and call `ready` once requests are answered, not only when the port is open."""
         while True:
             with suppress(OSError, EOFError, asyncio.TimeoutError):
-                if await asyncio.wait_for(_asked(self._listening), 30):
+                if await asyncio.wait_for(_responds(self._listening), 30):
                     break
             await asyncio.sleep(0.2)
         notify("READY=1")
         self._ready()
 
 
-async def _asked(listening: socket.socket) -> bool:
+async def _responds(listening: socket.socket) -> bool:
     host, port = listening.getsockname()[:2]
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     reader, writer = await asyncio.open_connection(here, port)
@@ -221,7 +224,7 @@ def notify(state: str) -> None:
         told.send(state.encode())
 
 
-def notices_end() -> socket.socket | None:
+def notice_socket() -> socket.socket | None:
     """Return this process's end of the notice channel from the web to the crawl process; None if started by hand."""
     number = os.environ.pop(NOTICES, "")
     if not number:
@@ -232,7 +235,7 @@ def notices_end() -> socket.socket | None:
     return made
 
 
-def end_with_supervisor() -> None:
+def stop_with_supervisor() -> None:
     """Stop this process when its supervisor ends: with SIGTERM, and by force 15 seconds later."""
     if LIFELINE not in os.environ:
         return  # started by hand

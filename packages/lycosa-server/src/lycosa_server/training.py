@@ -22,12 +22,12 @@ from lycosa.core.types import Page
 from lycosa.store.log import NAME
 from lycosa_server import child
 from lycosa_server.logs import log
-from lycosa_server.model_files import digest_of, inspect, pages_of, room, sweep
+from lycosa_server.model_files import digest_of, inspect, models_directory, pages_of, remove_orphans
 from lycosa_server.people import feedback, interests, models, suggestions
 from lycosa_server.people.database import Database, Row
-from lycosa_server.settings import Settings, without_place
+from lycosa_server.settings import Settings, hide_data_directory
 
-TIDY = 3_600.0  # seconds between removals of files that belong to no model
+SWEEP_SECONDS = 3_600.0  # seconds between removals of files that belong to no model
 
 
 class TrainingQueue:
@@ -37,7 +37,7 @@ class TrainingQueue:
         self.settings, self.database = settings, database
         self.place = settings.data / "training"
         self.queued = asyncio.Event()  # set to check the queue now
-        self._tidied = -TIDY
+        self._tidied = -SWEEP_SECONDS
         self._over = False
 
     async def run_queued(self) -> None:
@@ -62,13 +62,13 @@ class TrainingQueue:
 
     def look(self, started: bool = True) -> bool:
         """Train the model that has been queued longest; return False if the queue is empty."""
-        if time.monotonic() > self._tidied + TIDY:
-            sweep(self.settings, self.database, time.time())
+        if time.monotonic() > self._tidied + SWEEP_SECONDS:
+            remove_orphans(self.settings, self.database, time.time())
             self._tidied = time.monotonic()
         if not started:
             shutil.rmtree(self.place, ignore_errors=True)
             self.database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
-        row = models.take(self.database)
+        row = models.take_queued(self.database)
         if row is not None:
             self.do(row)
         return row is not None
@@ -83,9 +83,11 @@ class TrainingQueue:
             reason = str(error)
             for crawl in task.get("crawls", ()):
                 reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
-            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # options of the command line
+            reason = re.sub(
+                r" \(--[^)]*\)", "", hide_data_directory(self.settings, reason)
+            )  # options of the command line
             if not self._over:  # else the next process trains it
-                models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
+                models.end_training(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
         finally:
             shutil.rmtree(self.place, ignore_errors=True)
         log("training ended", job=row["id"], reason=reason)
@@ -113,7 +115,7 @@ class TrainingQueue:
             directory = settings.crawl_directory(newest["id"])
             crawls.append({"directory": str(directory), "name": about["name"], "labels": {**liked, **labels}})
         if not crawls:
-            raise InputError("none of the interests has a crawl now: choose others")
+            raise InputError("nothing-to-do", "none of the interests has a crawl: choose others")
         task: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
         task["classifier"] = str(sources.get("classifier", "nb"))
         if sources.get("model"):
@@ -125,11 +127,11 @@ class TrainingQueue:
         return task
 
     def keep(self, row: Row, result: dict[str, Any]) -> None:
-        out, place = self.place / "out", room(self.settings) / row["id"]
+        out, place = self.place / "out", models_directory(self.settings) / row["id"]
         about = {**inspect(out, row["kind"]), **result}
         file = {"size": out.stat().st_size, "digest": digest_of(out)}
         out.replace(place)
-        if not models.end(self.database, time.time(), row["id"], "ready", about, **file):
+        if not models.end_training(self.database, time.time(), row["id"], "ready", about, **file):
             place.unlink(missing_ok=True)  # deleted meanwhile
 
 
@@ -143,8 +145,8 @@ def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.training.train_model import train
 
     table = place / "pages.tsv"
-    _write(table, classes(task))
-    done = train([str(table)], place / "out", _look([Path(crawl["directory"]) for crawl in task["crawls"]]),
+    _write_table(table, classes(task))
+    done = train([str(table)], place / "out", _page_source([Path(crawl["directory"]) for crawl in task["crawls"]]),
                  kind=task["classifier"])  # fmt: skip
     return {"notes": _notes(done.notes)}
 
@@ -153,7 +155,7 @@ def _rules(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.judges.model import TrainedModel
     from lycosa.training.rules import train_rules
 
-    learned = train_rules(task["crawls"][0]["directory"], TrainedModel.load(Path(task["model"])), _look([]))
+    learned = train_rules(task["crawls"][0]["directory"], TrainedModel.load(Path(task["model"])), _page_source([]))
     learned.book.save(place / "out")
     return {"notes": _notes(learned.notes), "pages": learned.parents}
 
@@ -162,7 +164,7 @@ def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.training.browse import train_browse
 
     crawl = task["crawls"][0]
-    done = train_browse(Path(crawl["directory"]), place / "out", _look([]), labels=crawl["labels"])
+    done = train_browse(Path(crawl["directory"]), place / "out", _page_source([]), labels=crawl["labels"])
     return {"notes": _notes(done.notes)}
 
 
@@ -192,14 +194,14 @@ def classes(task: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _write(table: Path, rows: dict[str, str]) -> None:
+def _write_table(table: Path, rows: dict[str, str]) -> None:
     if not rows:
-        raise InputError("no page is labelled there: label some pages first")
+        raise InputError("nothing-to-do", "the interests have no labelled pages: label some pages first")
     lines = [f"{url}\t{name}" for url, name in rows.items() if "\t" not in url + name and "\n" not in url + name]
     table.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _look(directories: Sequence[Path]) -> Any:
+def _page_source(directories: Sequence[Path]) -> Any:
     from lycosa.training.corpus import Account
     from lycosa.training.looking import recorded
 
@@ -212,7 +214,7 @@ def _look(directories: Sequence[Path]) -> Any:
                     had.add(url)
                     yield url, page
         if len(had) < len(urls):
-            account.left_out["that no crawl has"] += len(urls) - len(had)
+            account.left_out["in no crawl"] += len(urls) - len(had)
 
     return look
 

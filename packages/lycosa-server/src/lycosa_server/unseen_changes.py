@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 
-from lycosa.collection.view import Signature, signature_of
+from lycosa.collection.view import Signature, log_signature
 from lycosa.core.errors import LycosaError
 from lycosa.revisit.ledger import changes
 from lycosa.store.log import NAME, SqliteLog
@@ -14,7 +14,7 @@ from lycosa.store.log import NAME, SqliteLog
 
 def changes_since(directory: Path, since: float) -> int | None:
     """Return the number of changes after a time; None if no page was revisited, or the log cannot be read."""
-    stamp = signature_of(directory / NAME)
+    stamp = log_signature(directory / NAME)
     try:
         return _count(directory / NAME, stamp, since) if stamp else None
     except LycosaError:  # a log that is being created or is damaged; opening it reports the error

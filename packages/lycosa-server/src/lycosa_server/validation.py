@@ -14,32 +14,34 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.spec import spell
-from lycosa.judges import TOPICS
+from lycosa.core.spec import format_spec
+from lycosa.judges import JUDGES as ALL_JUDGES
 from lycosa.judges.factory import make_judge
-from lycosa.judges.taxonomy import wanted
+from lycosa.judges.taxonomy import resolve_targets
 from lycosa.revisit.detectors import parse_detectors
 from lycosa.strategies import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.strategies import strategy as make_strategy
 from lycosa.web.urls import Scope, check_seed
 from lycosa_server.people import catalogue, models
 from lycosa_server.people.database import Database
-from lycosa_server.people.interest_settings import AUTOMATIC, InterestSettings, options
+from lycosa_server.people.interest_settings import AUTOMATIC, InterestSettings, crawl_options
 
-JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
-GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}
+JUDGES = {name: entry for name, entry in ALL_JUDGES.items() if entry.needs in ("words", "words or examples")}
+UNTRAINED_STRATEGIES = {
+    name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)
+}
 # Strategies that need a model of the person's own, and its kind.
-TAUGHT = {
+TRAINED_STRATEGIES = {
     name: "rules" if entry.needs == TAXONOMY else "browsing"
     for name, entry in STRATEGIES.items()
     if entry.needs in (TAXONOMY, BROWSING)
 }
 
 # Options that the operator sets for everyone, each time a crawl is opened.
-OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "render", "random_seed")
+OPERATOR_OPTIONS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "render", "random_seed")
 
 
-def checked(
+def validate_settings(
     settings: InterestSettings,
     database: Database,
     most_pages: int,
@@ -59,59 +61,69 @@ def checked(
     known = catalogue.preferences(database) if settings.preferences else set()
     for name in settings.preferences:
         if name not in known:
-            raise InputError(f"the catalogue has no subject {name!r}: choose another one")
+            raise InputError("unknown-name", f"the catalogue has no subject {name!r}: choose another one")
     scope = Scope(settings.hosts, settings.domains, exclude=map(re.escape, settings.exclude))
     seeds = [*settings.seeds, *catalogue.seeds_of(database, settings.preferences, settings.words)]
     if not any(scope(seed, 0) for seed in seeds):
         raise InputError(
-            "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
+            "no-seed", "every seed is outside the hosts and domains, or among the skipped addresses: change one of them"
         )
-    if settings.strategy not in (AUTOMATIC, *GUIDES, *TAUGHT):
-        raise InputError(f"there is no strategy {settings.strategy!r} to choose: see the list, or take automatic")
+    if settings.strategy not in (AUTOMATIC, *UNTRAINED_STRATEGIES, *TRAINED_STRATEGIES):
+        raise InputError(
+            "unknown-name", f"unknown strategy {settings.strategy!r}: choose one of the list, or automatic"
+        )
     if settings.judge not in (AUTOMATIC, *JUDGES):
-        raise InputError(f"there is no judge {settings.judge!r} to choose: take {', '.join(JUDGES)}, or automatic")
+        raise InputError("unknown-name", f"unknown judge {settings.judge!r}: choose {', '.join(JUDGES)}, or automatic")
     if settings.examples and settings.judge != AUTOMATIC and "examples" not in JUDGES[settings.judge].needs:
-        raise InputError(f"the judge {settings.judge} uses words only: leave the examples out, or choose another judge")
+        raise InputError(
+            "conflicting-options",
+            f"the judge {settings.judge} uses words only: remove the examples, or choose another judge",
+        )
     _check_models(settings, database, owner, before)
     if settings.detect:
         parse_detectors(settings.detect)
-    _try(settings, place)
+    _try_build(settings, place)
     return settings
 
 
 def _check_models(settings: InterestSettings, database: Database, owner: str, before: InterestSettings | None) -> None:
     if before is not None and {settings.model, settings.strategy_model} - {"", before.model, before.strategy_model}:
-        raise InputError("models are their owner's: leave these as they are, or leave them out")
+        raise InputError("not-yours", "only the owner can choose models: keep the current ones, or remove them")
     if settings.model:
         row = models.ready(database, owner, settings.model, models.JUDGING)
         classes = list(json.loads(row["about"]).get("classes", {}))
         try:
-            settings.targets, _ = wanted(classes, settings.targets)
+            settings.targets, _ = resolve_targets(classes, settings.targets)
         except InputError as error:
-            told = str(error).replace("Name it with --target", "Mark it").replace(" with --target", "")
-            raise InputError(told) from error
-    needed = TAUGHT.get(settings.strategy, "")
+            message = str(error).replace("Name it with --target", "Select it").replace(" with --target", "")
+            raise InputError(error.code, message) from error
+    needed = TRAINED_STRATEGIES.get(settings.strategy, "")
     if needed and not settings.strategy_model:
-        raise InputError(f"the strategy {settings.strategy} needs a model of the kind {needed}: choose one of yours")
+        raise InputError(
+            "missing-model", f"the strategy {settings.strategy} needs a {needed} model: choose one of yours"
+        )
     if settings.strategy_model and not needed:
-        raise InputError(f"the strategy {settings.strategy} takes no model: leave it out, or choose another strategy")
+        raise InputError(
+            "conflicting-options",
+            f"the strategy {settings.strategy} takes no model: remove it, or choose another strategy",
+        )
     if needed:
         models.ready(database, owner, settings.strategy_model, (needed,))
     if needed == "rules" and not settings.model:
-        raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
+        raise InputError("conflicting-options", "rules need a classifier and its classes instead of words: choose one")
 
 
-def _try(settings: InterestSettings, place: Callable[[str], Path]) -> None:
+def _try_build(settings: InterestSettings, place: Callable[[str], Path]) -> None:
     """Build the strategy and the judge once, so that the crawl cannot fail for them later."""
     if settings.strategy_model:
         _build(
-            spell(settings.strategy, {"file": str(place(settings.strategy_model))}), settings.words, settings.targets
+            format_spec(settings.strategy, {"file": str(place(settings.strategy_model))}), settings.words, settings.targets
         )
         return
     if settings.words:
-        made = options(settings, ["https://example.org/"]) | {"examples": []}
+        made = crawl_options(settings, ["https://example.org/"]) | {"examples": []}
         make_judge(Options.from_mapping(made, "the interest's settings"))
-    if settings.strategy in GUIDES and GUIDES[settings.strategy].needs == WORDS:
+    if settings.strategy in UNTRAINED_STRATEGIES and UNTRAINED_STRATEGIES[settings.strategy].needs == WORDS:
         _build(settings.strategy, settings.words)
 
 
@@ -120,12 +132,12 @@ def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
     try:
         make_strategy(text, **facts, words=words, targets=list(targets))
     except (ArithmeticError, TypeError) as error:
-        raise InputError(f"{text} can't be made: {error}") from error
+        raise InputError("bad-value", f"cannot create {text}: {error}") from error
 
 
 def web_address(text: str, what: str = "") -> str:
     """Return a URL in canonical form; `what` names it in the error message."""
     url = check_seed(text)
     if url is None:
-        raise InputError(f"{what}{text[:200]!r} is not a web address: write it like https://example.org/page")
+        raise InputError("bad-url", f"{what}{text[:200]!r} is not a web address; example: https://example.org/page")
     return url

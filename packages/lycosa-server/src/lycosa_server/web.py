@@ -16,9 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lycosa.core.errors import LycosaError
 from lycosa_server.app import create_app
 from lycosa_server.guards import ServerContext
-from lycosa_server.logs import log, take_over
+from lycosa_server.logs import capture_library_logs, log
 from lycosa_server.settings import Settings
-from lycosa_server.supervisor import SOCKET, end_with_supervisor, notices_end
+from lycosa_server.supervisor import SOCKET, notice_socket, stop_with_supervisor
 
 
 class TimedConnection(H11Protocol):
@@ -46,7 +46,7 @@ class TimedConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Restart the timeouts; uvicorn's own limit applies to the start of the next request."""
-        _stop(self._waiting)
+        _cancel(self._waiting)
         self._begun = None
         super().on_response_complete()
         if self.conn.trailing_data[0] or not (self.cycle is None or self.cycle.response_complete):
@@ -54,20 +54,20 @@ class TimedConnection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        _stop(self._sending)
+        _cancel(self._sending)
         self._sending = self.loop.call_later(self.stuck, self._end)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        _stop(self._sending)
+        _cancel(self._sending)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        _stop(self._waiting)
-        _stop(self._sending)
+        _cancel(self._waiting)
+        _cancel(self._sending)
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        _stop(self._waiting)
+        _cancel(self._waiting)
         now, cycle = self.loop.time(), self.cycle
         between = cycle is None or cycle.response_complete
         if self.transport.is_closing() or not (between or cycle.more_body):
@@ -87,12 +87,12 @@ class TimedConnection(H11Protocol):
         self.transport.abort()
 
 
-def _stop(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
 
 
-class _Server(uvicorn.Server):
+class _StreamEndingServer(uvicorn.Server):
     """Uvicorn server that ends live streams on shutdown, which would otherwise wait for them."""
 
     def __init__(self, config: uvicorn.Config, site: ServerContext) -> None:
@@ -105,12 +105,12 @@ class _Server(uvicorn.Server):
 
 
 def main() -> None:
-    end_with_supervisor()
-    take_over()
+    stop_with_supervisor()
+    capture_library_logs()
     settings = Settings.from_environment()
     listening = socket.socket(fileno=int(os.environ.pop(SOCKET)))
     listening.set_inheritable(False)
-    notices = notices_end()
+    notices = notice_socket()
 
     def wake() -> None:
         with suppress(OSError):  # buffer full: enough notices are pending
@@ -133,7 +133,7 @@ def main() -> None:
         lifespan="off",
     )
     log("started", process="web")
-    _Server(config, app.state.site).run(sockets=[listening])
+    _StreamEndingServer(config, app.state.site).run(sockets=[listening])
     log("ended", process="web")
 
 

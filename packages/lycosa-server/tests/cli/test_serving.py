@@ -9,7 +9,7 @@ import pytest
 
 from commands import Command
 from lycosa_server import commands as serving
-from lycosa_server.commands import orphaned
+from lycosa_server.commands import has_crawls
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
 
@@ -66,9 +66,9 @@ def test_nothing_to_back_up_is_explained(command: Command, tmp_path: Path) -> No
 
 def test_crawls_without_accounts(tmp_path: Path) -> None:
     """Crawls where the database knows nobody are noticed: someone may have forgotten to name it."""
-    assert not orphaned(tmp_path)
+    assert not has_crawls(tmp_path)
     (tmp_path / "crawls").mkdir()
     (tmp_path / "crawls" / "lock").touch()
-    assert not orphaned(tmp_path)
+    assert not has_crawls(tmp_path)
     (tmp_path / "crawls" / "0e16bdc54ec3166e7205e774").mkdir()
-    assert orphaned(tmp_path)
+    assert has_crawls(tmp_path)

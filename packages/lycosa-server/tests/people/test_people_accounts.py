@@ -114,7 +114,7 @@ def test_a_hash_of_another_cost_is_made_anew_at_sign_in(database: Database) -> N
     assert accounts.sign_in(database, dearer, "ada", PASSWORD)
     kept = accounts.by_name(database, "ada")
     assert kept is not None
-    assert (False, True) == (dearer.stale(kept["password"]), dearer.fits(kept["password"], PASSWORD))
+    assert (False, True) == (dearer.needs_rehash(kept["password"]), dearer.verify(kept["password"], PASSWORD))
 
 
 def test_the_last_admin_stays(database: Database) -> None:
@@ -170,7 +170,7 @@ def test_invitations_end_with_the_right_to_invite(database: Database) -> None:
 def test_a_new_password_ends_all_sessions(database: Database) -> None:
     """And the old one is no good any more."""
     ada = join(database, "ada")
-    _, value = sessions.begin(database, NOW, ada["id"])
+    _, value = sessions.create(database, NOW, ada["id"])
     accounts.set_password(database, CHEAP, ada, "another long password")
     assert (None, None) == (
         sessions.find(database, NOW, value),

@@ -23,11 +23,11 @@ def test_whatever_is_noted_can_be_kept_and_shown(database: Database) -> None:
     """Characters that are no text are replaced, long texts cut."""
     audit.record(database, NOW, "", "a\0b\ud800", "act", "x" * 1000)
     row = audit.entries(database)[0]
-    assert ("a�b�", audit.LONGEST, "…") == (row["name"], len(row["subject"]), row["subject"][-1])
+    assert ("a�b�", audit.MAX_FIELD_LENGTH, "…") == (row["name"], len(row["subject"]), row["subject"][-1])
 
 
 def test_after_a_year_an_entry_is_forgotten(database: Database) -> None:
     """The next one that is written removes it."""
     audit.record(database, NOW, "", "", "old")
-    audit.record(database, NOW + audit.KEPT + 1, "", "", "new")
+    audit.record(database, NOW + audit.MAX_AGE_SECONDS + 1, "", "", "new")
     assert ["new"] == [row["action"] for row in audit.entries(database)]

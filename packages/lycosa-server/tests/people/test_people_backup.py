@@ -120,7 +120,7 @@ def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pyte
     assert (2, 1) == restore(tmp_path / "b.tar", tmp_path / "new")
     with closing(Database(tmp_path / "new" / "lycosa.sqlite")) as again:
         assert ["crawl-1"] == [row["id"] for row in again.rows("SELECT id FROM crawl")]
-        assert again.row("SELECT * FROM rubbish WHERE crawl = :crawl", crawl=CRAWL) is not None
+        assert again.row("SELECT * FROM deleted_crawl WHERE crawl = :crawl", crawl=CRAWL) is not None
 
 
 def test_write_backup_while_a_crawl_appends(tmp_path: Path) -> None:

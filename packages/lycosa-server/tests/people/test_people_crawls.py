@@ -61,7 +61,7 @@ def test_a_crawl_is_queued_taken_and_ended(database: Database) -> None:
     assert ("queued", "run") == state(database, crawl)
     assert crawls.take(database, NOW + 1, crawl)
     assert not crawls.take(database, NOW + 1, crawl)
-    crawls.progress(database, crawl, 3, 1)
+    crawls.update_counts(database, crawl, 3, 1)
     assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, found=4))
     row = crawls.get(database, crawl)
     assert (10, 4, NOW + 1, NOW + 9, PAGES_SPENT) == tuple(
@@ -165,12 +165,12 @@ def test_a_failed_crawl(database: Database) -> None:
 def test_more(database: Database) -> None:
     """A finished crawl goes on with a larger budget; a running one has it at once, even as it ends."""
     crawl = ended(database, PAGES_SPENT)
-    row = crawls.more(database, NOW, crawl, 50, 200)
+    row = crawls.add_pages(database, NOW, crawl, 50, 200)
     assert ("queued", "crawl", 150) == (row["state"], row["task"], row["budget"])
     with pytest.raises(InputError, match="too many"):
-        crawls.more(database, NOW, crawl, 51, 200)
+        crawls.add_pages(database, NOW, crawl, 51, 200)
     crawls.take(database, NOW, crawl)
-    crawls.more(database, NOW, crawl, 10, 200)
+    crawls.add_pages(database, NOW, crawl, 10, 200)
     assert "queued" == crawls.end(database, NOW, crawl, Ending(PAGES_SPENT, budget=150, pages=150))
 
 
@@ -178,10 +178,10 @@ def test_more_of_what_is_being_stopped(database: Database) -> None:
     """Who asks for more pages wants it to go on, whether the stop of a moment ago was done already or not."""
     crawl = running(database)
     crawls.stop(database, NOW, crawl)
-    assert ("running", "run") == (crawls.more(database, NOW, crawl, 5, 200)["state"], state(database, crawl)[1])
+    assert ("running", "run") == (crawls.add_pages(database, NOW, crawl, 5, 200)["state"], state(database, crawl)[1])
     assert "queued" == crawls.end(database, NOW, crawl, Ending(STOPPED))
     crawls.pause(database, crawl)
-    crawls.more(database, NOW, crawl, 5, 200)
+    crawls.add_pages(database, NOW, crawl, 5, 200)
     assert ("paused", "pause") == state(database, crawl)
 
 
@@ -193,7 +193,7 @@ def test_looking_again(database: Database) -> None:
     with pytest.raises(Conflict, match="is queued"):
         crawls.refresh(database, NOW, crawl)
     with pytest.raises(Conflict, match="looks at its pages again"):
-        crawls.more(database, NOW, crawl, 1, 1000)
+        crawls.add_pages(database, NOW, crawl, 1, 1000)
     crawls.take(database, NOW + 60, crawl)
     crawls.pause(database, crawl)
     crawls.end(database, NOW + 70, crawl, Ending(STOPPED))
@@ -208,7 +208,7 @@ def test_what_is_due_is_queued(database: Database) -> None:
     crawl = ended(database)
 
     def again(how: str, at: float) -> tuple[list[str], float | None]:
-        database.run("UPDATE interest SET look_again = :how WHERE id = 'Ann''s'", how=how)
+        database.run("UPDATE interest SET revisit_every = :how WHERE id = 'Ann''s'", how=how)
         return crawls.schedule(database, at), crawls.get(database, crawl)["due"]
 
     assert ([], None) == again("", NOW + 1e6)
@@ -223,7 +223,7 @@ def test_what_is_due_is_queued(database: Database) -> None:
 def test_a_look_that_failed_is_tried_again(database: Database) -> None:
     """When the next one is due; a crawl that failed is not looked at again."""
     crawl = ended(database)
-    database.run("UPDATE interest SET look_again = '1h'")
+    database.run("UPDATE interest SET revisit_every = '1h'")
     assert [crawl] == crawls.schedule(database, NOW + 1e4)
     assert crawls.take(database, NOW + 1e4, crawl)
     crawls.end(database, NOW + 2e4, crawl, Ending("no network", failed=True))
@@ -237,7 +237,7 @@ def test_only_the_newest_is_looked_at_again(database: Database) -> None:
     """An older crawl of the same interest, or one of somebody whose account is disabled, is not due."""
     ended(database)
     newer = ended(database)
-    database.run("UPDATE interest SET look_again = '1h'")
+    database.run("UPDATE interest SET revisit_every = '1h'")
     database.run("UPDATE person SET disabled = 1 WHERE id = 'Ann'")
     assert [] == crawls.schedule(database, NOW + 1e6)
     database.run("UPDATE person SET disabled = 0")
@@ -249,7 +249,7 @@ def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> N
     ended(database)
     bobs = running(database, interest="Bob's")
     crawls.end(database, NOW + 2, bobs, Ending(EXHAUSTED))
-    database.run("UPDATE interest SET look_again = '1h'")
+    database.run("UPDATE interest SET revisit_every = '1h'")
     for broken in ("not JSON", "[]", '{"frequent": 7, "frequently": ["a"]}'):
         database.run("UPDATE interest SET settings = :broken WHERE id = 'Ann''s'", broken=broken)
         database.run(
@@ -283,8 +283,8 @@ def test_nobody_waits_for_one_who_waits_for_them(database: Database) -> None:
                 lambda: crawls.create(database, NOW, "Ann's", 5),
                 lambda crawl=crawl: crawls.refresh(database, NOW, crawl),  # type: ignore[misc]
                 lambda crawl=crawl: crawls.stop(database, NOW, crawl),  # type: ignore[misc]
-                lambda: crawls.judge_again(database, "Ann's", "labels"),
-                lambda crawl=crawl: crawls.judged(database, crawl, 1, 2),  # type: ignore[misc]
+                lambda: crawls.request_judging(database, "Ann's", "labels"),
+                lambda crawl=crawl: crawls.record_judged(database, crawl, 1, 2),  # type: ignore[misc]
                 lambda crawl=crawl: _taken_and_ended(database, crawl),  # type: ignore[misc]
                 lambda crawl=crawl: erasing.erase_crawl(database, crawl),  # type: ignore[misc]
                 lambda: erasing.erase_interest(database, "Ann's"),
@@ -313,17 +313,17 @@ def test_the_queue(database: Database) -> None:
     second_interest = {"id": "second", "owner": "Ann", "name": "", "settings": "{}", "created": NOW, "changed": NOW}
     database.insert("interest", second_interest)
     second, bobs = new(database, "second"), crawls.create(database, NOW + 60, "Bob's", 1)["id"]
-    assert {bobs: 1, second: 2} == crawls.queue(database)
+    assert {bobs: 1, second: 2} == crawls.queue_positions(database)
     assert {first: "running", second: "queued", bobs: "queued"} == {
         row["id"]: row["state"] for row in crawls.under_way(database)
     }
-    crawls.give_back(database, first)
+    crawls.requeue(database, first)
     assert "queued" == crawls.get(database, first)["state"]
 
 
 def test_only_so_many_are_kept(database: Database) -> None:
     """An interest that has as many crawls as it may keep gets no other one before one is deleted."""
-    for number in range(crawls.MOST):
+    for number in range(crawls.MAX_CRAWLS):
         crawl(database, "Ann's", number)
     with pytest.raises(Conflict, match="delete an old one first"):
         new(database)

@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa_server.people import credentials
-from lycosa_server.people.credentials import Passwords, check_password, derived, digest, new_secret, same
+from lycosa_server.people.credentials import Passwords, check_password, derive_secret, digest, new_secret, secrets_equal
 from site_maker import CHEAP
 
 
@@ -38,7 +38,7 @@ def test_for_a_name_that_nobody_has_a_hash_is_computed_all_the_same(monkeypatch:
 
     kept: Any = passwords.hash("a long password")
     monkeypatch.setattr(passwords, "_hasher", Counting())
-    answers = [passwords.fits(given, password) for given in (kept, None) for password in ("a long password", "no")]
+    answers = [passwords.verify(given, password) for given in (kept, None) for password in ("a long password", "no")]
     assert ([True, False, False, False], ["m=8,t=1,p=1"] * 4) == (answers, work)
 
 
@@ -47,16 +47,16 @@ def test_only_some_hashes_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(credentials, "PATIENCE", 0.01)
     passwords = Passwords(time_cost=1, memory_cost=8, parallelism=1)
     with ExitStack() as others:
-        for _ in range(credentials.AT_ONCE):
+        for _ in range(credentials.MAX_CONCURRENT_HASHES):
             others.enter_context(passwords._turn())
-        with pytest.raises(credentials.Busy):
+        with pytest.raises(credentials.TooManySignIns):
             passwords.hash("a long password")
-    assert passwords.fits(passwords.hash("a long password"), "a long password")
+    assert passwords.verify(passwords.hash("a long password"), "a long password")
 
 
 def test_a_damaged_hash_fits_nothing() -> None:
     """What is no hash at all is a wrong password, not an error."""
-    assert not CHEAP.fits("nonsense", "a long password")
+    assert not CHEAP.verify("nonsense", "a long password")
 
 
 def test_passwords_that_are_refused() -> None:
@@ -76,7 +76,8 @@ def test_secrets_have_256_bits_and_are_kept_as_digests() -> None:
 
 def test_a_derived_secret_depends_on_the_secret_and_the_purpose() -> None:
     """And is compared whatever characters are given."""
-    made = derived("a", "csrf")
+    made = derive_secret("a", "csrf")
     assert [True, False, False, False] == [
-        same(made, given) for given in (derived("a", "csrf"), derived("b", "csrf"), derived("a", "feed"), "é\ud800")
+        secrets_equal(made, given)
+        for given in (derive_secret("a", "csrf"), derive_secret("b", "csrf"), derive_secret("a", "feed"), "é\ud800")
     ]

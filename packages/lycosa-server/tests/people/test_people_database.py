@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa_server.people.database import Conflict, Database, DatabaseAway, NoRoom
+from lycosa_server.people.database import Conflict, Database, DatabaseUnavailable, DiskFull
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     database.run("CREATE TABLE thing (name TEXT)")
     database.insert("thing", {"name": "kept"})
     database.run("PRAGMA max_page_count = 3")
-    with pytest.raises(NoRoom, match="free some space"), database.transaction():
+    with pytest.raises(DiskFull, match="free some space"), database.transaction():
         database.insert("thing", {"name": "x" * 100_000})
     assert ["kept"] == names(database)
     database.close()
@@ -187,7 +187,7 @@ def test_an_address_of_another_kind_is_explained() -> None:
 def test_a_password_is_in_no_message() -> None:
     """An address that can't be read is not repeated, nor that of a server that isn't there."""
     for address in ("postgresql://me:hush@127.0.0.1:x/a", "postgresql://me:hush@127.0.0.1:1/a?connect_timeout=1"):
-        with pytest.raises((InputError, DatabaseAway)) as told:
+        with pytest.raises((InputError, DatabaseUnavailable)) as told:
             Database(address)
         assert "hush" not in str(told.value)
 
@@ -215,13 +215,13 @@ def test_a_server_that_comes_back_is_used_again(postgres: str, monkeypatch: pyte
     thread = threading.Thread(target=ask)
     thread.start()
     ready.wait(120)
-    with pytest.raises(DatabaseAway), database.transaction():  # noqa: PT012 - lost in the middle
+    with pytest.raises(DatabaseUnavailable), database.transaction():  # noqa: PT012 - lost in the middle
         database.run("SET application_name = 'lost'")
         with connect(postgres, autocommit=True) as admin:
             admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'")
         monkeypatch.setattr(psycopg, "connect", away)
         database.row("SELECT 1 AS x")
-    with pytest.raises(DatabaseAway):
+    with pytest.raises(DatabaseUnavailable):
         database.row("SELECT 1 AS x")
     monkeypatch.undo()
     back.set()

@@ -37,10 +37,11 @@ def test_nothing_of_a_person_is_left_in_any_table(database: Database) -> None:
     assert len(traces(database, "person-0", "interest-0")) > 10
     assert ["crawl-0"] == erasing.erase_person(database, "person-0")
     assert [] == traces(database, "person-0", "interest-0")
-    assert [("rubbish", "crawl")] == [place for place in traces(database, "crawl-0") if place[0] != "process"]
+    assert [("deleted_crawl", "crawl")] == [place for place in traces(database, "crawl-0") if place[0] != "process"]
     apart = {"audit", "attempt", "catalogue", "alembic_version", "process"}
     left = {
-        table: rows if table in apart else rows + (1 if table == "rubbish" else -1) for table, rows in before.items()
+        table: rows if table in apart else rows + (1 if table == "deleted_crawl" else -1)
+        for table, rows in before.items()
     }
     assert left == {table: len(database.rows(f"SELECT * FROM {table}")) for table in left}
 
@@ -56,7 +57,7 @@ def test_a_name_is_left_nowhere(database: Database) -> None:
     sharing.share(database, NOW, row, "Ada Lovelace", "Bob", "edit")
     sharing.share(database, NOW, other, "Bob", "Ada Lovelace", "edit")
     visits.open_feed(database, his, ada)
-    limits.sign_in(database, NOW, "ada lovelace", "192.0.2.1")
+    limits.record_sign_in(database, NOW, "ada lovelace", "192.0.2.1")
     said = {"relevant": 1, "person": ada, "at": NOW}
     database.insert("feedback", {"interest": his, "url": "https://a.example/", **said})
     erasing.erase_person(database, ada)
@@ -89,9 +90,9 @@ def test_rubbish_is_kept_until_it_is_removed(database: Database) -> None:
     erasing.erase_crawl(database, one)
     erasing.erase_crawl(database, one)
     assert [two] == erasing.erase_interest(database, reefs)
-    assert {one, two} == set(erasing.rubbish(database))
-    database.delete("rubbish", crawl=one)
-    assert [two] == erasing.rubbish(database)
+    assert {one, two} == set(erasing.deleted_crawls(database))
+    database.delete("deleted_crawl", crawl=one)
+    assert [two] == erasing.deleted_crawls(database)
 
 
 def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
@@ -101,10 +102,10 @@ def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
         (directory / "archive").mkdir(parents=True)
         (directory / "archive" / "a.warc.gz").write_bytes(b"coral")
     lock = Lock(held)
-    assert [free, tmp_path / "never"] == erasing.sweep([held, free, tmp_path / "never"])
+    assert [free, tmp_path / "never"] == erasing.remove_directories([held, free, tmp_path / "never"])
     assert (held / "archive" / "a.warc.gz").exists()
     lock.release()
-    assert [held] == erasing.sweep([held])
+    assert [held] == erasing.remove_directories([held])
     assert [] == list(tmp_path.iterdir())
 
 

@@ -16,18 +16,18 @@ def test_an_interest_is_kept_and_changed(database: Database) -> None:
     """What is given is changed, the rest stays."""
     ada = person(database, "Ada")
     made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
-    assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], InterestSettings.of_json(made["settings"]))
+    assert ("Reefs", "1d", REEFS) == (made["name"], made["revisit_every"], InterestSettings.from_json(made["settings"]))
     interests.change(database, NOW + 1, made["id"], name="Corals")
     found = database.get("interest", made["id"])
     assert found == {**made, "name": "Corals", "changed": NOW + 1}
     interests.change(
-        database, NOW + 2, made["id"], settings=InterestSettings("kelp", seeds=["https://a.example/"]), look_again=""
+        database, NOW + 2, made["id"], settings=InterestSettings("kelp", seeds=["https://a.example/"]), revisit_every=""
     )
     found = database.get("interest", made["id"])
     assert found is not None
     assert ("kelp", "", "Corals") == (
-        InterestSettings.of_json(found["settings"]).words,
-        found["look_again"],
+        InterestSettings.from_json(found["settings"]).words,
+        found["revisit_every"],
         found["name"],
     )
 
@@ -45,11 +45,11 @@ def test_a_person_has_so_many_interests_at_most(database: Database) -> None:
 def test_how_often_to_look_again_is_a_time(database: Database) -> None:
     """What is no time, or too short a one, is refused."""
     reefs = interest(database, person(database, "Ada"))
-    interests.change(database, NOW, reefs, look_again="1d\n")
+    interests.change(database, NOW, reefs, revisit_every="1d\n")
     for text in ("often", "1s", "-1d", "599"):
         with pytest.raises(InputError, match="how often to revisit pages"):
-            interests.change(database, NOW, reefs, look_again=text)
-    assert "1d" == (database.get("interest", reefs) or {})["look_again"]
+            interests.change(database, NOW, reefs, revisit_every=text)
+    assert "1d" == (database.get("interest", reefs) or {})["revisit_every"]
 
 
 def test_people_see_their_own_and_what_is_shared(database: Database) -> None:

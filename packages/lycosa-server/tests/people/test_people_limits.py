@@ -17,7 +17,7 @@ HOME, ELSEWHERE = "192.0.2.1", "198.51.100."
 def fail(database: Database, name: str, address: str, now: float = NOW) -> int:
     """Try and fail; 0, or the seconds to wait."""
     try:
-        limits.sign_in(database, now, name, address)
+        limits.record_sign_in(database, now, name, address)
     except limits.TooManyAttempts as error:
         return error.wait
     return 0
@@ -45,7 +45,7 @@ def test_many_addresses_together_are_slowed(database: Database) -> None:
 
 def test_others_cannot_lock_someone_out_from_where_they_signed_in_before(database: Database) -> None:
     """Neither by the name from elsewhere, nor by other names from the same address."""
-    limits.succeeded(database, NOW, limits.sign_in(database, NOW, "ada", HOME))
+    limits.succeeded(database, NOW, limits.record_sign_in(database, NOW, "ada", HOME))
     for number in range(40):
         fail(database, "ada", f"{ELSEWHERE}{number}")
         fail(database, f"person {number}", HOME)
@@ -54,8 +54,8 @@ def test_others_cannot_lock_someone_out_from_where_they_signed_in_before(databas
 
 def test_a_known_address_is_forgotten_after_90_days(database: Database) -> None:
     """Then it is as any other."""
-    limits.succeeded(database, NOW, limits.sign_in(database, NOW, "ada", HOME))
-    late = NOW + limits.KNOWN + 1
+    limits.succeeded(database, NOW, limits.record_sign_in(database, NOW, "ada", HOME))
+    late = NOW + limits.KNOWN_SECONDS + 1
     for number in range(30):
         fail(database, "ada", f"{ELSEWHERE}{number}", late)
     assert 3600 == fail(database, "ada", HOME, late)
@@ -65,7 +65,7 @@ def test_success_forgives_the_failures_before(database: Database) -> None:
     """Four failures, the right password, and there are five again."""
     for _ in range(4):
         fail(database, "ada", HOME)
-    limits.succeeded(database, NOW, limits.sign_in(database, NOW, "ada", HOME))
+    limits.succeeded(database, NOW, limits.record_sign_in(database, NOW, "ada", HOME))
     assert [0] * 5 + [900] == [fail(database, "ada", HOME) for _ in range(6)]
 
 
@@ -105,9 +105,9 @@ def test_neither_names_nor_addresses_are_kept_readable(database: Database) -> No
 
 def test_what_is_known_of_a_name_can_be_forgotten(database: Database) -> None:
     """Nothing of it is left; what is about others stays."""
-    limits.succeeded(database, NOW, limits.sign_in(database, NOW, "ada", HOME))
+    limits.succeeded(database, NOW, limits.record_sign_in(database, NOW, "ada", HOME))
     fail(database, "ada", HOME)
-    limits.succeeded(database, NOW, limits.sign_in(database, NOW, "bob", HOME))
+    limits.succeeded(database, NOW, limits.record_sign_in(database, NOW, "bob", HOME))
     limits.forget(database, "ada")
     assert 1 == len(database.rows("SELECT id FROM attempt"))
 
@@ -115,7 +115,7 @@ def test_what_is_known_of_a_name_can_be_forgotten(database: Database) -> None:
 def test_old_failures_are_removed(database: Database) -> None:
     """After a day nothing is left of them."""
     fail(database, "ada", HOME)
-    limits.one(database, NOW + 86401, limits.CODE, HOME)
+    limits.record_attempt(database, NOW + 86401, limits.CODE, HOME)
     assert 1 == len(database.rows("SELECT id FROM attempt"))
 
 

@@ -29,13 +29,13 @@ def test_old_notices_make_room(database: Database) -> None:
     """A person has so many notices at most: the oldest go."""
     ada = person(database, "Ada")
     with database.transaction():
-        for number in range(notices.MOST):
+        for number in range(notices.MAX_NOTICES):
             database.insert(
                 "notice", {"id": f"n{number}", "person": ada, "kind": "finished", "text": "", "at": NOW + number}
             )
     notices.notify(database, NOW + 10_000, ada, "changes", "the newest")
     kept = {row["id"]: row["text"] for row in database.rows("SELECT id, text FROM notice")}
-    assert notices.MOST == len(kept)
+    assert notices.MAX_NOTICES == len(kept)
     assert "n0" not in kept
     assert "the newest" in kept.values()
 
@@ -45,10 +45,10 @@ def test_what_concerns_the_account_is_not_buried_under_others(database: Database
     ada = person(database, "Ada")
     notices.notify(database, NOW, ada, "account", "a link was made")
     with database.transaction():
-        for number in range(notices.MOST + 5):
+        for number in range(notices.MAX_NOTICES + 5):
             database.insert(
                 "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
             )
     notices.notify(database, NOW + 10_000, ada, "shared", "look at this")
     kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
-    assert (1, notices.MOST) == (kinds.count("account"), kinds.count("shared"))
+    assert (1, notices.MAX_NOTICES) == (kinds.count("account"), kinds.count("shared"))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa_server.people import crawls
-from lycosa_server.people.crawls import choose
+from lycosa_server.people.crawls import crawls_to_start
 from lycosa_server.people.database import Database, Row
 from people_maker import interest, person
 
@@ -34,7 +34,7 @@ LIMITS = st.tuples(st.integers(0, 12), st.integers(0, 4))
 def test_limits_are_kept(line: list[Row], running: dict[str, int], limits: tuple[int, int]) -> None:
     """Nothing is started beyond the total or a person's share, and each crawl once."""
     total, per_person = limits
-    chosen = choose([*line, *running_of(running)], total, per_person)
+    chosen = crawls_to_start([*line, *running_of(running)], total, per_person)
     owner = {each["id"]: each["owner"] for each in line}
     counts = Counter(running) + Counter(owner[crawl] for crawl in chosen)
     assert len(set(chosen)) == len(chosen)
@@ -47,7 +47,7 @@ def test_limits_are_kept(line: list[Row], running: dict[str, int], limits: tuple
 def test_no_room_is_wasted(line: list[Row], running: dict[str, int], limits: tuple[int, int]) -> None:
     """Whoever still waits does so because all places are taken, or all of theirs."""
     total, per_person = limits
-    chosen = set(choose([*line, *running_of(running)], total, per_person))
+    chosen = set(crawls_to_start([*line, *running_of(running)], total, per_person))
     counts = Counter(running) + Counter(each["owner"] for each in line if each["id"] in chosen)
     left = [each for each in line if each["id"] not in chosen]
     assert all(counts.total() >= total or counts[each["owner"]] >= per_person for each in left)
@@ -60,7 +60,7 @@ def test_who_has_nothing_comes_first(line: list[Row], running: dict[str, int], l
     total, per_person = limits
     counts, left = Counter(running), list(line)
     by_name = {each["id"]: each for each in line}
-    for crawl in choose([*line, *running_of(running)], total, per_person):
+    for crawl in crawls_to_start([*line, *running_of(running)], total, per_person):
         taken = by_name[crawl]
         allowed = [each for each in left if counts[each["owner"]] < per_person]
         assert min((counts[each["owner"]], each["queued"]) for each in allowed) == (
@@ -79,7 +79,7 @@ def test_everybody_is_served_in_the_end(arrivals: list[str], total: int, per_per
     served: list[str] = []
     for _ in range(len(arrivals) + 1):
         counts = Counter(each["owner"] for each in under_way)
-        started = choose([*waiting, *running_of(counts)], total, per_person)
+        started = crawls_to_start([*waiting, *running_of(counts)], total, per_person)
         served += started
         under_way += [each for each in waiting if each["id"] in started]
         waiting = [each for each in waiting if each["id"] not in started]
@@ -97,4 +97,4 @@ def test_places_are_the_order_of_the_queue(database: Database) -> None:
             database, at, interest(database, owner["id"] if owner else person(database, who)), 9
         )["id"]
     crawls.take(database, 5.0, made["runs"])
-    assert {made["b1"]: 1, made["a1"]: 2, made["a2"]: 3} == crawls.queue(database)
+    assert {made["b1"]: 1, made["a1"]: 2, made["a2"]: 3} == crawls.queue_positions(database)

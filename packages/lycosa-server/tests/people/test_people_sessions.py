@@ -13,7 +13,7 @@ DAY, HOUR = 86400.0, 3600.0
 
 def begin(database: Database) -> tuple[str, str]:
     """A session of a new person."""
-    return sessions.begin(database, NOW, person(database, "ada"), "a browser")
+    return sessions.create(database, NOW, person(database, "ada"), "a browser")
 
 
 def test_the_database_does_not_have_the_secret(database: Database) -> None:
@@ -80,7 +80,7 @@ def test_a_session_ends_after_14_days_without_use(database: Database) -> None:
     assert sessions.find(database, NOW + 14 * DAY - 1, value, turn=False)
     assert sessions.find(database, NOW + 27 * DAY, value, turn=False)
     assert sessions.find(database, NOW + 41 * DAY, value, turn=False) is None
-    assert not sessions.alive(database, NOW + 41 * DAY, session)
+    assert not sessions.is_valid(database, NOW + 41 * DAY, session)
 
 
 def test_a_session_ends_after_90_days_whatever_happens(database: Database) -> None:
@@ -95,7 +95,7 @@ def test_what_is_over_is_removed(database: Database) -> None:
     old, _ = begin(database)
     row = database.row("SELECT person FROM session")
     assert row is not None
-    new, _ = sessions.begin(database, NOW + 15 * DAY, row["person"])
+    new, _ = sessions.create(database, NOW + 15 * DAY, row["person"])
     assert old != new
     assert [new] == [one["id"] for one in database.rows("SELECT id FROM session")]
 
@@ -115,7 +115,7 @@ def test_a_disabled_person_has_no_session(database: Database) -> None:
     """Also if one was left."""
     session, value = begin(database)
     database.run("UPDATE person SET disabled = 1")
-    assert (None, False) == (sessions.find(database, NOW, value), sessions.alive(database, NOW, session))
+    assert (None, False) == (sessions.find(database, NOW, value), sessions.is_valid(database, NOW, session))
 
 
 def test_values_that_were_never_given_out_find_nothing(database: Database) -> None:

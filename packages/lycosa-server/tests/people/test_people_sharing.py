@@ -69,8 +69,8 @@ def test_what_is_shared_no_longer_leaves_nothing_behind(database: Database) -> N
     row = _row(database, interest(database, ada))
     sharing.share(database, NOW, row, "Ada", "Bob", "read")
     keys = {who: visits.open_feed(database, row["id"], who) for who in (ada, bob)}
-    assert sharing.stop(database, row["id"], bob)
-    assert not sharing.stop(database, row["id"], bob)
+    assert sharing.unshare(database, row["id"], bob)
+    assert not sharing.unshare(database, row["id"], bob)
     assert visits.by_key(database, keys[bob]) is None
     assert {"interest": row["id"], "person": ada} == visits.by_key(database, keys[ada])
     assert [] == notices.of_person(database, bob)
@@ -80,10 +80,10 @@ def test_a_feed_has_one_key_at_a_time(database: Database) -> None:
     """A new key ends the one before; the time of the last visit stays."""
     ada = person(database, "Ada")
     reefs = interest(database, ada)
-    visits.mark(database, NOW, reefs, ada)
+    visits.mark_seen(database, NOW, reefs, ada)
     first, second = visits.open_feed(database, reefs, ada), visits.open_feed(database, reefs, ada)
     assert visits.by_key(database, first) is None
     assert visits.by_key(database, second) is not None
-    assert NOW == visits.last(database, reefs, ada)
+    assert NOW == visits.last_seen_at(database, reefs, ada)
     visits.close_feed(database, reefs, ada)
     assert visits.by_key(database, second) is None

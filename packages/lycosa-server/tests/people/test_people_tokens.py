@@ -20,7 +20,7 @@ def ada(database: Database) -> Row:
 
 def test_a_token_is_found_by_its_secret_which_is_not_kept(database: Database, ada: Row) -> None:
     """It speaks for its person."""
-    row, secret = tokens.make(database, NOW, ada["id"], "script", READ, None)
+    row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     found = tokens.find(database, NOW, secret)
     assert found is not None
     assert ("ada", row["id"], True) == (found["owner"]["name"], found["id"], secret.startswith("lyc_"))
@@ -29,17 +29,17 @@ def test_a_token_is_found_by_its_secret_which_is_not_kept(database: Database, ad
 
 def test_a_token_expires(database: Database, ada: Row) -> None:
     """After its days it is worthless."""
-    row, secret = tokens.make(database, NOW, ada["id"], "script", READ, 1)
+    row, secret = tokens.create(database, NOW, ada["id"], "script", READ, 1)
     assert tokens.find(database, NOW + 86399, secret)
     assert (None, False) == (
         tokens.find(database, NOW + 86400, secret),
-        tokens.alive(database, NOW + 86400, row["id"]),
+        tokens.is_valid(database, NOW + 86400, row["id"]),
     )
 
 
 def test_a_revoked_token_is_worthless_and_stays_in_the_list(database: Database, ada: Row) -> None:
     """And only its person can revoke it; the time of the first time counts."""
-    row, secret = tokens.make(database, NOW, ada["id"], "script", READ, None)
+    row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     assert not tokens.revoke(database, NOW, "someone else", row["id"])
     assert tokens.find(database, NOW, secret)
     assert all(tokens.revoke(database, NOW + at, ada["id"], row["id"]) for at in (5, 9))
@@ -49,7 +49,7 @@ def test_a_revoked_token_is_worthless_and_stays_in_the_list(database: Database, 
 
 def test_use_is_noted_once_a_minute(database: Database, ada: Row) -> None:
     """A busy program does not write at each request."""
-    _, secret = tokens.make(database, NOW, ada["id"], "script", READ, None)
+    _, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     noted = []
     for after in (0, 59, 60):
         tokens.find(database, NOW + after, secret)
@@ -59,27 +59,27 @@ def test_use_is_noted_once_a_minute(database: Database, ada: Row) -> None:
 
 def test_the_token_of_a_disabled_person_is_worthless(database: Database, ada: Row) -> None:
     """At once, and good again when the person is."""
-    row, secret = tokens.make(database, NOW, ada["id"], "script", READ, None)
+    row, secret = tokens.create(database, NOW, ada["id"], "script", READ, None)
     accounts.set_disabled(database, ada["id"], True)
-    assert (None, False) == (tokens.find(database, NOW, secret), tokens.alive(database, NOW, row["id"]))
+    assert (None, False) == (tokens.find(database, NOW, secret), tokens.is_valid(database, NOW, row["id"]))
     accounts.set_disabled(database, ada["id"], False)
     assert tokens.find(database, NOW, secret) is not None
 
 
 def test_there_is_a_most(database: Database, ada: Row) -> None:
     """Revoked and expired ones do not count."""
-    made = [tokens.make(database, NOW, ada["id"], "script", READ, 1)[0] for _ in range(tokens.MOST)]
+    made = [tokens.create(database, NOW, ada["id"], "script", READ, 1)[0] for _ in range(tokens.MAX_TOKENS)]
     with pytest.raises(InputError, match="revoke one"):
-        tokens.make(database, NOW, ada["id"], "script", READ, 1)
+        tokens.create(database, NOW, ada["id"], "script", READ, 1)
     tokens.revoke(database, NOW, ada["id"], made[0]["id"])
-    tokens.make(database, NOW, ada["id"], "script", READ, 1)
+    tokens.create(database, NOW, ada["id"], "script", READ, 1)
 
 
 def test_a_token_needs_a_name(database: Database, ada: Row) -> None:
     """One that can be read."""
     for name in ("", "  ", "a\0", "\ud800"):
         with pytest.raises(InputError):
-            tokens.make(database, NOW, ada["id"], name, READ, None)
+            tokens.create(database, NOW, ada["id"], name, READ, None)
 
 
 def test_what_is_no_token_finds_nothing(database: Database) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa_server.people.interest_settings import InterestSettings, options
+from lycosa_server.people.interest_settings import InterestSettings, crawl_options
 
 LEAST: dict[str, Any] = {"words": "coral reefs", "seeds": ["https://reefs.example/"]}
 
@@ -24,7 +24,7 @@ def read(**given: Any) -> InterestSettings:
 def test_wishes_survive_the_database() -> None:
     """What was checked is what comes back from the database, field by field."""
     settings = read(languages=["EN"], exclude=[" /tag/ ", "/tag/"], threshold=1)
-    assert settings == InterestSettings.of_json(settings.as_json())
+    assert settings == InterestSettings.from_json(settings.as_json())
     assert ["en"] == settings.languages
     assert ["/tag/"] == settings.exclude
 
@@ -72,7 +72,7 @@ def test_no_other_option_can_be_wished() -> None:
 def test_options_are_those_of_a_crawl() -> None:
     """Wishes become options: automatic is scent, pieces of addresses are no expressions, the operator has his say."""
     settings = read(exclude=["/a+b?"], budget=30, max_depth=2)
-    made = options(
+    made = crawl_options(
         settings, ["https://seas.example/", "https://reefs.example/"], budget=40, delay=2.0, contact="a@b.example"
     )
     chosen = Options(**made)
@@ -85,4 +85,4 @@ def test_options_are_those_of_a_crawl() -> None:
 def test_a_catalogue_that_was_emptied_leaves_nowhere_to_start() -> None:
     """An interest that has only preferences whose seeds are gone says so when its crawl is made."""
     with pytest.raises(InputError, match="no longer have seeds"):
-        options(InterestSettings("reefs", preferences=["Seas"]))
+        crawl_options(InterestSettings("reefs", preferences=["Seas"]))

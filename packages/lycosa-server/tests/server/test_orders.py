@@ -9,7 +9,7 @@ import pytest
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
 from lycosa.judges.counting import WordFrequencyJudge
-from lycosa_server.results import Order, arrange
+from lycosa_server.results import Order, page_order
 from revisited_crawl import html, revisited
 
 HOME = "http://reef.test/"
@@ -44,7 +44,7 @@ def view(tmp_path: Path) -> CrawlView:
 
 def names(view: CrawlView, order: Order) -> list[str]:
     pages = view.pages()
-    places = arrange(pages, np.array([page.relevance for page in pages]), order)
+    places = page_order(pages, np.array([page.relevance for page in pages]), order)
     return [pages[at].node.removeprefix(HOME) for at in places]
 
 
@@ -67,7 +67,7 @@ def test_word_frequency_is_the_papers(view: CrawlView) -> None:
 @pytest.mark.parametrize("order", get_args(Order))
 def test_nothing_to_arrange(order: Order) -> None:
     """No pages are no pages in every order."""
-    assert [] == arrange([], np.zeros(0), order)
+    assert [] == page_order([], np.zeros(0), order)
 
 
 def test_pages_without_words(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from playwright.sync_api import expect
 import browsing
 from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
-from lycosa.judges.model import fitted
+from lycosa.judges.model import fit_model
 from lycosa.testweb.changing import ChangingWeb
 from lycosa.testweb.embedded_web import Web
 from lycosa.testweb.server import serve
@@ -86,7 +86,7 @@ def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
         go_by_models(ada, web)
         ada.goto(address)
         late[0] += 4 * DAY
-        look_again(ada)
+        revisit_every(ada)
         invite_guest(ada, grace)
         share(ada, grace, address)
         assert [] == seen.complaints
@@ -200,7 +200,7 @@ def go_by_models(page: Any, web: Web) -> None:
     with TemporaryDirectory() as place:
         classes = ["Rail", "Sea/Fish", "Sea/Reefs"]
         bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
-        fitted("nb", bags, np.arange(3), classes, ["rail", "fish", "coral"]).save(Path(place) / "m")
+        fit_model("nb", bags, np.arange(3), classes, ["rail", "fish", "coral"]).save(Path(place) / "m")
         bring(page, "sea.model", (Path(place) / "m").read_bytes())
     page.goto(page.url.replace("/models", "/interests/new"))
     page.get_by_label("Classifier").select_option("sea")
@@ -235,7 +235,7 @@ def search_words(page: Any) -> None:
     page.keyboard.press("Escape")
 
 
-def look_again(page: Any) -> None:
+def revisit_every(page: Any) -> None:
     """Some days later: what changed is listed, and shown word by word."""
     with page.expect_response("**/refresh"):
         page.get_by_role("button", name="Revisit", exact=True).click()

@@ -16,12 +16,12 @@ from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, qu
 from held_port import held_port
 from hosts_here import HostsHere
 from lycosa.core.types import Label, ModelUpdate, Setting, Visit
-from lycosa.judges.base import BETAS
+from lycosa.judges.base import RELEVANCES
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testweb.server import gaps, most_at_once
 from lycosa_cluster.splitting import shard_path, shards_in
 from lycosa_server.crawler import process as process_module
-from lycosa_server.crawler.running import recorded
+from lycosa_server.crawler.running import count_pages
 from lycosa_server.people import crawls, erasing, feedback
 
 SHARDS = 2
@@ -55,7 +55,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         directory = bench.settings.crawl_directory(crawl)
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
-        crawls.more(bench.database, time.time(), crawl, 5_000, 10_000)
+        crawls.add_pages(bench.database, time.time(), crawl, 5_000, 10_000)
         await bench.until(lambda: bench.row(crawl)["pages"] > 9)
         live = json.loads((directory / "live.json").read_text())
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
@@ -73,7 +73,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
 
         await bench.until(lambda: bench.row(doomed)["pages"] >= 2)
         erasing.erase_interest(bench.database, "cid-reefs")
-        await bench.until(lambda: not erasing.rubbish(bench.database))
+        await bench.until(lambda: not erasing.deleted_crawls(bench.database))
         assert not bench.settings.crawl_directory(doomed).exists()
 
         crawls.pause(bench.database, crawl)
@@ -106,7 +106,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         bench.database.run(
             "UPDATE crawl SET budget = :budget WHERE id = :other", budget=stopped["pages"] + 1, other=other
         )
-        crawls.more(bench.database, time.time(), other, 1, 10_000)
+        crawls.add_pages(bench.database, time.time(), other, 1, 10_000)
         assert stopped["pages"] + 2 == (await bench.until_state(other, "finished"))["pages"]
         nodes = bench.collected(other)
         assert len(nodes) == len(set(nodes)) == stopped["pages"] + 2
@@ -127,20 +127,20 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
         bench.start()
         assert (await bench.until_state(crawl, "finished"))["found"] > 0
         change_settings(bench, "ann-reefs", words="steam railway")
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         for pages in (8, 9):
-            crawls.more(bench.database, time.time(), crawl, pages - bench.row(crawl)["pages"], 100)
+            crawls.add_pages(bench.database, time.time(), crawl, pages - bench.row(crawl)["pages"], 100)
             row = await bench.until_state(crawl, "finished")
             assert (pages, 0) == (row["pages"], row["found"])
-            assert (pages, 0) == recorded(bench.settings.crawl_directory(crawl), row)
+            assert (pages, 0) == count_pages(bench.settings.crawl_directory(crawl), row)
             last = events_of(bench, crawl, f"node = 'threshold' OR {VISITS}")[-1]
             assert isinstance(last, Setting), "those who look see that pages are worth something else"
         model_updates = shard_events(bench, crawl, ModelUpdate)
         assert [1] * SHARDS == list(map(len, model_updates))
-        assert 6 == sum(len(part[0].data[BETAS]) for part in model_updates)
+        assert 6 == sum(len(part[0].data[RELEVANCES]) for part in model_updates)
 
-    monkeypatch.setattr("lycosa_server.crawler.process.REST", 0.0)
+    monkeypatch.setattr("lycosa_server.crawler.process.JUDGING_PAUSE_SECONDS", 0.0)
     on_bench(tmp_path, work)
 
 

@@ -15,7 +15,7 @@ import pytest
 from crawler_bench import DELAY, Bench, change_settings, events_of, on_bench, quick  # noqa: F401 - a fixture
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
-from lycosa.judges.model import fitted
+from lycosa.judges.model import fit_model
 from lycosa.revisit.change import change_of
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
@@ -26,10 +26,10 @@ from lycosa.text.bags import Bags
 from lycosa.web.signing import Identity
 from lycosa_server.crawler import running as running_module
 from lycosa_server.crawler.process import CrawlProcess
-from lycosa_server.crawler.running import recorded
+from lycosa_server.crawler.running import count_pages
 from lycosa_server.model_files import digest_of
 from lycosa_server.people import crawls, erasing, feedback
-from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.database import DatabaseUnavailable
 from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.settings import Settings
 
@@ -43,7 +43,7 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert ("all requested pages were fetched", 5) == (row["reason"], row["pages"])
-        assert row["found"] == recorded(bench.settings.crawl_directory(crawl), row)[1]
+        assert row["found"] == count_pages(bench.settings.crawl_directory(crawl), row)[1]
         assert 5 == len(bench.collected(crawl))
         notice = bench.database.row("SELECT * FROM notice")
         assert notice is not None
@@ -117,7 +117,9 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
         crawl = bench.crawl("ann", budget=25)
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
-        crawls.more(bench.database, time.time(), crawl, 9_000, 10_000)  # a running crawl has its larger budget at once
+        crawls.add_pages(
+            bench.database, time.time(), crawl, 9_000, 10_000
+        )  # a running crawl has its larger budget at once
         await bench.until(lambda: bench.row(crawl)["pages"] > 25)
         live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
         assert "reef.localhost" == live["hosts"][0]["host"].partition(":")[0]
@@ -133,7 +135,7 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
         stopped = await bench.until_state(crawl, "stopped")
         assert "stopped" == stopped["reason"]
         bench.database.run("UPDATE crawl SET budget = :budget", budget=stopped["pages"] + 2)
-        crawls.more(bench.database, time.time(), crawl, 3, 10_000)
+        crawls.add_pages(bench.database, time.time(), crawl, 3, 10_000)
         assert stopped["pages"] + 5 == (await bench.until_state(crawl, "finished"))["pages"]
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
         assert len(paths) == len(set(paths))
@@ -143,7 +145,7 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
 
 def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in flight for too long is given up, and asked for again when the crawl goes on."""
-    monkeypatch.setattr("lycosa_server.crawler.process.LONGEST_STOP", 0.05)
+    monkeypatch.setattr("lycosa_server.crawler.process.MAX_STOP_SECONDS", 0.05)
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=1)
@@ -163,8 +165,8 @@ def test_a_stop_does_not_wait_for_a_slow_host(tmp_path: Path, monkeypatch: pytes
 
 def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crawl that spends its requests ends, says on what it spent them, and goes on when more pages are asked for."""
-    monkeypatch.setattr("lycosa.core.budget.PER_PAGE", 1)
-    monkeypatch.setattr("lycosa.core.budget.SPARE", 0)
+    monkeypatch.setattr("lycosa.core.budget.REQUESTS_PER_PAGE", 1)
+    monkeypatch.setattr("lycosa.core.budget.SPARE_REQUESTS", 0)
 
     async def work(bench: Bench) -> None:
         bench.web.response = dead(bench.web.response)  # type: ignore[method-assign]
@@ -173,7 +175,7 @@ def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.Monke
         row = await bench.until_state(crawl, "finished")
         assert 5 == len(bench.server.log)
         assert "too many requests returned no page: 2 pages, 2 dead links, 1 robots.txt" == row["reason"]
-        crawls.more(bench.database, time.time(), crawl, 1, 100)
+        crawls.add_pages(bench.database, time.time(), crawl, 1, 100)
         await bench.until(lambda: bench.row(crawl)["reason"].endswith("3 dead links, 1 robots.txt"))
         assert 6 == len(bench.server.log)
 
@@ -206,7 +208,9 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
     """
 
     async def work(bench: Bench) -> None:
-        reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"])
+        reefs = fit_model(
+            "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"]
+        )
         book = RuleBook()
         book.add("Rail", "Sea/Reefs", 2)
         settings = {"model": "m-ann", "targets": ["Sea"], "strategy": "rules", "strategy_model": "r-ann"}
@@ -222,11 +226,13 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         assert ("topic.model", ["Sea"], "rules,file=strategy.tsv") == (kept.model, kept.targets, kept.strategy)
         failed = await bench.until_state(other, "failed")
         assert "there is no model" in failed["reason"]
-        upside_down = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"])
+        upside_down = fit_model(
+            "nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"]
+        )
         add_model(bench, "m2-ann", "ann", "classifier", upside_down)
         told = told.replace("m-ann", "m2-ann")
         bench.database.run("UPDATE interest SET settings = :told WHERE owner = 'ann'", told=told)
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
         assert (0, "") == (row["found"], row["judging_failed"])
@@ -365,7 +371,7 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a notice nothing is looked for; with one a crawl starts, hears a label, ends, and is judged again."""
-    monkeypatch.setattr("lycosa_server.crawler.process.EVERY", 1e9)
+    monkeypatch.setattr("lycosa_server.crawler.process.POLL_SECONDS", 1e9)
     monkeypatch.setattr(running_module, "PATIENCE", 0.05)
 
     async def work(bench: Bench) -> None:
@@ -402,7 +408,7 @@ def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
         bench.start()
         await bench.until(lambda: bench.row(doomed)["pages"] >= 2)
         erasing.erase_interest(bench.database, "ann-reefs")
-        await bench.until(lambda: not erasing.rubbish(bench.database))
+        await bench.until(lambda: not erasing.deleted_crawls(bench.database))
         assert not bench.settings.crawl_directory(doomed).exists()
         pages = bench.row(other)["pages"]
         await bench.until(lambda: bench.row(other)["pages"] > pages + 1)
@@ -421,7 +427,7 @@ def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         nonlocal ahead
         crawl = bench.crawl("ann", budget=4)
-        bench.database.run("UPDATE interest SET look_again = '1h'")
+        bench.database.run("UPDATE interest SET revisit_every = '1h'")
         bench.start(clock)
         row = await bench.until_state(crawl, "finished")
         await bench.until(lambda: bench.row(crawl)["due"] is not None)
@@ -452,7 +458,7 @@ def test_each_page_as_often_as_is_wished(tmp_path: Path) -> None:
         nonlocal ahead
         often = {"frequently": ["/coral-1"], "frequent": "1h", "infrequently": ["/coral-2"], "infrequent": "60d"}
         crawl = bench.crawl("ann", budget=4, always=["/coral-3"], detect=["paper"], **often)
-        bench.database.run("UPDATE interest SET look_again = '7d'")
+        bench.database.run("UPDATE interest SET revisit_every = '7d'")
         bench.start(clock)
         await bench.until_state(crawl, "finished")
         await bench.until(lambda: bench.row(crawl)["due"] is not None)
@@ -469,7 +475,7 @@ def test_each_page_as_often_as_is_wished(tmp_path: Path) -> None:
         assert "/coral-1 /coral-3".split() == await looked(3601.0)
         bench.web.text = "the reef has died of the heat"
         assert "/coral-0 /coral-1 /coral-3".split() == await looked(7 * 86_400.0)
-        now = partial(crawls.refresh, bench.database, clock(), crawl, everything=False, look_first=["/coral-2"])
+        now = partial(crawls.refresh, bench.database, clock(), crawl, everything=False, revisit_first=["/coral-2"])
         assert "/coral-2 /coral-3".split() == await looked(0.0, now)
         log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
         visits = [visit for visit in log if isinstance(visit, Visit)]
@@ -545,22 +551,22 @@ def test_a_crawl_that_is_over_is_judged_again(tmp_path: Path, monkeypatch: pytes
         assert [(url, False)] == [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
         assert 1 == bench.row(crawl)["labels_learned"]
         change_settings(bench, "ann-reefs", threshold=0.999)
-        crawls.judge_again(bench.database, "ann-reefs", "threshold")
+        crawls.request_judging(bench.database, "ann-reefs", "threshold")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert 0.999 == events_of(bench, crawl, "node = 'threshold'")[-1].value
         assert bench.row(crawl)["found"] < 6
         change_settings(bench, "ann-reefs", words="steam railway", threshold=0.0)
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
         assert (0, "finished", "") == (row["found"], row["state"], row["judging_failed"])
         assert 0.1 == events_of(bench, crawl, "node = 'threshold'")[-1].value
         assert [] == events_of(bench, idle, "kind = 'label'")
-        crawls.more(bench.database, time.time(), crawl, 2, 100)  # goes on with the new topic
+        crawls.add_pages(bench.database, time.time(), crawl, 2, 100)  # goes on with the new topic
         await bench.until(lambda: bench.row(crawl)["pages"] == 8 and bench.row(crawl)["state"] == "finished")
         assert 0 == bench.row(crawl)["found"]
 
-    monkeypatch.setattr("lycosa_server.crawler.process.REST", 0.0)
+    monkeypatch.setattr("lycosa_server.crawler.process.JUDGING_PAUSE_SECONDS", 0.0)
     on_bench(tmp_path, work)
 
 
@@ -572,22 +578,22 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 4)
         change_settings(bench, "ann-reefs", words="steam railway")
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
         pages = bench.row(crawl)["pages"]
         await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 4)
         assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
         assert 0 == bench.row(crawl)["found"]
-        reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
+        reefs = fit_model("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
         add_model(bench, "m-ann", "ann", "classifier", reefs)  # which nobody had named when the crawl began
         change_settings(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         await bench.until(lambda: bench.row(crawl)["found"] > 0)
         assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
         change_settings(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
-        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        crawls.request_judging(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: bench.row(crawl)["judging_failed"])
         told = bench.row(crawl)["judging_failed"]
         assert "judging fetches nothing" in told
@@ -614,7 +620,7 @@ def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> 
         await bench.stop()
         for interest in ("ann-reefs", "bob-reefs"):
             change_settings(bench, interest, words="steam railway")
-            crawls.judge_again(bench.database, interest, "topic")
+            crawls.request_judging(bench.database, interest, "topic")
         bench.start()
         for crawl in (runs, over):
             await bench.until(lambda crawl=crawl: not bench.row(crawl)["judging"])
@@ -684,7 +690,7 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ask = bench.process.database._execute  # type: ignore[union-attr]
 
         def away(*given: Any) -> Any:
-            raise DatabaseAway("it is away")
+            raise DatabaseUnavailable("it is away")
 
         monkeypatch.setattr(bench.process.database, "_execute", away)  # type: ignore[union-attr]
         await bench.until(lambda: bench.process and bench.process.unwritten)
@@ -718,7 +724,7 @@ def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.M
         assert all("crawl@example.org" in headers["user-agent"] for headers in bench.web.heard)
 
     given = {"identity": str(identity), "contact": "crawl@example.org", "operator": "Reef Library", "render": "auto"}
-    monkeypatch.setattr("lycosa_server.settings.what_is_missing", lambda named: "")
+    monkeypatch.setattr("lycosa_server.settings.missing_requirements", lambda named: "")
     assert "never" == Settings(tmp_path).render
     on_bench(tmp_path, work, respect_opt_outs="training", **given)
     Settings(tmp_path, respect_opt_outs="training", **given).check()

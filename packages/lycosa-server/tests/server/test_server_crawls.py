@@ -52,7 +52,7 @@ def test_from_start_to_delete(site: SiteUnderTest) -> None:
     assert 0.2 == ann.get(there).json()["harvest"]
     assert 204 == ann.delete(there).status_code
     assert 404 == ann.get(there).status_code
-    assert [crawl] == [row["crawl"] for row in site.database.rows("SELECT crawl FROM rubbish")]
+    assert [crawl] == [row["crawl"] for row in site.database.rows("SELECT crawl FROM deleted_crawl")]
     done = {row["action"] for row in site.database.rows("SELECT action FROM audit WHERE subject = :crawl", crawl=crawl)}
     assert {"crawl started", "crawl stopped", "crawl deleted"} <= done
 

@@ -142,7 +142,9 @@ def test_deleting_an_account_leaves_nothing(site: SiteUnderTest) -> None:
     assert [] == left
     assert [] == bob.get(f"{API}/interests").json()
     assert not site.settings.crawl_directory(crawl).exists()
-    assert [{"crawl": crawl}] == site.database.rows("SELECT crawl FROM rubbish")  # the crawl process looks after it
+    assert [{"crawl": crawl}] == site.database.rows(
+        "SELECT crawl FROM deleted_crawl"
+    )  # the crawl process looks after it
 
 
 def test_exports_are_not_without_number(site: SiteUnderTest) -> None:

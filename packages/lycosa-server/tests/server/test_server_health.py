@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from lycosa_server.middleware import Metrics
-from lycosa_server.people.database import NoRoom
+from lycosa_server.people.database import DiskFull
 from lycosa_server.people.migrating import newest
 from site_maker import API, SiteUnderTest
 
@@ -39,12 +39,12 @@ def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatc
 
     def full(statement: str, given: Any) -> Any:
         if statement.startswith("INSERT INTO interest"):
-            raise NoRoom("lycosa.sqlite: database or disk is full")
+            raise DiskFull("lycosa.sqlite: database or disk is full")
         return ask(statement, given)
 
     monkeypatch.setattr(site.database, "_execute", full)
     settings = {"words": "coral", "seeds": ["http://reefs.example/"], "budget": 5}
-    answer = ada.post(f"{API}/interests", json={"name": "reefs", "settings": settings, "look_again": ""})
+    answer = ada.post(f"{API}/interests", json={"name": "reefs", "settings": settings, "revisit_every": ""})
     assert (507, True) == (answer.status_code, "disk is full" in answer.json()["detail"])
     assert 200 == ada.get(f"{API}/interests").status_code
 

@@ -14,7 +14,7 @@ from revisited_crawl import EPOCH, revisited
 from site_maker import API, SiteUnderTest
 
 SETTINGS: dict[str, Any] = {"words": "coral reefs", "seeds": ["reefs.example/start"], "budget": 50}
-REEFS: dict[str, Any] = {"name": "Reefs", "settings": SETTINGS, "look_again": "1d"}
+REEFS: dict[str, Any] = {"name": "Reefs", "settings": SETTINGS, "revisit_every": "1d"}
 
 
 def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
@@ -25,14 +25,14 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
     told = made.json()
     assert ["https://reefs.example/start"] == told["settings"]["seeds"]
     assert ("own", "Ada", "1d", None, None) == (
-        told["mode"], told["owner"]["name"], told["look_again"], told["crawl"], told["unseen"],
+        told["mode"], told["owner"]["name"], told["revisit_every"], told["crawl"], told["unseen"],
     )  # fmt: skip
     assert {"yes": 0, "no": 0} == told["labels"]
     assert [told] == ada.get(f"{API}/interests").json()
     place = f"{API}/interests/{told['id']}"
     site.clock.now += 60
     changed = ada.patch(place, json={"name": "Corals", "settings": {**SETTINGS, "exclude": ["/tag/"]}}).json()
-    assert ("Corals", ["/tag/"], "1d") == (changed["name"], changed["settings"]["exclude"], changed["look_again"])
+    assert ("Corals", ["/tag/"], "1d") == (changed["name"], changed["settings"]["exclude"], changed["revisit_every"])
     assert told["changed"] + 60 == changed["changed"]
     assert 204 == ada.delete(place).status_code
     assert 404 == ada.get(place).status_code
@@ -50,7 +50,7 @@ def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
     made = ada.post(f"{API}/interests", json={**REEFS, "settings": {**SETTINGS, **fresh}})
     assert 201 == made.status_code, made.text
     assert fresh == {name: made.json()["settings"][name] for name in fresh}
-    chosen = settings.options(settings.InterestSettings(**made.json()["settings"]))
+    chosen = settings.crawl_options(settings.InterestSettings(**made.json()["settings"]))
     assert (["/old\\?"], "6h", ["tree", "paper"]) == (chosen["infrequently"], chosen["frequent"], chosen["detect"])
 
 
@@ -112,8 +112,10 @@ def test_what_is_wished_can_be_crawled(site: SiteUnderTest) -> None:
         assert 201 == answer.status_code, answer.text
         row = site.database.row("SELECT settings FROM interest WHERE id = :id", id=answer.json()["id"])
         assert row is not None
-        kept = settings.InterestSettings.of_json(row["settings"])
-        made = make_crawl(**settings.options(kept, ["https://seas.example/"] if kept.preferences else [], delay=0.5))
+        kept = settings.InterestSettings.from_json(row["settings"])
+        made = make_crawl(
+            **settings.crawl_options(kept, ["https://seas.example/"] if kept.preferences else [], delay=0.5)
+        )
         assert 50 == made.options.budget
 
 
@@ -145,7 +147,7 @@ def test_deleting_removes_what_was_crawled(site: SiteUnderTest) -> None:
     assert (crawl, 4, 2, 1) == (told["crawl"]["id"], told["crawl"]["pages"], told["crawl"]["found"], told["unseen"])
     assert 204 == ada.delete(f"{API}/interests/{interest}").status_code
     assert not directory.exists()
-    assert [crawl] == erasing.rubbish(site.database)
+    assert [crawl] == erasing.deleted_crawls(site.database)
     assert "interest deleted" in [row["action"] for row in site.database.rows("SELECT action FROM audit")]
 
 
@@ -161,7 +163,7 @@ NONSENSE = [
     b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"], "threshold": 1e999}}',
     b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"], "budget": 1e400}}',
     b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example\\u0000"]}}',
-    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"]}, "look_again": "\\u0000"}',
+    b'{"name": "a", "settings": {"words": "coral", "seeds": ["a.example"]}, "revisit_every": "\\u0000"}',
     b'{"name": "   ", "settings": {"words": "coral", "seeds": ["a.example"]}}',
 ]
 

@@ -56,7 +56,7 @@ def work(site: SiteUnderTest, interest: str) -> None:
     row = row_of(site, interest)
     words = feedback.after(site.database, interest, row["heard"])
     found = judge_again(site.settings.crawl_directory(row["id"]), row, words, site.clock())
-    crawls.judged(site.database, row["id"], row["asked"], found, int(words[-1].by) if words else row["heard"])
+    crawls.record_judged(site.database, row["id"], row["asked"], found, int(words[-1].by) if words else row["heard"])
 
 
 def test_another_threshold_counts_anew_and_changes_nothing(plain: CrawlOnSite) -> None:
@@ -213,7 +213,7 @@ def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
     row = row_of(site, reefs)
     with pytest.raises(Exception, match="judging fetches nothing"):
         judge_again(path, row, [], 0.0)
-    crawls.judged(site.database, row["id"], row["asked"], failed="no such example")
+    crawls.record_judged(site.database, row["id"], row["asked"], failed="no such example")
     told = ada.get(f"{API}/crawls/{path.name}").json()
     assert ("", "no such example") == (told["judging"], told["judging_failed"])
 
@@ -224,15 +224,15 @@ def test_what_is_asked_for_meanwhile_is_not_lost(site: SiteUnderTest) -> None:
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains())
     for what, expected in (("labels", "labels"), ("topic", "topic"), ("threshold", "topic"), ("labels", "topic")):
-        crawls.judge_again(site.database, reefs, what)
+        crawls.request_judging(site.database, reefs, what)
         assert expected == row_of(site, reefs)["judging"]
     first = row_of(site, reefs)["asked"]
-    crawls.judge_again(site.database, reefs, "labels")
-    crawls.judged(site.database, path.name, first, 3, 1)
+    crawls.request_judging(site.database, reefs, "labels")
+    crawls.record_judged(site.database, path.name, first, 3, 1)
     assert ("topic", 3) == (row_of(site, reefs)["judging"], row_of(site, reefs)["found"])
-    crawls.judged(site.database, path.name, first + 1)
+    crawls.record_judged(site.database, path.name, first + 1)
     assert [] == crawls.to_judge(site.database)
-    crawls.judged(site.database, "gone", 1)
+    crawls.record_judged(site.database, "gone", 1)
 
 
 def test_who_may(site: SiteUnderTest) -> None:

@@ -35,7 +35,7 @@ def web() -> Iterator[Server]:
 
 def start_crawl(served: Served, web: Server) -> str:
     settings = {"words": web.web.query(TOPIC), "seeds": web.web.seeds(TOPIC), "budget": BUDGET}
-    interest = served.ask("POST", "/interests", {"name": "reefs", "settings": settings, "look_again": ""})
+    interest = served.ask("POST", "/interests", {"name": "reefs", "settings": settings, "revisit_every": ""})
     return str(served.ask("POST", f"/interests/{interest['id']}/crawls", {})["id"])
 
 

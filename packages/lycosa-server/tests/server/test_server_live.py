@@ -13,9 +13,9 @@ from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
 from lycosa_server.api import live_routes as module
 from lycosa_server.api.live_routes import EventFeed
-from lycosa_server.crawler.running import recorded
+from lycosa_server.crawler.running import count_pages
 from lycosa_server.guards import Caller, CrawlAccess
-from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.database import DatabaseUnavailable
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -220,7 +220,7 @@ def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
         }  # fmt: skip
         assert {found} == counts
         assert {4} == {listed["estimate"]["pages"], told["crawl"]["pages"], told["curve"]["pages"][-1], row["pages"]}
-    assert (4, 3) == recorded(world.directory, {})
+    assert (4, 3) == count_pages(world.directory, {})
 
 
 def test_a_stream_goes_on_where_another_ended(world: CrawlOnSite) -> None:
@@ -265,7 +265,7 @@ def test_the_database_goes_away_in_the_middle_of_a_look(
 
     def away(asked: str, given: Any) -> Any:
         if statement in asked:
-            raise DatabaseAway("it is away")
+            raise DatabaseUnavailable("it is away")
         return ask(asked, given)
 
     monkeypatch.setattr(database, "_execute", away)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lycosa_server.logs import QUIET, log, take_over
+from lycosa_server.logs import QUIET, capture_library_logs, log
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -43,7 +43,7 @@ def test_libraries_speak_the_same_way(capsys: pytest.CaptureFixture[str]) -> Non
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     try:
-        take_over()
+        capture_library_logs()
         try:
             raise KeyError("reef")
         except KeyError:

@@ -17,7 +17,7 @@ import pytest
 
 from crawl_on_site import SETTINGS, CrawlOnSite
 from lycosa.core.errors import InputError
-from lycosa.judges.model import TrainedModel, fitted
+from lycosa.judges.model import TrainedModel, fit_model
 from lycosa.strategies.rulebook import RuleBook
 from lycosa.text.bags import Bags
 from lycosa_server import model_files as files
@@ -32,7 +32,7 @@ DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp
 def classifier() -> TrainedModel:
     """One that tells reefs, fish and rails apart by a word each."""
     bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
-    return fitted("nb", bags, np.arange(3), ["Sea/Fish", "Sea/Reefs", "Trains"], ["fish", "coral", "rail"])
+    return fit_model("nb", bags, np.arange(3), ["Sea/Fish", "Sea/Reefs", "Trains"], ["fish", "coral", "rail"])
 
 
 def rules() -> RuleBook:
@@ -133,7 +133,7 @@ def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkey
         assert (422, True) == ((told := upload(ada, good)).status_code, "too long" in told.text)
     deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
     (tmp_path / "deep").write_bytes(deep)
-    monkeypatch.setattr(files, "MOST_TREE", 19 * files.NODE)  # for 20 nodes
+    monkeypatch.setattr(files, "MOST_TREE", 19 * files.NODE_BYTES)  # for 20 nodes
     with pytest.raises(InputError, match="too long, or too many"):
         files.inspect(tmp_path / "deep", "directory")
     monkeypatch.setattr(files, "MOST_CLASSES", 2)
@@ -209,7 +209,7 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     monkeypatch.setattr(training.child, "run", here)
     answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
-    row = models.take(crawl.site.database)
+    row = models.take_queued(crawl.site.database)
     assert row is not None
     training.TrainingQueue(crawl.site.settings, crawl.site.database).do(row)
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
@@ -229,7 +229,7 @@ def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: py
     say(crawl, 3, "reef", "rail")
     database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
     for url in ("reef3", "reef3", "reef4"):
-        suggestions.open_again(database, 0.0, crawl.interest, owner, f"http://reef.test/{url}")
+        suggestions.record_opened(database, 0.0, crawl.interest, owner, f"http://reef.test/{url}")
     model = train(crawl, monkeypatch, kind="classifier")
     assert ("ready", {"irrelevant": 3, "relevant": 4}) == (model["state"], model["about"]["classes"]), model
     made = wish(crawl.client, model=model["id"], strategy="soft-focus")
@@ -304,7 +304,7 @@ def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> N
             began.append(owner)
             both.wait()  # until the other person's is being read, too
         reading.remove(owner)
-        return files.take_in(task)
+        return files.import_upload(task)
 
     monkeypatch.setattr("lycosa_server.child.run", read)
     asked = [(ada, b"http://ada.test/\tSea\n")] * 3 + [(bob, b"http://bob.test/\tSea\n")]

@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.revisit.notify import Channel
 from lycosa.testweb.simulation import run_virtual
-from lycosa_server.crawler.operator import OperatorMessages
+from lycosa_server.crawler.operator import OperatorNotifier
 
 
 def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +19,7 @@ def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:
         return answers.pop(0)
 
     monkeypatch.setattr(Channel, "send", send)
-    messages = OperatorMessages(["json://127.0.0.1:1"])
+    messages = OperatorNotifier(["json://127.0.0.1:1"])
     for lines in (["a", "b"], ["c"], [], ["d"]):
         for line in lines:
             messages.add(line)

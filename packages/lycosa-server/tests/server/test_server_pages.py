@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.database import DatabaseUnavailable
 from site_maker import API, SiteUnderTest
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
@@ -61,7 +61,7 @@ def test_pages_follow_roles(site: SiteUnderTest) -> None:
 def test_interests_of_others_do_not_exist(site: SiteUnderTest) -> None:
     """An interest's pages are there for its owner and, to read, for whom it is shared with; for nobody else."""
     owner, friend, other = site.sign_up("owner"), site.sign_up("friend"), site.sign_up("other")
-    made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "settings": SETTINGS, "look_again": ""})
+    made = owner.post(f"{API}/interests", json={"name": "<b>Reefs</b>", "settings": SETTINGS, "revisit_every": ""})
     assert 201 == made.status_code, made.text
     interest = made.json()["id"]
     shared = owner.put(f"{API}/interests/{interest}/shares", json={"name": "friend", "mode": "read"})
@@ -90,7 +90,7 @@ def test_the_database_is_away(site: SiteUnderTest, monkeypatch: pytest.MonkeyPat
     client = site.sign_up("ada")
 
     def away(*_: object, **__: object) -> None:
-        raise DatabaseAway("the database cannot be reached")
+        raise DatabaseUnavailable("the database cannot be reached")
 
     monkeypatch.setattr(type(site.database), "row", away)
     answer = client.get("/account", headers=HTML, follow_redirects=False)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from turbohtml import parse
 
 from lycosa_server import reader
-from lycosa_server.reader import SHOWN, Readable, document, of_html, of_text
+from lycosa_server.reader import KEPT_TAGS, Readable, document, of_html, of_text
 
 URL = "http://reef.test/dir/page"
 FRAME = {"html", "head", "meta", "title", "link", "body", "header", "article", "details", "summary", "footer"}
@@ -80,7 +80,7 @@ class Reread(HTMLParser):
 
 def check(markup: str, frame: bool = False) -> None:
     """Both parsers see nothing in it but what is on the list."""
-    allowed = SHOWN | {"tbody"} | (FRAME if frame else set())
+    allowed = KEPT_TAGS | {"tbody"} | (FRAME if frame else set())
     read = Reread()
     read.feed(markup)
     elements = [(element.tag, dict(element.attrs)) for element in parse(markup).select("*")] if markup else []
@@ -94,7 +94,7 @@ def check(markup: str, frame: bool = False) -> None:
             assert urlsplit(target).scheme in ("http", "https")
             told = attributes["rel"] if isinstance(attributes["rel"], str) else " ".join(attributes["rel"])
             assert ("noreferrer noopener", "_blank") == (told, attributes["target"])
-        elif not frame or tag in SHOWN:
+        elif not frame or tag in KEPT_TAGS:
             assert {} == attributes, (tag, attributes)
 
 
@@ -117,7 +117,7 @@ def test_the_words_of_hostile_pages_can_be_read(name: str) -> None:
     assert "coral" in shown.main + shown.rest
 
 
-_TAGS = st.sampled_from(sorted(SHOWN | reader.DROPPED | set(reader.OTHERS) | {"img", "title", "x-y"}))
+_TAGS = st.sampled_from(sorted(KEPT_TAGS | reader.DROPPED_TAGS | set(reader.REPLACED_TAGS) | {"img", "title", "x-y"}))
 _PIECE = st.one_of(
     st.builds(lambda tag: f"<{tag}>", _TAGS),
     st.builds(lambda tag: f"</{tag}>", _TAGS),
@@ -181,7 +181,7 @@ def test_depth_has_an_end(source: str) -> None:
     """Elements nested without end are shown to a depth that every browser can stand."""
     shown = of_html(source * 15_000 + "coral", URL)
     assert "coral" in shown.main + shown.rest
-    assert (shown.main + shown.rest).count("</") <= 2 * reader.DEPTH + 2
+    assert (shown.main + shown.rest).count("</") <= 2 * reader.MAX_DEPTH + 2
 
 
 def test_size_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_size_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_looked_at_has_an_end() -> None:
     """Of tags and texts so many are looked at, nested or not, and it is said that the page goes on."""
     for markup in ("<b>x", "<table><tr><td>x", "<p>x</p>"):
-        shown = of_html(f"<p>first</p>{markup * reader.TOKENS}<p>last</p>", URL)
+        shown = of_html(f"<p>first</p>{markup * reader.MAX_TOKENS}<p>last</p>", URL)
         assert shown.cut
         assert "first" in shown.main
         assert "last" not in shown.main + shown.rest

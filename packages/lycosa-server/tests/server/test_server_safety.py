@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa_server.middleware import CSP, LARGEST, Door
+from lycosa_server.middleware import CSP, MAX_BODY_BYTES, ServerMiddleware
 from lycosa_server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 
@@ -89,7 +89,7 @@ def test_only_its_own_host_is_answered_for(site: SiteUnderTest) -> None:
 def test_bodies_have_a_size(site: SiteUnderTest) -> None:
     """Refused by what Content-Length says, and while they come where it says nothing or nothing true."""
     client = site.client()
-    large = b'{"name": "' + b"x" * LARGEST + b'"}'
+    large = b'{"name": "' + b"x" * MAX_BODY_BYTES + b'"}'
     told = client.post(f"{API}/session", content=large)
     untold = client.post(f"{API}/session", content=iter([large[:500_000], large[500_000:]]))
     wrong = client.post(f"{API}/session", content=b"{}", headers={"Content-Length": "-1"})
@@ -100,7 +100,7 @@ def test_bodies_have_a_size(site: SiteUnderTest) -> None:
 @pytest.mark.parametrize("path", ["models", "imports"])
 def test_strangers_upload_little(site: SiteUnderTest, path: str) -> None:
     """A form is read before anybody asks whose it is; who is signed in may send more."""
-    large = {"file": ("some.txt", b"\0" * LARGEST)}
+    large = {"file": ("some.txt", b"\0" * MAX_BODY_BYTES)}
     ada, revoked = site.sign_up("ada"), site.client(headers={"Authorization": "Bearer none"})
     asked = [client.post(f"{API}/{path}", files=large) for client in (site.client(), revoked, ada)]
     assert [413, 413, 422] == [answer.status_code for answer in asked]
@@ -125,7 +125,7 @@ def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
         return {"type": "http.request"}
 
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    asyncio.run(Door(app, Settings(tmp_path))(scope, receive, send))
+    asyncio.run(ServerMiddleware(app, Settings(tmp_path))(scope, receive, send))
     assert [2, 3] == seen
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa_server.api import export_routes as exports
-from lycosa_server.people.database import Database, DatabaseAway
+from lycosa_server.people.database import Database, DatabaseUnavailable
 from lycosa_server.people.limits import TooManyAttempts
-from lycosa_server.reader import MAIN, of_html
+from lycosa_server.reader import MAX_MAIN_SIZE, of_html
 from lycosa_server.streaming import Quota
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
@@ -58,7 +58,7 @@ def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypat
 
     monkeypatch.setattr("lycosa_server.people.accounts.names", fails)
     for error, status in (
-        (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
+        (DatabaseUnavailable("the database db.internal does not answer (user 'secret')"), 503),
         (StoreError(f"{data}/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
         (InputError(f"{data}/crawls/1 is not a crawl"), 422),
     ):
@@ -111,7 +111,7 @@ def test_a_huge_page_is_read_without_weighing_its_parts(monkeypatch: pytest.Monk
         raise AssertionError("its parts were weighed")
 
     monkeypatch.setattr("lycosa_server.reader.main_blocks", never)
-    shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAIN, "http://reefs.example/")
+    shown = of_html("<nav>menu</nav><script>bad()</script><p>coral " + "reef " * MAX_MAIN_SIZE, "http://reefs.example/")
     assert (True, True, False, "") == (
         "menu" in shown.main,
         "coral reef" in shown.main,

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import InputError
-from lycosa_server.guards import Caller, ServerContext, identify, still_there
+from lycosa_server.guards import Caller, ServerContext, identify, is_still_authorized
 from lycosa_server.people import accounts
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
@@ -145,14 +145,14 @@ def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTes
     site.clock.now += 3600
     ada.get(f"{API}/me")
     site.clock.now += 61
-    assert [True, True] == [still_there(one) for one in both]
+    assert [True, True] == [is_still_authorized(one) for one in both]
     accounts.set_disabled(site.database, person, True)
-    assert [False, False] == [still_there(one) for one in both]
+    assert [False, False] == [is_still_authorized(one) for one in both]
     accounts.set_disabled(site.database, person, False)
-    assert [False, True] == [still_there(one) for one in both]
+    assert [False, True] == [is_still_authorized(one) for one in both]
     assert 200 == program.get(f"{API}/me").status_code
     site.database.run("UPDATE token SET revoked = 1")
-    assert not still_there(both[1])
+    assert not is_still_authorized(both[1])
 
 
 def test_a_session_expires(site: SiteUnderTest) -> None:

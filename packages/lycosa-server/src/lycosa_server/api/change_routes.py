@@ -30,9 +30,9 @@ router = APIRouter(tags=["changes"])
 LAST_SEQ = 2**53
 ATOM = "application/atom+xml"
 
-MOST_ROWS = 2_000
-MOST_LINKS = 500
-LONGEST = 300_000  # characters of a version that are compared: about a second of work
+MAX_ROWS = 2_000
+MAX_LINKS = 500
+MAX_COMPARED_CHARACTERS = 300_000  # characters of a version that are compared: about a second of work
 
 
 class ChangeOut(BaseModel):
@@ -86,7 +86,7 @@ def list_changes(
 ) -> ChangeList:
     """Changes of the latest crawl's pages since a time, by default since your last visit."""
     site, interest = access.site, access.interest["id"]
-    visited = visits.last(site.database, interest, access.person.id)
+    visited = visits.last_seen_at(site.database, interest, access.person.id)
     after = visited if since is None else since
     crawl = interests.newest_crawl(site.database, interest)
     changes: list[ChangeOut] = []
@@ -100,7 +100,7 @@ def list_changes(
 @router.post("/interests/{interest}/seen", status_code=204)
 def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
     """Mark the changes so far as seen."""
-    visits.mark(access.site.database, access.site.clock(), access.interest["id"], access.person.id)
+    visits.mark_seen(access.site.database, access.site.clock(), access.interest["id"], access.person.id)
 
 
 @router.post("/interests/{interest}/feed")
@@ -195,8 +195,8 @@ def compare_versions(
     with CrawlDirectory(access.directory) as collection:
         versions = _versions_of(collection, plain(url, 4_000))
         if len(versions) < 2:
-            raise HTTPException(404, "there is one version of this page" if versions else "no such page in this crawl")
-        return _difference(collection, versions, *_places(versions, old, new), whole=whole)
+            raise HTTPException(404, "this page has only one version" if versions else "no such page in this crawl")
+        return _version_diff(collection, versions, *_places(versions, old, new), whole=whole)
 
 
 def _versions_of(collection: CrawlDirectory, url: str) -> list[tuple[int, Visit]]:
@@ -215,30 +215,30 @@ def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None)
         later = len(numbers) - 1 if new is None else numbers.index(new)
         earlier = max(0, later - 1) if old is None else numbers.index(old)
     except ValueError:
-        raise InputError("there is no such version of this page: look at its versions") from None
+        raise InputError("unknown-version", "this page has no such version: see its versions") from None
     if earlier == later:
-        raise InputError("there is nothing to compare: name two versions of the page")
+        raise InputError("nothing-to-do", "there is nothing to compare: give two different versions")
     return earlier, later
 
 
-def _difference(
+def _version_diff(
     collection: CrawlDirectory, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
 ) -> VersionDiff:
-    comparison = compared(collection, [visit for _, visit in versions], earlier, later, LONGEST)
+    comparison = compared(collection, [visit for _, visit in versions], earlier, later, MAX_COMPARED_CHARACTERS)
     found = comparison.as_data(whole=whole)
-    long = max(len(comparison.old.text), len(comparison.new.text)) == LONGEST
+    long = max(len(comparison.old.text), len(comparison.new.text)) == MAX_COMPARED_CHARACTERS
     cut = ["the page is long: only its beginning is compared"] if long else []
     rows: list[Any] = []
     size = 0
     for row in found["rows"]:
         size += sum(len(text) for _, text in row["runs"])
-        if len(rows) >= MOST_ROWS or size > 1_000_000:
+        if len(rows) >= MAX_ROWS or size > 1_000_000:
             cut.append(f"{len(found['rows']) - len(rows):,} rows are left out")
             break
         rows.append(row)
     for name, links in found["links"].items():
-        if len(links) > MOST_LINKS:
-            cut.append(f"{len(links) - MOST_LINKS:,} links that were {name} are left out")
-            found["links"][name] = links[:MOST_LINKS]
+        if len(links) > MAX_LINKS:
+            cut.append(f"{len(links) - MAX_LINKS:,} links that were {name} are left out")
+            found["links"][name] = links[:MAX_LINKS]
     found["from"]["seq"], found["to"]["seq"] = versions[earlier][0], versions[later][0]
     return VersionDiff.model_validate({**found, "rows": rows, "cut": "; ".join(cut)})

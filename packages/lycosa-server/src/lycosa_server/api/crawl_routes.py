@@ -15,8 +15,8 @@ from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, InterestAccess, ServerContext, crawl_to, interest_to
 from lycosa_server.people import crawls, erasing, feedback
 from lycosa_server.people.database import Row
-from lycosa_server.people.interest_settings import MOST_PIECES, InterestSettings
-from lycosa_server.people.text_input import line
+from lycosa_server.people.interest_settings import MAX_PIECES, InterestSettings
+from lycosa_server.people.text_input import clean_line
 from lycosa_server.results import CurrentPages
 
 router = APIRouter(tags=["crawls"])
@@ -32,13 +32,13 @@ class CrawlOut(BaseModel):
     reason: str
     budget: int
     pages: int
-    found: int
-    model_updates: int
-    heard: int = Field(description="The number of the last label that its judge knows.")
+    relevant: int
+    labels_learned: int
+    last_label: int = Field(description="The number of the last label that its judge has learned from.")
     judging: Literal["", "labels", "threshold", "topic"] = Field(
-        description="What its pages are being judged again for; empty: nothing."
+        description="Change for which its pages are being judged again; empty if they are not."
     )
-    judging_failed: str = Field(description="Why the last time came to nothing.")
+    judging_failed: str = Field(description="Why judging again failed the last time.")
     created: float
     started: float | None
     ended: float | None
@@ -49,12 +49,12 @@ class CrawlOut(BaseModel):
     @property
     def harvest(self) -> float:
         """Relevant pages per fetched page."""
-        return self.found / self.pages if self.pages else 0.0
+        return self.relevant / self.pages if self.pages else 0.0
 
 
 class RefreshRequest(Body):
     now: list[Annotated[str, Field(max_length=400)]] = Field(
-        [], max_length=200, description="Pieces of addresses; none: all pages."
+        [], max_length=200, description="Pieces of addresses; empty: all pages."
     )
 
 
@@ -62,59 +62,59 @@ class MorePages(Body):
     pages: int = Field(ge=1, le=1_000_000)
 
 
-def crawl_as_told(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
+def crawl_out(site: ServerContext, row: Row, now: CurrentPages | None = None) -> CrawlOut:
     """Convert a crawl's row; with `now`, counts come from its pages."""
-    place = crawls.queue(site.database).get(row["id"]) if row["state"] == "queued" else None
-    counts = {} if now is None else {"pages": now.pages, "found": int(now.found.sum())}
+    place = crawls.queue_positions(site.database).get(row["id"]) if row["state"] == "queued" else None
+    counts = {} if now is None else {"pages": now.pages, "relevant": int(now.relevant.sum())}
     return CrawlOut(**row | counts, place_in_queue=place)
 
 
-def crawl_seen(site: ServerContext, row: Row) -> CrawlOut:
+def crawl_with_page_counts(site: ServerContext, row: Row) -> CrawlOut:
     """Convert a crawl's row, with counts from its pages if its view is cached."""
     now, directory = None, site.settings.crawl_directory(row["id"])
     if directory in site.views:
         with suppress(StoreError, OSError):  # routes for its pages report the error
             now = site.views.get(directory).now(feedback.labels_of(site.database, row["interest"]))
-    return crawl_as_told(site, row, now)
+    return crawl_out(site, row, now)
 
 
 @router.get("/interests/{interest}/crawls")
 def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[CrawlOut]:
     """The crawls of an interest, newest first."""
     database = access.site.database
-    return [crawl_seen(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
+    return [crawl_with_page_counts(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
 
 
 @router.post("/interests/{interest}/crawls", status_code=201)
 def start_crawl(access: InterestAccess = interest_to("edit", "run")) -> CrawlOut:
     """Start a new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
     site = access.site
-    budget = min(InterestSettings.of_json(access.interest["settings"]).budget, site.settings.max_budget)
-    return _do(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
+    budget = min(InterestSettings.from_json(access.interest["settings"]).budget, site.settings.max_budget)
+    return _change_crawl(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
 
 
 @router.get("/crawls/{crawl}")
 def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> CrawlOut:
     """One crawl."""
-    return crawl_seen(access.site, access.crawl)
+    return crawl_with_page_counts(access.site, access.crawl)
 
 
 @router.post("/crawls/{crawl}/pause")
 def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
     """Pause a crawl."""
-    return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
+    return _change_crawl(access, "crawl paused", crawls.pause, access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/resume")
 def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
     """Continue a crawl that was paused, stopped, or failed."""
-    return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
+    return _change_crawl(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/stop")
 def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
     """Stop a crawl; it can be resumed later."""
-    return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
+    return _change_crawl(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/more")
@@ -122,21 +122,23 @@ def more_pages(body: MorePages, access: CrawlAccess = crawl_to("edit", "run")) -
     """Fetch more pages; a finished crawl continues."""
     site = access.site
     given = (site.clock(), access.crawl["id"], body.pages, site.settings.max_budget)
-    return _do(access, "crawl given more pages", crawls.more, *given)
+    return _change_crawl(access, "crawl given more pages", crawls.add_pages, *given)
 
 
 @router.post("/crawls/{crawl}/refresh")
-def look_again(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
+def refresh_crawl(body: RefreshRequest | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> CrawlOut:
     """Revisit its pages now, to find changes.
 
     With `now`, only pages with one of these pieces in their URLs, and others that are due.
     """
-    given = [line(text, "what to look at now", 300) for text in body.now] if body else []
+    given = [clean_line(text, "the piece of an address", 300) for text in body.now] if body else []
     pieces = list(dict.fromkeys(filter(None, given)))
-    if len(pieces) > MOST_PIECES:
-        raise InputError(f"what to look at now: {len(pieces):,} are given, {MOST_PIECES:,} are the most")
-    change = partial(crawls.refresh, everything=not pieces, look_first=pieces)
-    return _do(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
+    if len(pieces) > MAX_PIECES:
+        raise InputError(
+            "out-of-range", f"{len(pieces):,} pieces of addresses are too many: the maximum is {MAX_PIECES:,}"
+        )
+    change = partial(crawls.refresh, everything=not pieces, revisit_first=pieces)
+    return _change_crawl(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
 
 
 @router.delete("/crawls/{crawl}", status_code=204)
@@ -146,7 +148,7 @@ def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
     access.person.record("crawl deleted", access.crawl["id"])
 
 
-def _do(access: InterestAccess, action: str, change: Callable[..., Row], *given: Any) -> CrawlOut:
+def _change_crawl(access: InterestAccess, action: str, change: Callable[..., Row], *given: Any) -> CrawlOut:
     row = change(access.site.database, *given)
     access.person.record(action, row["id"])
-    return crawl_seen(access.site, row)
+    return crawl_with_page_counts(access.site, row)

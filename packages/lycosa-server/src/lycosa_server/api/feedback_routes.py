@@ -15,7 +15,7 @@ from lycosa_server.api import Body
 from lycosa_server.guards import InterestAccess, ServerContext, interest_to
 from lycosa_server.people import feedback
 from lycosa_server.people.database import Row
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 from lycosa_server.results import Label
 
 router = APIRouter(tags=["feedback"])
@@ -26,10 +26,10 @@ Column = NDArray[np.float64]
 class LabelAgreement(BaseModel):
     """Agreement of the judge with the labels; null where a denominator is 0."""
 
-    labels: int = Field(description="LabelledPage pages that this was measured on.")
+    labels: int = Field(description="Labelled pages that this was measured on.")
     yes: int = Field(description="Of these, how many got a yes.")
-    said: int = Field(description="Of these, how many the judge counts as relevant.")
-    hits: int = Field(description="Both.")
+    judged_relevant: int = Field(description="Of these, how many the judge counts as relevant.")
+    agreed: int = Field(description="Pages with a yes that the judge counts as relevant.")
     precision: float | None = Field(description="Of the pages it counts as relevant, how many got a yes.")
     recall: float | None = Field(description="Of the pages that got a yes, how many it counts as relevant.")
     accuracy: float | None = Field(description="How often they agree.")
@@ -45,8 +45,8 @@ class RankChange(BaseModel):
 class LabelEffect(BaseModel):
     yes: int
     no: int
-    before: LabelAgreement | None = Field(description="By what the judge said when the pages were fetched.")
-    after: LabelAgreement | None = Field(description="By what it said of each page just before that was labelled.")
+    before: LabelAgreement | None = Field(description="With the relevance when the pages were fetched.")
+    after: LabelAgreement | None = Field(description="With the relevance just before each page was labelled.")
     moved: list[RankChange]
 
 
@@ -55,7 +55,7 @@ class LabelledPage(BaseModel):
     title: str
     label: Label
     at: float
-    by: str = Field(description="Who said it; empty once the account is gone.")
+    by: str = Field(description="Name of the person; empty once the account is gone.")
 
 
 class Feedback(BaseModel):
@@ -71,7 +71,7 @@ class LabelIn(Body):
 class LabelOut(BaseModel):
     label: Label | None
     number: int = Field(
-        description="Of this label: the judge of a crawl knows it when the crawl's `heard` is as large."
+        description="Number of this label. A crawl has learned from it when its `last_label` is as large."
     )
     effect: LabelEffect
 
@@ -92,7 +92,7 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
     half a minute; then the relevance of all other pages is updated.
     """
     site, interest = access.site, access.interest["id"]
-    url = line(body.url, "the address", 4_000)
+    url = clean_line(body.url, "the address", 4_000)
     url = canonical(url) or url
     relevance_now = threshold = None
     title = ""
@@ -100,7 +100,9 @@ def put_feedback(body: LabelIn, access: InterestAccess = interest_to("edit", "fe
         fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
         view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
         if view is None or page is None:
-            raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
+            raise InputError(
+                "unknown-page", f"no crawl of this interest has fetched {url}: only fetched pages can be labelled"
+            )
         title, relevance_now, threshold = page.title, page.relevance_now, view.threshold
     relevant = None if body.label is None else body.label == "yes"
     number = feedback.set_label(
@@ -133,41 +135,41 @@ def _effect(site: ServerContext, interest: str, given: Sequence[Row]) -> LabelEf
         noted = np.array([one["relevance_now"] is not None for one, _ in known], np.bool_)
         then = np.array([(one["relevance_now"] or 0.0) >= (one["threshold"] or 0.0) for one, _ in known], np.bool_)
         if noted.any():
-            effect.before = quality(first[noted], wanted[noted])
-            effect.after = quality(then[noted], wanted[noted])
+            effect.before = label_agreement(first[noted], wanted[noted])
+            effect.after = label_agreement(then[noted], wanted[noted])
         elif known:
-            effect.before = quality(first, wanted)
+            effect.before = label_agreement(first, wanted)
         pages, scores = cached.scores({one["url"]: bool(one["relevant"]) for one in given})
         places = [at for at, page in enumerate(pages) if not page.copy]
-        ranks = moves(np.array([pages[at].relevance for at in places]), scores[places])
+        ranks = rank_changes(np.array([pages[at].relevance for at in places]), scores[places])
         for at, before, after in ranks:
             page = pages[places[at]]
             effect.moved.append(RankChange(url=page.node, title=page.title, before=before, after=after))
     return effect
 
 
-def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
+def label_agreement(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> LabelAgreement:
     """Measure how a judge's decisions agree with labels.
 
-    >>> agreement = quality(np.array([True, True, False, False]), np.array([True, False, True, False]))
-    >>> agreement.hits, agreement.precision, agreement.recall, agreement.accuracy
+    >>> agreement = label_agreement(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    >>> agreement.agreed, agreement.precision, agreement.recall, agreement.accuracy
     (1, 0.5, 0.5, 0.5)
-    >>> quality(np.array([False]), np.array([False])).precision is None
+    >>> label_agreement(np.array([False]), np.array([False])).precision is None
     True
     """
-    labels, yes, positive, hits = len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum())
+    labels, yes, positive, agreed = len(wanted), int(wanted.sum()), int(said.sum()), int((said & wanted).sum())
     return LabelAgreement(
-        labels=labels, yes=yes, said=positive, hits=hits,
-        precision=hits / positive if positive else None,
-        recall=hits / yes if yes else None,
-        accuracy=1.0 - (positive + yes - 2 * hits) / labels if labels else None,
+        labels=labels, yes=yes, judged_relevant=positive, agreed=agreed,
+        precision=agreed / positive if positive else None,
+        recall=agreed / yes if yes else None,
+        accuracy=1.0 - (positive + yes - 2 * agreed) / labels if labels else None,
     )  # fmt: skip
 
 
-def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
+def rank_changes(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
     """Return the pages whose ranks changed most, with both ranks, among the `first` pages of either ranking.
 
-    >>> moves(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
+    >>> rank_changes(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
     [(2, 3, 2), (1, 2, 3)]
     """
     old, new = _ranks(before), _ranks(after)

@@ -29,8 +29,8 @@ class ProcessHealth(BaseModel):
     name: str
     pid: int
     started: float
-    beat: float
-    told: JsonColumn
+    heartbeat: float
+    stats: JsonColumn
 
 
 class QueueHealth(BaseModel):
@@ -52,14 +52,17 @@ class ServerHealth(BaseModel):
 def health(request: Request, _: None = open_to_all()) -> Health:
     """`ok`, or `degraded` if the database or the crawl process does not respond. The status is always 200."""
     site = site_of(request)
-    there, beating = True, False
+    database_up, crawler_up = True, False
     try:
-        row = site.database.row("SELECT MAX(beat) AS beat FROM process WHERE name <> 'web'")
-        beating = bool(row and row["beat"] is not None and abs(site.clock() - row["beat"]) < 10.0)
+        row = site.database.row("SELECT MAX(heartbeat) AS heartbeat FROM process WHERE name <> 'web'")
+        crawler_up = bool(row and row["heartbeat"] is not None and abs(site.clock() - row["heartbeat"]) < 10.0)
     except LycosaError:
-        there = False
+        database_up = False
     return Health(
-        status="ok" if there and beating else "degraded", database=there, crawl_process=beating, version=__version__
+        status="ok" if database_up and crawler_up else "degraded",
+        database=database_up,
+        crawl_process=crawler_up,
+        version=__version__,
     )
 
 
@@ -89,25 +92,27 @@ def server(person: Caller = needs("admin")) -> ServerHealth:
 
 def _gauges(site: ServerContext) -> CollectorRegistry:
     states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
-    [sums] = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
+    [sums] = site.database.rows(
+        "SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(relevant), 0) AS relevant FROM crawl"
+    )
 
     def gauge(name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"lycosa_{name}", meaning, labels, registry=made)
 
-    gauge("queue_length", "Crawls that wait for their turn.").set(states["queued"])
-    gauge("pages", "Pages of all crawls that are kept.").set(sums["pages"])
-    gauge("found", "Relevant pages among them.").set(sums["found"])
+    gauge("queue_length", "Queued crawls.").set(states["queued"])
+    gauge("pages", "Pages of all stored crawls.").set(sums["pages"])
+    gauge("relevant_pages", "Relevant pages of all stored crawls.").set(sums["relevant"])
     gauge("people", "Accounts.").set(site.database.count("person"))
     crawls = gauge("crawls", "Crawls by state.", "state")
     for state, number in sorted(states.items()):
         crawls.labels(state).set(number)
-    silent = gauge("process_silent_seconds", "Seconds since a process was last heard of.", "process")
-    told = gauge("process_told", "Numbers that a process gives of itself.", "process", "what")
+    age = gauge("process_heartbeat_age_seconds", "Seconds since the last heartbeat of a process.", "process")
+    stat = gauge("process_stat", "Statistics reported by a process.", "process", "name")
     for process in processes:
-        silent.labels(process.name).set(max(0.0, now - process.beat))
-        for name, value in sorted(process.told.items()):
+        age.labels(process.name).set(max(0.0, now - process.heartbeat))
+        for name, value in sorted(process.stats.items()):
             if isinstance(value, int | float) and math.isfinite(value):
-                told.labels(process.name, name).set(value)
+                stat.labels(process.name, name).set(value)
     return made
 
 
@@ -117,5 +122,5 @@ def _states(site: ServerContext) -> dict[str, int]:
 
 
 def _processes(site: ServerContext) -> list[ProcessHealth]:
-    rows = site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
+    rows = site.database.rows("SELECT name, pid, started, heartbeat, stats FROM process ORDER BY name")
     return [ProcessHealth(**row) for row in rows]

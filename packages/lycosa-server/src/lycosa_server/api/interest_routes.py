@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 from lycosa.web.sources.seed_files import read_seeds
 from lycosa.web.urls import check_seed
 from lycosa_server.api import Body, Named
-from lycosa_server.api.crawl_routes import CrawlOut, crawl_as_told, crawl_seen
+from lycosa_server.api.crawl_routes import CrawlOut, crawl_out, crawl_with_page_counts
 from lycosa_server.guards import Caller, InterestAccess, interest_to, needs, sharer
 from lycosa_server.people import crawls, erasing, interests, sharing
-from lycosa_server.people.interest_settings import MOST_URLS, InterestSettings
+from lycosa_server.people.interest_settings import MAX_URLS, InterestSettings
 from lycosa_server.people.permissions import Mode, NotFound
 from lycosa_server.unseen_changes import changes_since
-from lycosa_server.validation import checked
+from lycosa_server.validation import validate_settings
 
 router = APIRouter(tags=["interests"])
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["interests"])
 class NewInterest(Body):
     name: str = Field(min_length=1, max_length=200)
     settings: InterestSettings
-    look_again: str = Field(
+    revisit_every: str = Field(
         "", max_length=100, description="How often to look for changes, as in 6h or 1d; empty: never."
     )
 
@@ -35,7 +35,7 @@ class ChangedInterest(Body):
 
     name: str | None = Field(None, min_length=1, max_length=200)
     settings: InterestSettings | None = None
-    look_again: str | None = Field(None, max_length=100)
+    revisit_every: str | None = Field(None, max_length=100)
     threshold: float | None = Field(
         None,
         ge=0,
@@ -54,7 +54,7 @@ class InterestOut(Named):
     owner: Named
     mode: Mode
     settings: InterestSettings
-    look_again: str
+    revisit_every: str
     created: float
     changed: float
     crawl: CrawlOut | None = Field(description="The newest one.")
@@ -84,9 +84,11 @@ def list_interests(person: Caller = needs("read")) -> list[InterestOut]:
 def make_interest(body: NewInterest, person: Caller = needs("write")) -> InterestOut:
     """Create an interest; its crawl is started separately."""
     site = person.site
-    settings = checked(body.settings, site.database, site.settings.max_budget, person.id, site.settings.model_file)
+    settings = validate_settings(
+        body.settings, site.database, site.settings.max_budget, person.id, site.settings.model_file
+    )
     row = interests.create(
-        site.database, site.clock(), person.id, body.name, settings, body.look_again, site.settings.max_interests
+        site.database, site.clock(), person.id, body.name, settings, body.revisit_every, site.settings.max_interests
     )
     return _interest(person, row["id"])
 
@@ -106,19 +108,19 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     site, database, interest = access.site, access.site.database, access.interest["id"]
     settings = None
     if body.settings is not None:
-        before = None if access.interest["mode"] == "own" else InterestSettings.of_json(access.interest["settings"])
-        settings = checked(
+        before = None if access.interest["mode"] == "own" else InterestSettings.from_json(access.interest["settings"])
+        settings = validate_settings(
             body.settings, database, site.settings.max_budget, access.interest["owner"],
             site.settings.model_file, before,
         )  # fmt: skip
     with database.transaction():
         if body.threshold is not None:
             row = database.get("interest", interest, locked=True)
-            settings = settings or InterestSettings.of_json((row or access.interest)["settings"])
+            settings = settings or InterestSettings.from_json((row or access.interest)["settings"])
             settings.threshold = body.threshold
-            crawls.judge_again(database, interest, "threshold")
+            crawls.request_judging(database, interest, "threshold")
         interests.change(
-            database, site.clock(), interest, name=body.name, settings=settings, look_again=body.look_again
+            database, site.clock(), interest, name=body.name, settings=settings, revisit_every=body.revisit_every
         )
     return _interest(access.person, interest)
 
@@ -130,7 +132,7 @@ def judge_again(access: InterestAccess = interest_to("edit", "run")) -> Interest
     Nothing is fetched. `judging` of a crawl is set until it is done; a running crawl continues with the new topic.
     """
     interest = access.interest["id"]
-    crawls.judge_again(access.site.database, interest, "topic")
+    crawls.request_judging(access.site.database, interest, "topic")
     access.person.record("pages judged again", interest)
     return _interest(access.person, interest)
 
@@ -140,9 +142,9 @@ def delete_interest(access: InterestAccess = interest_to("own", "write")) -> Non
     """Delete an interest with all its crawls, also for the people it is shared with."""
     site = access.site
     erased = erasing.erase_interest(site.database, access.interest["id"])
-    site.database.scour()
+    site.database.truncate_wal()
     # Idle directories are removed right away; the crawl process removes the rest.
-    erasing.sweep([site.settings.crawl_directory(crawl) for crawl in erased])
+    erasing.remove_directories([site.settings.crawl_directory(crawl) for crawl in erased])
     access.person.record("interest deleted", access.interest["id"], f"with {len(erased)} crawls")
 
 
@@ -163,8 +165,8 @@ def _interests(person: Caller, interest: str = "") -> list[InterestOut]:
             | {
                 "owner": Named(id=row["owner"], name=row["owner_name"]),
                 "mode": "read" if person.role == "reader" else row["mode"],  # readers cannot edit shared interests
-                "settings": InterestSettings.of_json(row["settings"]),
-                "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
+                "settings": InterestSettings.from_json(row["settings"]),
+                "crawl": (crawl_with_page_counts if interest else crawl_out)(site, crawl) if crawl else None,
                 "labels": LabelCounts(**row),
                 "unseen": changes_since(site.settings.crawl_directory(crawl["id"]), row["seen"])
                 if crawl and time.monotonic() < until
@@ -195,14 +197,14 @@ def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) 
 @router.delete("/interests/{interest}/shares/{person}", status_code=204)
 def stop_sharing(person: str, access: InterestAccess = sharer()) -> None:
     """Stop sharing it with this person; or leave it yourself."""
-    if not sharing.stop(access.site.database, access.interest["id"], person):
+    if not sharing.unshare(access.site.database, access.interest["id"], person):
         raise NotFound("it is not shared with this person")
     leaves = person == access.person.id
     detail = "" if leaves else f"with {person}"
     access.person.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
 
 
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 
 
 class ImportedSeed(BaseModel):
@@ -225,9 +227,9 @@ def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
 
     Nothing is stored, and nothing is fetched.
     """
-    body = file.file.read(MOST_BYTES + 1)
-    if len(body) > MOST_BYTES:
-        raise HTTPException(413, f"the file has more than {MOST_BYTES // 1_000_000} MB: split it")
+    body = file.file.read(MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        raise HTTPException(413, f"the file has more than {MAX_BYTES // 1_000_000} MB: split it")
     name = (file.filename or "").replace("\\", "/").rpartition("/")[2].strip()[:100]
     source = read_seeds(body, name if name and name.isprintable() else "the file")
     listed = [check_seed(text) for text in source.lines]
@@ -238,9 +240,9 @@ def read_file(file: UploadFile, person: Caller = needs("write")) -> ImportOut:
     notes = [source.note] if source.note else []
     if source.nested:
         notes.append(f"{len(source.nested)} further files that it names (feeds, sitemaps) are not read")
-    if len(found) > MOST_URLS:
-        notes.append(f"the first {MOST_URLS:,} of {len(found):,} addresses are taken")
-        skipped += len(found) - MOST_URLS
-    urls = [ImportedSeed(url=url, title=title[:300]) for url, title in list(found.items())[:MOST_URLS]]
+    if len(found) > MAX_URLS:
+        notes.append(f"the first {MAX_URLS:,} of {len(found):,} addresses are taken")
+        skipped += len(found) - MAX_URLS
+    urls = [ImportedSeed(url=url, title=title[:300]) for url, title in list(found.items())[:MAX_URLS]]
     form = {"sitemap index": "sitemap", "html page": "page"}.get(source.form, source.form)
     return ImportOut(form=form, urls=urls, skipped=skipped, note="; ".join(notes))

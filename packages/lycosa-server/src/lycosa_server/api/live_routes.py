@@ -27,15 +27,15 @@ from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
 from lycosa_server import messages
-from lycosa_server.api.crawl_routes import CrawlOut, crawl_as_told
+from lycosa_server.api.crawl_routes import CrawlOut, crawl_out
 from lycosa_server.crawler.live import InFlightRequest, LiveHost, LiveState
-from lycosa_server.guards import CrawlAccess, ServerContext, crawl_to, still_there
+from lycosa_server.guards import CrawlAccess, ServerContext, crawl_to, is_still_authorized
 from lycosa_server.people import crawls, feedback
 from lycosa_server.people.crawls import OVER
-from lycosa_server.people.database import DatabaseAway
+from lycosa_server.people.database import DatabaseUnavailable
 from lycosa_server.people.interests import newest_crawl
 from lycosa_server.people.permissions import NotFound, interest_for
-from lycosa_server.results import CachedView, CurrentPages, Label, label_of, why_of
+from lycosa_server.results import CachedView, CurrentPages, Label, fetch_reason, label_of
 
 router = APIRouter(tags=["live"])
 
@@ -46,7 +46,7 @@ Found = NDArray[np.bool_]
 class HostStatus(BaseModel):
     host: str
     pages: int
-    found: int
+    relevant: int
     state: str
     ready_in: float | None
     why: str
@@ -93,7 +93,7 @@ def _failures(view: CrawlView) -> list[FailureCount]:
     """Return the failures by displayed cause, most frequent first."""
     found: dict[str, FailureCount] = {}
     for cause in view.tally.causes.values():
-        name = messages.cause(cause.kind, cause.outcome, cause.name)
+        name = messages.cause_name(cause.kind, cause.outcome, cause.name)
         if name in found:
             found[name].count += cause.count
             continue
@@ -113,16 +113,16 @@ def _hosts(view: CrawlView, relevant: Found, live: LiveState, now: float) -> lis
     busy = {host.host: host for host in live.hosts}
     names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
     hosts = [_host(view, busy.get(name) or LiveHost(host=name), now) for name in names]
-    hosts.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.found, -host.pages, host.host))
+    hosts.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.relevant, -host.pages, host.host))
     return hosts[:HOSTS]
 
 
 def _host(view: CrawlView, live: LiveHost, now: float) -> HostStatus:
     known = view.tally.hosts.get(live.host)
     ready = None if live.ready_at is None else round(max(0.0, live.ready_at - now), 2)
-    state = "asked" if live.in_flight else "rests" if ready else "waits" if live.waiting else "quiet"
+    state = "requesting" if live.in_flight else "delayed" if ready else "waiting" if live.waiting else "idle"
     pages, relevant = (known.pages, known.relevant) if known else (0, 0)
-    return HostStatus(**live.model_dump(), pages=pages, found=relevant, state=state, ready_in=ready)
+    return HostStatus(**live.model_dump(), pages=pages, relevant=relevant, state=state, ready_in=ready)
 
 
 POLL, PROGRESS, CHECK = 1.0, 2.0, 10.0  # seconds between checks of the log, progress events, and checks of permissions
@@ -158,21 +158,21 @@ class EventFeed:
             if clock - self.checked >= CHECK:
                 self.checked = clock
                 if reason := self._refused():
-                    return [_ended(reason)], False, True
+                    return [_end_event(reason)], False, True
             row = crawls.get(database, self.access.crawl["id"])
             cached = self.access.cached
             if self.generation not in (-1, cached.view.generation):
-                return [_ended("begun anew")], False, True
+                return [_end_event("restarted")], False, True
             newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
-            crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # last call that may fail
-        except DatabaseAway:
+            crawl, events = crawl_out(self.site, row), self._labels(row["interest"])  # last call that may fail
+        except DatabaseUnavailable:
             return [], False, False  # retry later
         except NotFound:
-            return [_ended("deleted")], False, True
+            return [_end_event("deleted")], False, True
         except (StoreError, OSError):
-            return [_ended("the crawl cannot be read now")], False, True
+            return [_end_event("the crawl cannot be read")], False, True
         self.generation, upto, now = cached.view.generation, cached.view.seq, cached.now(self.labels)
-        crawl.pages, crawl.found = now.pages, int(now.found.sum())
+        crawl.pages, crawl.relevant = now.pages, int(now.relevant.sum())
         visits, more = self._visits(cached, upto) if self.visits else ([], False)
         over = crawl.state in OVER and not more
         events += visits + self._told(cached, now, crawl, upto, over=over)
@@ -180,21 +180,21 @@ class EventFeed:
             events.append(_event("crawl", {"id": newest}))
         self.newest = newest
         if over and not self.stay:
-            events.append(_ended(crawl.state))
+            events.append(_end_event(crawl.state))
         return events, more, over and not self.stay
 
     def _told(
         self, cached: CachedView, now: CurrentPages, crawl: CrawlOut, upto: int, *, over: bool
     ) -> list[ServerSentEvent]:
         """Return events for changed state, and progress at most every PROGRESS seconds while the crawl runs."""
-        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.found, upto)
+        events, clock, counts = list[ServerSentEvent](), time.monotonic(), (crawl.pages, crawl.relevant, upto)
         if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
-            progress = progress_of(cached.view, now.found, crawl, self.site.clock())
+            progress = progress_of(cached.view, now.relevant, crawl, self.site.clock())
             ends = progress.curve.pages[-1:] + progress.curve.found[-1:]  # the curve may be cached from before
-            self.drawn = counts if ends in ([], [crawl.pages, crawl.found]) else None
+            self.drawn = counts if ends in ([], [crawl.pages, crawl.relevant]) else None
             self.progressed = clock
             events.append(_event("progress", progress.model_dump()))
-        told = crawl.model_dump(exclude={"pages", "found", "harvest"}), None if self.visits else counts
+        told = crawl.model_dump(exclude={"pages", "relevant", "harvest"}), None if self.visits else counts
         if told != self.state:
             self.state = told
             events.append(_event("state", crawl.model_dump()))
@@ -216,12 +216,12 @@ class EventFeed:
 
     def _refused(self) -> str:
         """Return the reason why the stream must end; empty if it may continue."""
-        if not still_there(self.access.person):
+        if not is_still_authorized(self.access.person):
             return "signed out"
         try:
             interest_for(self.site.database, self.access.person.id, self.access.interest["id"])
         except NotFound:
-            return "not shared any more"
+            return "no longer shared"
         return ""
 
     def _visits(self, cached: CachedView, upto: int) -> tuple[list[ServerSentEvent], bool]:
@@ -239,12 +239,12 @@ class EventFeed:
                     "url": visit.node,
                     "title": clean(visit.title)[:500],
                     "relevance": visit.relevance_now,
-                    "found": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
+                    "relevant": visit.is_version and visit.relevance_now >= view.threshold and not visit.same_as,
                     "label": label_of(self.labels, visit.node),
                     "at": visit.started,
                     "kind": visit.kind,
                     "outcome": visit.outcome,
-                    "why": asdict(why_of(view.origin(log, visit.node), visit.priority)),
+                    "why": asdict(fetch_reason(view.origin(log, visit.node), visit.priority)),
                 }
                 events.append(_event("visit", event, str(seq)))
         more = len(events) == BATCH
@@ -258,7 +258,7 @@ async def stream(feed: EventFeed) -> AsyncGenerator[ServerSentEvent, None]:
     over = False
     while not over:
         if feed.site.views.stopping.is_set():
-            yield _ended("the server stops")
+            yield _end_event("the server stops")
             return
         events, more, over = await run_in_threadpool(feed.look)
         for event in events:
@@ -272,7 +272,7 @@ def _event(name: str, data: object, number: str | None = None) -> ServerSentEven
     return ServerSentEvent(event=name, raw_data=text, id=number)
 
 
-def _ended(reason: str) -> ServerSentEvent:
+def _end_event(reason: str) -> ServerSentEvent:
     return _event("end", {"reason": reason})
 
 
@@ -283,7 +283,7 @@ class GraphNode(BaseModel):
     url: str
     title: str
     relevance: float
-    found: bool
+    relevant: bool
     seed: bool
     host: str
     depth: int
@@ -307,8 +307,8 @@ def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> CrawlProgre
     """Progress of a crawl. Requests in flight and the size of the frontier are only known while it runs."""
     site, cached = access.site, access.cached
     now = cached.now(access.labels)
-    crawl = crawl_as_told(site, access.crawl, now)
-    return progress_of(cached.view, now.found, crawl, site.clock())
+    crawl = crawl_out(site, access.crawl, now)
+    return progress_of(cached.view, now.relevant, crawl, site.clock())
 
 
 @router.get(
@@ -323,7 +323,7 @@ def draw_curve(
 ) -> Response:
     """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
     cached = access.cached
-    harvest = cached.view.harvest(cached.now(access.labels).found)
+    harvest = cached.view.harvest(cached.now(access.labels).relevant)
     curves = [
         Curve("this crawl", harvest.pages, harvest.found),
         Curve("the same pages, breadth-first", harvest.pages, harvest.breadth),
@@ -335,7 +335,7 @@ def draw_curve(
 READER = crawl_to("read", "read")
 
 
-def one_more(access: CrawlAccess = READER) -> Iterator[None]:
+def count_stream(access: CrawlAccess = READER) -> Iterator[None]:
     """Count a stream against the person's quota until it ends."""
     with access.site.streams.one(access.person.id):
         yield
@@ -344,12 +344,12 @@ def one_more(access: CrawlAccess = READER) -> Iterator[None]:
 @router.get(
     "/crawls/{crawl}/events",
     response_class=EventSourceResponse,
-    dependencies=[Depends(one_more)],
+    dependencies=[Depends(count_stream)],
 )
 async def follow_events(
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
-    visits: Annotated[bool, Query(description="Without: only `state`, `labels` and `end`.")] = True,
-    stay: Annotated[bool, Query(description="Go on when the crawl is over.")] = False,
+    visits: Annotated[bool, Query(description="False: only `state`, `labels` and `end`.")] = True,
+    stay: Annotated[bool, Query(description="Continue when the crawl is over.")] = False,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
     access: CrawlAccess = READER,
 ) -> AsyncIterator[ServerSentEvent]:
@@ -376,7 +376,7 @@ def show_graph(
     view = cached.view
     with view.lock:
         now = cached.now(labels)
-        good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
+        good = [PageRow(view, number) for number in np.flatnonzero(now.relevant).tolist()]
         good.sort(key=lambda page: (-now.relevances_now.item(page.number), page.first))
     ways = view.ways(good[:best], 400)  # larger graphs are unreadable
     pages = ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items())
@@ -386,7 +386,7 @@ def show_graph(
             url=page.node,
             title=page.title,
             relevance=round(now.relevances_now.item(page.number), 6) if page.place >= 0 else 0.0,
-            found=now.found.item(page.number),
+            relevant=now.relevant.item(page.number),
             seed=view.graph.is_seed(page.node),
             host=page.host,
             depth=depth,

@@ -27,14 +27,14 @@ from lycosa_server.guards import Caller, ModelAccess, model_to, needs
 from lycosa_server.people import models, permissions
 from lycosa_server.people.database import as_dict
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.interests import LONGEST_NAME, check_room
-from lycosa_server.people.text_input import line
+from lycosa_server.people.interests import MAX_NAME_LENGTH, check_limit
+from lycosa_server.people.text_input import clean_line
 
 router = APIRouter(tags=["models"])
 
-MOST_CHILDREN = 500
-MOST_SHOWN = 100  # topics and pages per response
-TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are processed one at a time
+MAX_CHILDREN = 500
+MAX_SHOWN = 100  # topics and pages per response
+UPLOAD_LOCKS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are processed one at a time
 Kind = Literal["classifier", "rules", "browsing", "directory"]
 
 
@@ -98,16 +98,16 @@ async def upload_model(
     """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or a table of pages by topic (one URL,
     a tab and a path such as Science/Physics per line).
     """
-    turn = TURNS.setdefault(person.id, Lock())
+    turn = UPLOAD_LOCKS.setdefault(person.id, Lock())
     async with turn:
-        return await run_in_threadpool(_take_in, file.file, name or Path(file.filename or "").stem[:100], person)
+        return await run_in_threadpool(_store_upload, file.file, name or Path(file.filename or "").stem[:100], person)
 
 
-def _take_in(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
+def _store_upload(file: IO[bytes], name: str, person: Caller) -> ModelInfo:
     site, key = person.site, new_id()
-    name = line(name or "model", "the name", 120, 1)
-    check_room(site.database, "model", person.id, site.settings.max_models)  # before the upload is read
-    place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
+    name = clean_line(name or "model", "the name", 120, 1)
+    check_limit(site.database, "model", person.id, site.settings.max_models)  # before the upload is read
+    place, given = site.settings.model_file(key), files.models_directory(site.settings) / f"{key}.new"
     try:
         _receive(file, given)
         read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
@@ -133,15 +133,19 @@ def train_model(body: ModelTraining, person: Caller = needs("run")) -> ModelInfo
     for interest in body.interests:
         permissions.interest_for(site.database, person.id, interest, "own")
     if body.kind == "classifier" and body.classifier not in KINDS:
-        raise InputError(f"there is no classifier {body.classifier[:40]!r}: take {', '.join(KINDS)}")
+        raise InputError("unknown-name", f"unknown classifier {body.classifier[:40]!r}: choose {', '.join(KINDS)}")
     if body.kind != "classifier" and len(body.interests) > 1:
-        raise InputError(f"a model of the kind {body.kind} is made from one interest: choose one")
+        raise InputError("conflicting-options", f"a {body.kind} model is trained on a single interest: choose one")
     if (body.kind == "rules") != bool(body.model):
-        raise InputError("rules are between the classes of a classifier: choose one; others need none")
+        raise InputError(
+            "conflicting-options", "rules need a classifier, and other kinds take none: set model accordingly"
+        )
     if body.model:
         models.ready(site.database, person.id, body.model, models.JUDGING)
     if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):
-        raise InputError("classes by topic take a directory and topics that are marked in it, for a classifier")
+        raise InputError(
+            "conflicting-options", "classes by topic need a classifier, a directory, and topics in it: give all"
+        )
     if body.directory:
         models.ready(site.database, person.id, body.directory, ("directory",))
         _check_topics(site.settings.model_file(body.directory), body.topics)
@@ -163,7 +167,7 @@ def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
 @router.patch("/models/{model}")
 def rename_model(body: NewModelName, access: ModelAccess = model_to("write")) -> ModelInfo:
     """Rename a model."""
-    name = {"name": line(body.name, "the name", LONGEST_NAME, 1)}
+    name = {"name": clean_line(body.name, "the name", MAX_NAME_LENGTH, 1)}
     access.site.database.update("model", access.model["id"], name)
     return ModelInfo(**access.model | name)
 
@@ -200,27 +204,27 @@ def browse_topics(
         under, found = tree.named(under), tree.children(under)
     except InputError as error:
         raise HTTPException(404, str(error)) from error
-    listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MOST_SHOWN + 1))
+    listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MAX_SHOWN + 1))
     return Topics(
         under=under,
-        topics=[TopicNode(**branch._asdict(), below=branch.topics) for branch in found[:MOST_CHILDREN]],
-        pages=listed[:MOST_SHOWN] if under else [],
-        more=len(found) > MOST_CHILDREN or len(listed) > MOST_SHOWN,
+        topics=[TopicNode(**branch._asdict(), below=branch.topics) for branch in found[:MAX_CHILDREN]],
+        pages=listed[:MAX_SHOWN] if under else [],
+        more=len(found) > MAX_CHILDREN or len(listed) > MAX_SHOWN,
     )
 
 
 def _check_topics(place: Path, topics: list[str]) -> None:
     if not place.is_file():
-        raise InputError("the file of the directory is gone: choose another one")
+        raise InputError("missing-file", "the file of the directory is missing: choose another directory")
     directory = files.web_directory(place)
     if not all(map(directory.named, topics)):
-        raise InputError("one of the topics has no name: mark others")
+        raise InputError("unknown-name", "one of the topics has no name: select others")
 
 
 def _file(access: ModelAccess) -> Path:
     place = access.site.settings.model_file(access.model["id"])
     if access.model["state"] != "ready" or not place.is_file():
-        raise HTTPException(404, f"it is {access.model['state']}: there is no file of it")
+        raise HTTPException(404, f"this model is {access.model['state']} and has no file")
     return place
 
 
@@ -229,6 +233,6 @@ def _receive(source: IO[bytes], target: Path) -> None:
     with open(target, "xb") as copy:
         while part := source.read(1 << 20):
             had += len(part)
-            if had > models.LARGEST:
-                raise HTTPException(413, f"the file has more than {models.LARGEST // 1_000_000} MB")
+            if had > models.MAX_FILE_BYTES:
+                raise HTTPException(413, f"the file has more than {models.MAX_FILE_BYTES // 1_000_000} MB")
             copy.write(part)

@@ -10,14 +10,14 @@ from pydantic import BaseModel, BeforeValidator, Field, Strict
 
 from lycosa_server import model_files as files
 from lycosa_server.api import Body
-from lycosa_server.api.session_routes import Profile, SessionOut, begin
+from lycosa_server.api.session_routes import Profile, SessionOut, start_session
 from lycosa_server.guards import Caller, needs, set_cookie
 from lycosa_server.people import accounts, limits, models, notices, sessions, tokens
 from lycosa_server.people.credentials import check_password
 from lycosa_server.people.database import Row, as_dict
-from lycosa_server.people.erasing import erase_person, sweep
+from lycosa_server.people.erasing import erase_person, remove_directories
 from lycosa_server.people.permissions import NotFound, Scope, found
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
 router = APIRouter(tags=["me"])
 
@@ -89,7 +89,7 @@ def set_password(wanted: PasswordChange, request: Request, person: Caller = need
     check_password(wanted.new, row["name"])
     accounts.set_password(person.site.database, person.site.passwords, row, wanted.new)
     person.record("changed the password")
-    return begin(request, row) if person.session else SessionOut(person=Profile(**row), csrf="")
+    return start_session(request, row) if person.session else SessionOut(person=Profile(**row), csrf="")
 
 
 @router.get("/me/sessions")
@@ -125,17 +125,17 @@ def remove(by: Caller, whom: str, name: str) -> None:
         taught = [row["id"] for row in models.of_person(site.database, whom)]
         crawls = erase_person(site.database, whom)
         by.record("deleted an account", name)
-    site.database.scour()
+    site.database.truncate_wal()
     # The crawl process retries: a crawl may just be starting.
-    sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
+    remove_directories([site.settings.crawl_directory(crawl) for crawl in crawls])
     files.remove(site.settings, taught)
 
 
 def _confirmed(person: Caller, password: str) -> Row:
     site = person.site
-    attempt = limits.one(site.database, site.clock(), limits.OLD, person.id)
+    attempt = limits.record_attempt(site.database, site.clock(), limits.OLD_PASSWORD, person.id)
     row = person.row()
-    if not site.passwords.fits(row["password"], password):
+    if not site.passwords.verify(row["password"], password):
         person.record("gave a wrong password")
         raise HTTPException(401, "the password is wrong")
     limits.succeeded(site.database, site.clock(), attempt)
@@ -180,9 +180,9 @@ def make(wanted: NewToken, person: Caller = needs("account")) -> CreatedToken:
     scopes = frozenset(wanted.scopes)
     if not scopes <= person.scopes:
         lacking = ", ".join(sorted(scopes - person.scopes))
-        raise HTTPException(403, f"you cannot give away what you do not have: {lacking}")
+        raise HTTPException(403, f"a token cannot have scopes that you do not have: {lacking}")
     site, now = person.site, person.site.clock()
-    row, secret = tokens.make(site.database, now, person.id, wanted.name, scopes, _days(person, wanted.days, now))
+    row, secret = tokens.create(site.database, now, person.id, wanted.name, scopes, _days(person, wanted.days, now))
     person.record("made a token", row["name"], row["scopes"])
     return CreatedToken(**row, token=secret)
 
@@ -231,5 +231,5 @@ def list_notices(unread: bool = False, person: Caller = needs("read")) -> Notice
 @router.post("/me/notices/read", status_code=204)
 def read_notices(body: ReadNotices, person: Caller = needs("read")) -> None:
     """Mark notices as read. Ids of other people's notices are ignored."""
-    ids = None if body.ids is None else [line(text, "the id", 64) for text in body.ids]
+    ids = None if body.ids is None else [clean_line(text, "the id", 64) for text in body.ids]
     notices.read(person.site.database, person.site.clock(), person.id, ids)

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from lycosa.collection.best import questions
-from lycosa.collection.crawl_directory import INFLATED, CrawlDirectory
+from lycosa.collection.crawl_directory import MAX_BODY_BYTES, CrawlDirectory
 from lycosa.collection.estimate import Estimate
 from lycosa.collection.page_rows import PageRow
 from lycosa.collection.querying import Filters
@@ -27,8 +27,8 @@ from lycosa_server.api import Body
 from lycosa_server.guards import CrawlAccess, crawl_to
 from lycosa_server.pages import theme_of
 from lycosa_server.people.accounts import preferences
-from lycosa_server.people.suggestions import open_again
-from lycosa_server.people.text_input import line
+from lycosa_server.people.suggestions import record_opened
+from lycosa_server.people.text_input import clean_line
 from lycosa_server.results import (
     CachedView,
     LabelFilter,
@@ -36,8 +36,8 @@ from lycosa_server.results import (
     PageFilter,
     PageFormatter,
     PageOut,
-    choose,
-    collection_of,
+    open_crawl_directory,
+    select_pages,
 )
 
 router = APIRouter(tags=["pages"])
@@ -51,13 +51,13 @@ def filters_of(
     host: Text = "", language: Text = "", since: Text = "", until: Text = "", changed: bool = False
 ) -> Filters:
     """Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains."""
-    given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
-    days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
+    given = [clean_line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
+    days = [clean_line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
     hosts, languages = ([text] if text else [] for text in given)
     try:
         return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
     except InputError as error:  # its message names command-line options
-        raise InputError(str(error).replace("--", "")) from None
+        raise InputError(error.code, str(error).replace("--", "")) from None
 
 
 FilterQuery = Annotated[Filters, Depends(filters_of)]
@@ -71,14 +71,14 @@ class EstimateOut(Estimate):
 
 
 class PageList(BaseModel):
-    """Some pages of a crawl. `threshold` is the requested one, `kept` the crawl's own."""
+    """Some pages of a crawl. `threshold` is the requested one, `crawl_threshold` the crawl's own."""
 
     total: int
     threshold: float
-    kept: float
-    probability: bool = Field(description="Whether scores are probabilities, and the threshold is one from 0 to 1.")
+    crawl_threshold: float
+    probability: bool = Field(description="True if relevances are probabilities, with a threshold from 0 to 1.")
     estimate: EstimateOut
-    taught: bool
+    has_labels: bool
     pages: list[PageOut]
 
 
@@ -111,7 +111,7 @@ def list_pages(
     *,
     order: Order = "relevance",
     labelled: LabelFilter | None = None,
-    found: bool | None = None,
+    relevant: bool | None = None,
     threshold: Threshold = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
@@ -120,14 +120,14 @@ def list_pages(
 ) -> PageList:
     """The pages of a crawl. Days are in UTC, such as 2026-03-01, and inclusive; a host includes its subdomains.
 
-    `found` defaults to true, unless labels are asked for. A `threshold` previews which pages would be relevant, and how
-    many; nothing is changed. An excerpt is null until it has been read.
+    `relevant` defaults to true, unless labels are asked for. A `threshold` previews which pages would be relevant and
+    changes nothing. An excerpt is null until it has been read.
     """
     labels, cached = access.labels, access.cached
-    chosen = choose(cached, labels, PageFilter(filters, labelled, found, threshold), order)
+    chosen = select_pages(cached, labels, PageFilter(filters, labelled, relevant, threshold), order)
     shown = chosen[offset : offset + limit]
     pages: list[PageOut] = []
-    collection = collection_of(cached.view) if shown else None
+    collection = open_crawl_directory(cached.view) if shown else None
     if collection is not None:
         with collection:
             pages = list(map(PageFormatter(cached, collection, labels, threshold).page, shown))
@@ -135,10 +135,10 @@ def list_pages(
     return PageList(
         total=len(chosen),
         threshold=cached.view.threshold if threshold is None else threshold,
-        kept=cached.view.threshold,
+        crawl_threshold=cached.view.threshold,
         probability=cached.view.probability,
         estimate=EstimateOut(**asdict(estimate), text=estimate.told),
-        taught=bool(labels),
+        has_labels=bool(labels),
         pages=pages,
     )
 
@@ -150,7 +150,7 @@ def list_unsure(
 ) -> list[PageOut]:
     """Unlabelled pages that the judge is least certain about: their labels help most."""
     labels, cached = access.labels, access.cached
-    collection = collection_of(cached.view)
+    collection = open_crawl_directory(cached.view)
     if collection is None:
         return []
     with collection:
@@ -197,7 +197,7 @@ def read_page(
         seq = version or page.seq
         visit = next(collection.log.events(f"seq = ? AND node = ? AND {VERSIONS}", given=(seq, page.node)), None)
         if not isinstance(visit, Visit):
-            raise HTTPException(404, "the page has no such version")
+            raise HTTPException(404, "this page has no such version")
         try:
             readable = _readable(collection, visit)
         except (StoreError, OSError):
@@ -211,9 +211,9 @@ def read_page(
 def note_opened(body: OpenedPage, access: CrawlAccess = crawl_to("read", "read")) -> None:
     """Record that a result was opened, for suggestions; only if the person's preferences allow it."""
     site, person = access.site, access.person.id
-    page = _page(access.cached, line(body.url, "the address", 4_000, 1))
+    page = _page(access.cached, clean_line(body.url, "the address", 4_000, 1))
     if preferences(site.database, person).get("history") is not False:
-        open_again(site.database, site.clock(), access.interest["id"], person, page.node)
+        record_opened(site.database, site.clock(), access.interest["id"], person, page.node)
 
 
 def _page(cached: CachedView, url: str) -> PageRow:
@@ -225,7 +225,7 @@ def _page(cached: CachedView, url: str) -> PageRow:
 
 
 def _collection(view: CrawlView) -> CrawlDirectory:
-    found = collection_of(view)
+    found = open_crawl_directory(view)
     if found is None:
         raise HTTPException(404, "this crawl has no such page")
     return found
@@ -250,7 +250,7 @@ def _readable(collection: CrawlDirectory, visit: Visit) -> reader.Readable:
         return reader.Readable("")
     kind = exchange.header("content-type").partition(";")[0].strip().lower()
     if kind in HTML or (not kind and exchange.body.lstrip()[:1] == b"<"):
-        source = source_of(exchange, INFLATED)
+        source = source_of(exchange, MAX_BODY_BYTES)
         return reader.of_html(source, visit.node) if source else reader.Readable("")
     document = collection.document(visit, exchange)
     if not document.text.strip():

@@ -83,7 +83,7 @@ def reset(person: str, by: Caller = needs("admin", by_token=False)) -> PasswordR
     site = by.site
     row = _row(by, person)
     if row["id"] == by.id:
-        raise HTTPException(403, "change your own password in your account: it takes the one you have")
+        raise HTTPException(403, "change your own password in your account, with your current password")
     if row["disabled"]:
         raise HTTPException(409, f"{row['name']} is suspended: reactivate the account first")
     now = site.clock()

@@ -17,12 +17,12 @@ from lycosa.collection.searching import Search, SearchHit, index_words
 from lycosa.core.errors import LycosaError
 from lycosa_server.api.page_routes import FilterQuery
 from lycosa_server.guards import CrawlAccess, crawl_to
-from lycosa_server.people.text_input import line
-from lycosa_server.results import CachedView, Label, LabelFilter, collection_of, fits, label_of
+from lycosa_server.people.text_input import clean_line
+from lycosa_server.results import CachedView, Label, LabelFilter, label_matches, label_of, open_crawl_directory
 
 router = APIRouter(tags=["search"])
 
-PATIENCE = 5.0  # seconds a request may spend on updating the index; a thread finishes longer updates
+MAX_INDEXING_SECONDS = 5.0  # seconds a request may spend on updating the index; a thread finishes longer updates
 
 
 class SearchResultOut(BaseModel):
@@ -52,7 +52,7 @@ class SearchResultsOut(BaseModel):
     loosened: bool
     pages: int
     behind: int = 0
-    hits: list[SearchResultOut]
+    results: list[SearchResultOut]
 
 
 @router.get("/crawls/{crawl}/search")
@@ -70,32 +70,32 @@ def search(
     With `labelled`, the total covers the first thousand results. While a large crawl is indexed for the first time, the
     part indexed so far is searched, and `behind` counts the rest.
     """
-    words = line(q, "what to search for", 1_000, 1)
+    words = clean_line(q, "what to search for", 1_000, 1)
     labels, cached = access.labels, access.cached
-    collection = collection_of(cached.view)
+    collection = open_crawl_directory(cached.view)
     if collection is None:
-        return SearchResultsOut(total=0, loosened=False, pages=0, hits=[])
-    takes = _takes(cached, labels, labelled) if labelled else None
-    with collection, Search(collection, patience=PATIENCE) as searching:
+        return SearchResultsOut(total=0, loosened=False, pages=0, results=[])
+    takes = _label_filter(cached, labels, labelled) if labelled else None
+    with collection, Search(collection, patience=MAX_INDEXING_SECONDS) as searching:
         found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
     if found.behind and not cached.indexing:
         cached.indexing = True
         threading.Thread(target=_index, args=(cached,), name="indexing", daemon=True).start()
     relevances_now = cached.now(labels).relevances_now
-    hits = [_found(cached, hit, labels, relevances_now) for hit in found]
+    results = [_search_result(cached, hit, labels, relevances_now) for hit in found]
     return SearchResultsOut(
-        total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, hits=hits
+        total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, results=results
     )
 
 
-def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
+def _label_filter(cached: CachedView, labels: Mapping[str, bool], labelled: LabelFilter) -> Callable[[int], bool]:
     """Return a filter by label for the numbers of current versions."""
     with cached.view.lock:
         known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
-    return lambda seq: fits(labelled, known.get(seq))
+    return lambda seq: label_matches(labelled, known.get(seq))
 
 
-def _found(
+def _search_result(
     cached: CachedView, hit: SearchHit, labels: Mapping[str, bool], relevances_now: NDArray[np.float64]
 ) -> SearchResultOut:
     page = cached.view.page(hit.url)

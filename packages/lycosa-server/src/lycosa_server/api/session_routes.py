@@ -59,7 +59,7 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
     """Sign in: sets the session cookie."""
     site, address = site_of(request), address_of(request)
     now = site.clock()
-    attempt = limits.sign_in(site.database, now, accounts.fold(wanted.name), address)
+    attempt = limits.record_sign_in(site.database, now, accounts.fold(wanted.name), address)
     person = accounts.sign_in(site.database, site.passwords, wanted.name, wanted.password)
     if person is None:
         meant = accounts.by_name(site.database, wanted.name)
@@ -67,7 +67,7 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
         audit.record(site.database, now, "", name, "sign-in failed", address=address)
         raise HTTPException(401, "the name or the password is wrong")
     limits.succeeded(site.database, now, attempt)
-    return begin(request, person, "signed in")
+    return start_session(request, person, "signed in")
 
 
 @router.get("/session")
@@ -89,9 +89,9 @@ def sign_out(request: Request, person: Caller = needs("read")) -> None:
 def accept(wanted: AcceptInvitation, request: Request, _: None = open_to_all()) -> SessionOut:
     """Create an account with an invitation, or with the first admin's one-time link, and sign in."""
     site = site_of(request)
-    with _trying_a_code(request):
+    with _limited_code_attempt(request):
         person = accounts.accept(site.database, site.clock(), site.passwords, wanted.code, wanted.name, wanted.password)
-    return begin(request, person, "accepted an invitation", person["role"])
+    return start_session(request, person, "accepted an invitation", person["role"])
 
 
 @router.post("/invitations/reset")
@@ -100,11 +100,11 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
     of the password.
     """
     site, now = site_of(request), site_of(request).clock()
-    with _trying_a_code(request):
+    with _limited_code_attempt(request):
         person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)
     text = f"Your password was reset with a link, from {address_of(request)}. All earlier sessions have ended."
     notices.notify(site.database, now, person["id"], "account", text)
-    return begin(request, person, "chose a new password", "by a link")
+    return start_session(request, person, "chose a new password", "by a link")
 
 
 @router.get("/invitations/check")
@@ -113,15 +113,15 @@ def check(
 ) -> InvitationInfo:
     """Purpose of an invitation, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
-    with _trying_a_code(request):
+    with _limited_code_attempt(request):
         return InvitationInfo(**accounts.invitation(site.database, now, code))
 
 
 @contextmanager
-def _trying_a_code(request: Request) -> Iterator[None]:
+def _limited_code_attempt(request: Request) -> Iterator[None]:
     """Limit wrong codes per address: one that raises 404 stays counted."""
     site, address = site_of(request), address_of(request)
-    attempt = limits.one(site.database, site.clock(), limits.CODE, address)
+    attempt = limits.record_attempt(site.database, site.clock(), limits.CODE, address)
     try:
         yield
     except (InputError, Conflict):
@@ -130,7 +130,7 @@ def _trying_a_code(request: Request) -> Iterator[None]:
     limits.succeeded(site.database, site.clock(), attempt)
 
 
-def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionOut:
+def start_session(request: Request, person: Row, action: str = "", detail: str = "") -> SessionOut:
     """Start a new session for a person, replacing that of the request. The audit log records the `action`."""
     site = site_of(request)
     now = site.clock()
@@ -142,6 +142,6 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
     if old is not None:
         site.database.delete("session", old.id)
     agent = printable(request.headers.get("user-agent", ""), "")
-    _, value = sessions.begin(site.database, now, person["id"], agent[:200])
+    _, value = sessions.create(site.database, now, person["id"], agent[:200])
     set_cookie(request, value)
     return SessionOut(person=Profile(**person), csrf=sessions.csrf_of(value))

@@ -19,7 +19,7 @@ from lycosa.text.wordnet import find_wordnet
 from lycosa_server.guards import Caller, needs
 from lycosa_server.messages import SUMMARIES
 from lycosa_server.people.interest_settings import STRATEGY
-from lycosa_server.validation import GUIDES, JUDGES, TAUGHT
+from lycosa_server.validation import JUDGES, TRAINED_STRATEGIES, UNTRAINED_STRATEGIES
 
 router = APIRouter(tags=["strategies"])
 
@@ -37,7 +37,7 @@ class ChoiceOut(BaseModel):
 def list_strategies(person: Caller = needs("read")) -> list[ChoiceOut]:
     """Strategies: which page to fetch next."""
     groups = {name: title for title, names in GROUPS.items() for name in names}
-    offered = {name: STRATEGIES[name] for name in groups if name in GUIDES or name in TAUGHT}
+    offered = {name: STRATEGIES[name] for name in groups if name in UNTRAINED_STRATEGIES or name in TRAINED_STRATEGIES}
     return _choices(offered, [STRATEGY], groups)
 
 
@@ -64,16 +64,16 @@ def _choices(
             summary=SUMMARIES.get(name, entry.summary),
             automatic=name in automatic,
             paper=entry.paper,
-            model=TAUGHT.get(name, ""),
+            model=TRAINED_STRATEGIES.get(name, ""),
             group=groups.get(name, ""),
         )
         for name, entry in entries.items()
-        if _there(name)
+        if _is_available(name)
     ]
 
 
 @cache
-def _there(name: str) -> bool:
+def _is_available(name: str) -> bool:
     if name not in ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea"):
         return True
     try:

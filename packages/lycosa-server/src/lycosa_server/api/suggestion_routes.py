@@ -26,9 +26,9 @@ from lycosa_server.people.accounts import preferences
 from lycosa_server.people.database import Row
 from lycosa_server.people.interest_settings import InterestSettings
 from lycosa_server.people.suggestions import CandidatePage, SuggestedSeed
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 from lycosa_server.results import CachedView
-from lycosa_server.validation import checked
+from lycosa_server.validation import validate_settings
 
 router = APIRouter(tags=["suggestions"])
 
@@ -69,26 +69,28 @@ def answer_suggestion(body: SuggestionAnswer, access: InterestAccess = interest_
     An accepted seed or word is added to the interest's settings, for the next crawl.
     """
     site, interest = access.site, access.interest["id"]
-    value = line(body.value, "the suggestion", 4_000, 1)
+    value = clean_line(body.value, "the suggestion", 4_000, 1)
     suggested = get_suggestions(access)
     offered = {
         "seed": {idea.url for idea in suggested.seeds},
         "term": {idea.term for idea in suggested.terms},
     }
     if value not in offered[body.kind]:
-        raise InputError(f"{value[:200]!r} is not suggested as a {body.kind} now: look at the suggestions again")
+        raise InputError(
+            "unknown-suggestion", f"{value[:200]!r} is not a suggested {body.kind} any more: reload the suggestions"
+        )
     with site.database.transaction():
         row = site.database.get("interest", interest, locked=True)
         if row is not None and body.answer == "accepted":
-            settings = InterestSettings.of_json(row["settings"])
+            settings = InterestSettings.from_json(row["settings"])
             if body.kind == "term":
                 settings = replace(settings, words=f"{settings.words} {value}".strip())
             else:
                 settings = replace(settings, seeds=[*settings.seeds, value])
             most = max(site.settings.max_budget, settings.budget)
-            wished = checked(settings, site.database, most, row["owner"], site.settings.model_file)
+            wished = validate_settings(settings, site.database, most, row["owner"], site.settings.model_file)
             interests.change(site.database, site.clock(), interest, settings=wished)
-        ideas.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
+        ideas.record_answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 
 
 def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> Suggestions:
@@ -104,7 +106,7 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
     before, kept = cached.suggested.get(person, (None, None))
     if before == key and isinstance(kept, Suggestions):
         return kept
-    settings = InterestSettings.of_json(interest["settings"])
+    settings = InterestSettings.from_json(interest["settings"])
     with view.lock:
         pages, _ = cached.scores(labels)
         known = [
@@ -117,7 +119,7 @@ def _suggest(site: ServerContext, interest: Row, person: str, history: bool) -> 
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term")}
     made = Suggestions(
         allowed=True,
-        seeds=ideas.seeds(known, starts, targets, taken | answered["seed"]),
+        seeds=ideas.suggest_seeds(known, starts, targets, taken | answered["seed"]),
         terms=_terms(cached, pages, known, settings.words, answered["term"]),
     )
     cached.suggested[person] = key, made
@@ -149,18 +151,18 @@ def _terms(
         for ids, _ in view.words_on([pages[at].number for at in mine]):
             here[ids] += 1.0
         every = np.maximum(every, here)
-        chosen = ideas.words(here, len(mine), every - here, others)[: 4 * ideas.TERMS]
+        chosen = ideas.suggest_terms(here, len(mine), every - here, others)[: 4 * ideas.MAX_TERMS]
         languages = {ENGLISH, *(pages[at].language for at in mine)}
         named = {view.words[word.term]: word for word in chosen}
     taken = {stem for code in languages for stem in stems(query, code_of(code))}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
     best = sorted(mine, key=lambda at: -known[at].liking)[:20]
-    spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
+    spelled = ideas.spellings(_texts(view, [pages[at] for at in best]), named) if named else {}
     return [
         SuggestedTerm(term=spelled[stem], weight=word.weight, why=word.why)
         for stem, word in named.items()
         if stem in spelled and spelled[stem] not in done
-    ][: ideas.TERMS]
+    ][: ideas.MAX_TERMS]
 
 
 def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
@@ -169,5 +171,5 @@ def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     with suppress(LycosaError, OSError), CrawlDirectory(view.path) as collection:
         for page in pages:
             for visit in collection.history(page.node)[-1:]:
-                texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
+                texts.append((collection.document(visit).content, code_of(page.language, ENGLISH)))
     return texts

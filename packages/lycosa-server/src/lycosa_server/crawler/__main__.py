@@ -8,11 +8,11 @@ import sys
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
 from lycosa_server.crawler.process import CrawlProcess
-from lycosa_server.logs import log, take_over
+from lycosa_server.logs import capture_library_logs, log
 from lycosa_server.people.database import Database
 from lycosa_server.people.migrating import migrate
 from lycosa_server.settings import Settings
-from lycosa_server.supervisor import end_with_supervisor, notices_end
+from lycosa_server.supervisor import notice_socket, stop_with_supervisor
 
 
 async def crawl(settings: Settings) -> None:
@@ -21,7 +21,7 @@ async def crawl(settings: Settings) -> None:
     try:
         migrate(database)
         process = CrawlProcess(settings, database)
-        if (notices := notices_end()) is not None:
+        if (notices := notice_socket()) is not None:
             asyncio.get_running_loop().add_reader(notices, lambda: process.wake(notices.recv(1)))
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, process.stop)
@@ -31,8 +31,8 @@ async def crawl(settings: Settings) -> None:
 
 
 def main() -> None:
-    end_with_supervisor()
-    take_over()
+    stop_with_supervisor()
+    capture_library_logs()
     try:
         asyncio.run(crawl(Settings.from_environment()))
     except (InputError, LockedError) as error:

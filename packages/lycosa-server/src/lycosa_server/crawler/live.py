@@ -1,8 +1,7 @@
-"""Current state of a crawl, in a file of its directory: written every second by the crawl process, read by the web
-process.
+"""Current state of a crawl, written to a file every second by the crawl process, read by the web process.
 
-It holds only the state that is not in the log. A file that is missing or older than `STALE` means that the crawl is not
-running.
+It holds only the state that is not in the log. If the file is missing or older than MAX_AGE_SECONDS, the
+crawl is not running.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from lycosa.core.engine import Engine
 from lycosa.core.frontier import PARKED, WAITING, HostQueue
 from lycosa.web.politeness import PolitenessView
 
-NAME = "live.json"
-STALE = 10.0  # seconds
-MOST = 100  # hosts, and requests in flight
+FILE_NAME = "live.json"
+MAX_AGE_SECONDS = 10.0  # seconds
+MAX_LISTED = 100  # hosts, and requests in flight
 Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -66,34 +65,36 @@ class LiveState(BaseModel):
         flying = politeness.flying if isinstance(politeness, PolitenessView) else {}
         since = {request: at for (_, request), at in flying.items()}
         busy = (queue for queue in engine.frontier.queues if queue.waiting or queue.in_flight)
-        queues = nlargest(MOST, busy, key=lambda queue: (queue.in_flight, queue.waiting))
+        queues = nlargest(MAX_LISTED, busy, key=lambda queue: (queue.in_flight, queue.waiting))
         flights = [
             InFlightRequest(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()
         ]
         hosts = [LiveHost.of(queue, now, ahead) for queue in queues]
-        return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)
+        return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MAX_LISTED], hosts=hosts)
 
     @classmethod
-    def together(cls, parts: Sequence[LiveState]) -> LiveState:
-        hosts = nlargest(MOST, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting))
-        flights = [flight for part in parts for flight in part.in_flight][:MOST]
+    def merged(cls, parts: Sequence[LiveState]) -> LiveState:
+        hosts = nlargest(
+            MAX_LISTED, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting)
+        )
+        flights = [flight for part in parts for flight in part.in_flight][:MAX_LISTED]
         at = max((part.at for part in parts), default=0.0)
         return cls(at=at, frontier=sum(part.frontier or 0 for part in parts), in_flight=flights, hosts=hosts)
 
     @classmethod
     def read(cls, directory: Path, now: float) -> LiveState:
         try:
-            with open(directory / NAME, "rb") as file:
+            with open(directory / FILE_NAME, "rb") as file:
                 live = cls.model_validate_json(file.read(2_000_000))
         except (OSError, ValueError):
             return cls()
-        return live if now - STALE <= live.at <= now + STALE else cls()
+        return live if now - MAX_AGE_SECONDS <= live.at <= now + MAX_AGE_SECONDS else cls()
 
     def write(self, directory: Path) -> None:
         """Replace the file atomically, without waiting for the disk."""
-        temporary = directory / f"{NAME}.new"
+        temporary = directory / f"{FILE_NAME}.new"
         temporary.write_text(json.dumps(self.model_dump()), "ascii")
-        os.replace(temporary, directory / NAME)
+        os.replace(temporary, directory / FILE_NAME)
 
 
 def of_shard(engine: Engine) -> LiveState:

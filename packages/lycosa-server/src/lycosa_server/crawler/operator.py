@@ -9,7 +9,7 @@ from lycosa.revisit.notify import channels_of
 from lycosa_server.logs import log
 
 
-class OperatorMessages:
+class OperatorNotifier:
     """Sends each channel at most one message a minute; failed ones become part of the next."""
 
     def __init__(self, addresses: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.collection.judging import judge, learn
-from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
+from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, format_spending
 from lycosa.core.durations import parse_duration
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
@@ -24,7 +24,7 @@ from lycosa.core.protocols import Clock
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import CrawlRequest
-from lycosa.crawling.runners import RemoteCrawl, RemoteHosts, bring_shards_together, join_shards
+from lycosa.crawling.runners import RemoteCrawl, RemoteHosts, collect_shards, join_shards
 from lycosa.drawing.formats import printable
 from lycosa.judges import DEFAULT
 from lycosa.revisit.revisit_scheduler import RevisitPlan
@@ -36,16 +36,22 @@ from lycosa_server.crawler import live
 from lycosa_server.logs import log
 from lycosa_server.people.crawls import Ending
 from lycosa_server.people.database import Row
-from lycosa_server.people.interest_settings import AUTOMATIC, FRESHNESS, InterestSettings, options, stricter
-from lycosa_server.settings import Settings, without_place
+from lycosa_server.people.interest_settings import (
+    AUTOMATIC,
+    REVISIT_SETTINGS,
+    InterestSettings,
+    crawl_options,
+    stricter,
+)
+from lycosa_server.settings import Settings, hide_data_directory
 from lycosa_server.unseen_changes import changes_since
-from lycosa_server.validation import OPERATORS
+from lycosa_server.validation import OPERATOR_OPTIONS
 
-PATIENCE = 1.0  # minimum seconds between learning from labels; longer if it takes long
-LONGEST_STOP = 10.0  # seconds that a stopping crawl may wait for requests in flight
-LONGEST_REASON = 500
+LEARNING_PAUSE_SECONDS = 1.0  # minimum seconds between learning from labels; longer if it takes long
+MAX_STOP_SECONDS = 10.0  # seconds that a stopping crawl may wait for requests in flight
+MAX_REASON_CHARACTERS = 500
 # Bytes that crawls leave free: on a full disk, deletions could not even be recorded.
-ROOM = 50_000_000
+MIN_FREE_BYTES = 50_000_000
 
 
 @dataclass(slots=True)
@@ -69,41 +75,41 @@ class RunningCrawl:
         self,
         row: Row,
         catalogue: list[str],
-        words: list[Label],
-        around: CrawlEnvironment,
+        labels: list[Label],
+        environment: CrawlEnvironment,
         files: Mapping[str, str] = COPIED_FILES,
     ) -> None:
         self.id: str = row["id"]
         self.row = row
         self.budget: int = row["budget"]
         self.pages: int = row["pages"]
-        self.found: int = row["found"]
-        self.words = words  # labels that are not in its log yet
-        self.heard: int = row["heard"]  # number of the last label in its log
-        self.asked: Row | None = row if row["judging"] else None  # pending request to judge its pages again
-        self.known: int = row["asked"]  # number of such requests seen so far
-        self.judged: tuple[int, int, str] | None = None  # result to store: `asked`, `heard`, and the failure
+        self.relevant: int = row["relevant"]
+        self.labels = labels  # labels that are not in its log yet
+        self.last_label: int = row["last_label"]  # number of the last label in its log
+        self.judge_request: Row | None = row if row["judging"] else None  # pending request to judge its pages again
+        self.seen_requests: int = row["judge_requests"]  # number of such requests seen so far
+        self.judge_result: tuple[int, int, str] | None = None  # to store: request, last label, failure
         self.stopped_at = 0.0
         self.opened_at = 0.0
-        self.opening_took = self.hearing_took = 0.0
-        self.heard_at = 0.0
+        self.opening_seconds = self.learning_seconds = 0.0
+        self.learned_at = 0.0
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
-        self._files = files  # files of the owner's models
-        self._around = around
-        self._directory = around.settings.crawl_directory(self.id)
+        self._model_files = files  # files of the owner's models
+        self._environment = environment
+        self._directory = environment.settings.crawl_directory(self.id)
         self._crawl: Crawl | RemoteCrawl | None = None
         self._reopening = self._cancelled = False
-        self._shown = 0.0
+        self._live_written_at = 0.0
         self._changes = 0
-        self._no_room = ""
+        self._disk_full = ""
 
     def start(self) -> None:
         self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self._task is not None and self._task.done()
 
     def result(self) -> Ending:
@@ -116,10 +122,10 @@ class RunningCrawl:
             self._cancelled = True
             self._task.cancel()
 
-    async def ended(self, parse_duration: float) -> None:
+    async def ended(self, seconds: float) -> None:
         """Wait until the crawl has ended; abort it after a timeout in seconds."""
         if self._task is not None:
-            await asyncio.wait({self._task}, timeout=parse_duration)
+            await asyncio.wait({self._task}, timeout=seconds)
             self.cancel()
             await asyncio.wait({self._task})
 
@@ -128,15 +134,15 @@ class RunningCrawl:
         ending = await self._run()
         if self.engine is not None:
             with suppress(LycosaError):
-                ending.pages, ending.found = await asyncio.to_thread(recorded, self._directory, self.row)
+                ending.pages, ending.relevant = await asyncio.to_thread(count_pages, self._directory, self.row)
         return ending
 
     async def _run(self) -> Ending:
         try:
-            self._look_for_room()
-            reason = await self._sessions()
-            if self._no_room:
-                raise StoreError(self._no_room)
+            self._check_free_space()
+            reason = await self._run_sessions()
+            if self._disk_full:
+                raise StoreError(self._disk_full)
             if self.row["task"] == "refresh":
                 # since this refresh began, including interruptions
                 changes = await asyncio.to_thread(changes_since, self._directory, self.row["started"] or 0.0)
@@ -149,10 +155,10 @@ class RunningCrawl:
             log("crawl crashed", crawl=self.id, error=f"{type(bug).__name__}: {bug}", traceback=traceback.format_exc())
             return self._ending(f"{type(bug).__name__}: {bug}", failed=True)
         finally:
-            (self._directory / live.NAME).unlink(missing_ok=True)
+            (self._directory / live.FILE_NAME).unlink(missing_ok=True)
         return self._ending(reason)
 
-    async def _sessions(self) -> str:
+    async def _run_sessions(self) -> str:
         while not self.stopped_at:
             crawl = await self._open()
             if crawl is None:
@@ -160,62 +166,66 @@ class RunningCrawl:
             try:
                 async with aclosing(aiter(crawl)) as turns:  # closes the crawl in any case
                     async for turn in turns:
-                        await self._follow(turn)
+                        await self._on_turn(turn)
             finally:
-                self._count()
-            reason = self._said()[0] or STOPPED
+                self._update_counts()
+            reason = self._outcome()[0] or STOPPED
             if reason != STOPPED or not self._reopening:
                 return reason
         return STOPPED
 
     async def _open(self) -> Crawl | RemoteCrawl | None:
         """Open the crawl at the end of its log; return None if it was stopped meanwhile."""
-        around, self._reopening = self._around, False
+        environment, self._reopening = self._environment, False
         # else it never started, or was killed before it wrote its configuration
         begun = (self._directory / CONFIG).exists()
-        async with around.opening if begun else nullcontext():
+        async with environment.opening if begun else nullcontext():
             if self.stopped_at:
                 return None
-            now = around.clock()
+            now = environment.clock()
             if begun:
                 if not self.on_cluster:
-                    await uninterrupted(join_shards, self._directory)  # it may have run on a cluster before
+                    await run_uninterrupted(join_shards, self._directory)  # it may have run on a cluster before
                 await self._judge(now)
             else:
-                self._was_judged([], self.asked)
-            crawl = self._crawl = await self._made(self._request(begun))
-            self.opened_at = around.clock()
-            self.opening_took = self.opened_at - now
-        self.grow(self.budget)
-        self._count()
+                self._set_judge_result([], self.judge_request)
+            crawl = self._crawl = await self._create(self._request(begun))
+            self.opened_at = environment.clock()
+            self.opening_seconds = self.opened_at - now
+        self.set_budget(self.budget)
+        self._update_counts()
         return crawl
 
-    async def _made(self, request: CrawlRequest) -> Crawl | RemoteCrawl:
+    async def _create(self, request: CrawlRequest) -> Crawl | RemoteCrawl:
         crawl = Crawl(request)
         self.engine = await crawl.open()
         return crawl
 
-    async def _follow(self, turn: Any) -> None:
-        self._count()
+    async def _on_turn(self, turn: Any) -> None:
+        self._update_counts()
         await asyncio.sleep(0)  # yield to other crawls after every page
 
     async def _judge(self, now: float) -> None:
         """Record labels before the crawl is opened, so that its judge learns from them; judge again if requested."""
-        words, asked, failed = self.words, self.asked, ""
-        if asked is not None and asked["judging"] != "labels":
+        labels, request, failed = self.labels, self.judge_request, ""
+        if request is not None and request["judging"] != "labels":
             try:
-                await uninterrupted(judge_again, self._directory, asked, words, now, self._files)
+                await run_uninterrupted(judge_again, self._directory, request, labels, now, self._model_files)
             except LycosaError as error:  # the crawl continues as before
-                failed = without_place(self._around.settings, str(error))
-        if teach(self._directory, words) is not None:
-            self._was_judged(words, asked, failed)
+                failed = hide_data_directory(self._environment.settings, str(error))
+        if record_labels(self._directory, labels) is not None:
+            self._set_judge_result(labels, request, failed)
 
-    def _was_judged(self, words: list[Label], asked: Row | None, failed: str = "") -> None:
+    def _set_judge_result(self, labels: list[Label], request: Row | None, failed: str = "") -> None:
         """Prepare the result for the database; labels and requests that arrived meanwhile stay pending."""
-        self.words = self.words[len(words) :]
-        self.heard = int(words[-1].by) if words else self.heard
-        self.judged = (asked["asked"] if asked else 0, self.heard, failed[:LONGEST_REASON])
-        self.asked = None if self.asked is asked else self.asked
+        self.labels = self.labels[len(labels) :]
+        self.last_label = int(labels[-1].by) if labels else self.last_label
+        self.judge_result = (
+            request["judge_requests"] if request else 0,
+            self.last_label,
+            failed[:MAX_REASON_CHARACTERS],
+        )
+        self.judge_request = None if self.judge_request is request else self.judge_request
 
     def _request(self, resuming: bool) -> CrawlRequest:
         """Build the crawl from its settings; a resumed one keeps its options, except for the operator's and for added
@@ -224,65 +234,67 @@ class RunningCrawl:
         row, wished, keeping = self.row, self._options(), None
         if resuming:
             begun = Directory.read_options(self._directory)
-            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATORS)}
+            changes = {name: wished[name] for name in ("log_file", "respect_opt_outs", "seeds", *OPERATOR_OPTIONS)}
             if row["task"] == "refresh":
-                first = [re.escape(piece) for piece in json.loads(row["look_first"])]
+                first = [re.escape(piece) for piece in json.loads(row["revisit_first"])]
                 everything, began = bool(row["everything"]), row["started"] or 0.0
                 keeping = RevisitPlan(once=True, everything=everything, now=first, began=began)
-                changes |= {name: wished[name] for name in FRESHNESS}
-                # Pages not named in the settings are due once per `look_again`.
+                changes |= {name: wished[name] for name in REVISIT_SETTINGS}
+                # Pages not named in the settings are due once per `revisit_every`.
                 # practically never
-                every = parse_duration(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0
+                every = parse_duration(row["revisit_every"]) if row["revisit_every"] else 3_650 * 86_400.0
                 changes["schedule"] = "automatic" if everything else f"fixed,every={every:.0f}s"
             else:
                 changes["budget"] = self.budget
             wished = {**vars(begun), **changes}
         chosen = Options.from_mapping(wished, "the interest's settings")
-        clock, authority = self._around.clock, self._around.authority
+        clock, authority = self._environment.clock, self._environment.authority
         return CrawlRequest(
             chosen, self._directory, clock=clock, authority=authority, resuming=resuming, keeping=keeping
         )
 
     def _options(self) -> dict[str, Any]:
-        wanted, server = InterestSettings.of_json(self.row["settings"]), self._around.settings
-        own = {name: getattr(server, name) for name in OPERATORS} | {"allow_network": list(server.allow_network)}
+        wanted, server = InterestSettings.from_json(self.row["settings"]), self._environment.settings
+        own = {name: getattr(server, name) for name in OPERATOR_OPTIONS} | {"allow_network": list(server.allow_network)}
         own["respect_opt_outs"] = stricter(wanted.respect_opt_outs, server.respect_opt_outs)
-        return options(wanted, self._catalogue, budget=self.budget, files=self._files, **own)
+        return crawl_options(wanted, self._catalogue, budget=self.budget, files=self._model_files, **own)
 
     def stop(self) -> None:
-        self.stopped_at = self.stopped_at or self._around.clock()
+        self.stopped_at = self.stopped_at or self._environment.clock()
         if self._crawl is not None:
             self._crawl.stop()
 
-    def grow(self, budget: int) -> None:
+    def set_budget(self, budget: int) -> None:
         self.budget = budget
         if self.engine is not None and self.row["task"] == "crawl":
             picker = self.engine.picker
             picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
-    def judge(self, row: Row, words: list[Label], files: Mapping[str, str]) -> None:
+    def judge(self, row: Row, labels: list[Label], files: Mapping[str, str]) -> None:
         """Request that its pages are judged again, including new labels."""
-        self.asked, self.known, self._files = row, row["asked"], files
-        self.words = [*self.words, *words]
+        self.judge_request, self.seen_requests, self._model_files = row, row["judge_requests"], files
+        self.labels = [*self.labels, *labels]
 
     @property
-    def told(self) -> int:
+    def last_received_label(self) -> int:
         """Number of the last label passed to this crawl."""
-        return int(self.words[-1].by) if self.words else self.heard
+        return int(self.labels[-1].by) if self.labels else self.last_label
 
-    def look(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         """Learn from new labels and write the live state; called every tick."""
-        asked = self.asked
-        if asked is not None and asked["judging"] != "labels":  # a person is waiting
-            if self._crawl is not None and now >= self.opened_at + max(PATIENCE, self.opening_took):
+        request = self.judge_request
+        if request is not None and request["judging"] != "labels":  # a person is waiting
+            if self._crawl is not None and now >= self.opened_at + max(LEARNING_PAUSE_SECONDS, self.opening_seconds):
                 self._reopen(now)
-        elif (self.words or asked) and now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
-            self.heard_at = now
-            self._hear(now)
-        if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
-            self._shown = now
-            self._look_for_room()
-            live.LiveState.of(self.engine, now, self._around.wall() - now).write(self._directory)
+        elif (self.labels or request) and now >= self.learned_at + max(
+            LEARNING_PAUSE_SECONDS, 5 * self.learning_seconds
+        ):
+            self.learned_at = now
+            self._learn(now)
+        if self.engine is not None and not self.stopped_at and now >= self._live_written_at + 1.0:
+            self._live_written_at = now
+            self._check_free_space()
+            live.LiveState.of(self.engine, now, self._environment.wall() - now).write(self._directory)
 
     def _reopen(self, now: float) -> None:
         self.opened_at = now
@@ -290,49 +302,49 @@ class RunningCrawl:
         if self._crawl is not None:
             self._crawl.stop()
 
-    def _hear(self, now: float) -> None:
-        engine, words, asked = self.engine, self.words, self.asked
-        if engine is None or engine.ending or self.over or not isinstance(engine.log, SqliteLog):
+    def _learn(self, now: float) -> None:
+        engine, labels, request = self.engine, self.labels, self.judge_request
+        if engine is None or engine.ending or self.is_over or not isinstance(engine.log, SqliteLog):
             return
-        begun = self._around.clock()
+        begun = self._environment.clock()
         try:
-            engine.add_labels(missing_labels(engine.log, words))
+            engine.add_labels(missing_labels(engine.log, labels))
         except Exception:  # includes bugs of judges; reopening the crawl reports the error
             self._reopen(now)
             return
-        self.hearing_took = self._around.clock() - begun
-        self._was_judged(words, asked)
-        self._count()
+        self.learning_seconds = self._environment.clock() - begun
+        self._set_judge_result(labels, request)
+        self._update_counts()
 
-    def _look_for_room(self) -> None:
-        free = shutil.disk_usage(self._around.settings.data).free
-        if free < ROOM and not self.stopped_at:
-            self._no_room = (
+    def _check_free_space(self) -> None:
+        free = shutil.disk_usage(self._environment.settings.data).free
+        if free < MIN_FREE_BYTES and not self.stopped_at:
+            self._disk_full = (
                 f"the server's disk has only {free / 1e6:,.0f} MB left: delete what is not needed, or tell who runs "
                 "this server; then resume"
             )
             self.stop()
 
-    def _count(self) -> None:
+    def _update_counts(self) -> None:
         if self.engine is not None:
-            self.pages, self.found = self.engine.tally.pages, self.engine.tally.relevant
+            self.pages, self.relevant = self.engine.tally.pages, self.engine.tally.relevant
 
-    def _said(self) -> tuple[str, str, Mapping[str, int]]:
+    def _outcome(self) -> tuple[str, str, Mapping[str, int]]:
         """Return the reason of its end, the last complaint, and requests by outcome."""
         engine = self.engine
         return ("", "", {}) if engine is None else (engine.ending, engine.tally.complaint, engine.tally.spent)
 
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
-        _, complaint, requests = self._said()
+        _, complaint, requests = self._outcome()
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
-            reason, failed = messages.nothing(complaint), True
+            reason, failed = messages.no_pages_reason(complaint), True
         spent = f": {spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
-        reason = without_place(self._around.settings, messages.ENDINGS.get(reason, reason) + spent)
-        words = printable(reason, " ")[:LONGEST_REASON]
-        return Ending(words, failed, self.budget, self.pages, self.found, self._changes)
+        reason = hide_data_directory(self._environment.settings, messages.ENDINGS.get(reason, reason) + spent)
+        text = printable(reason, " ")[:MAX_REASON_CHARACTERS]
+        return Ending(text, failed, self.budget, self.pages, self.relevant, self._changes)
 
 
-async def uninterrupted(work: Callable[..., object], *given: object) -> None:
+async def run_uninterrupted(work: Callable[..., object], *given: object) -> None:
     """Run a function in a thread. A cancelled caller waits for it, as threads cannot be cancelled and hold the
     directory.
     """
@@ -345,7 +357,7 @@ async def uninterrupted(work: Callable[..., object], *given: object) -> None:
 
 
 def judge_again(
-    directory: Path, row: Row, words: Iterable[Label], now: float, files: Mapping[str, str] = COPIED_FILES
+    directory: Path, row: Row, labels: Iterable[Label], now: float, files: Mapping[str, str] = COPIED_FILES
 ) -> int | None:
     """Judge the pages of a crawl again, fetching none, for new labels and the request in its row. Return the number of
     relevant pages, or None if nothing was fetched.
@@ -355,10 +367,10 @@ def judge_again(
     """
     if not (directory / NAME).exists():
         return None
-    bring_shards_together(directory)
-    what, settings = row["judging"], InterestSettings.of_json(row["settings"])
-    if teach(directory, words) or what == "labels":
-        with _opened(directory) as (opened, log):
+    collect_shards(directory)
+    what, settings = row["judging"], InterestSettings.from_json(row["settings"])
+    if record_labels(directory, labels) or what == "labels":
+        with _open_log(directory) as (opened, log):
             learn(opened, log, now)  # with the crawl's own judge
     if what == "labels":
         pass
@@ -375,27 +387,27 @@ def judge_again(
             directory, settings.words, examples=settings.examples, threshold=settings.threshold, judge=named, keep=True,
             now=now,
         )  # fmt: skip
-    return recorded(directory, row)[1]
+    return count_pages(directory, row)[1]
 
 
-def teach(directory: Path, words: Iterable[Label]) -> int | None:
+def record_labels(directory: Path, labels: Iterable[Label]) -> int | None:
     """Append labels to a log that no other process writes to; return how many were new, None without a log."""
     if not (directory / NAME).exists():
         return None
-    with _opened(directory) as (_, log):
-        return len(append_labels(log, words))
+    with _open_log(directory) as (_, log):
+        return len(append_labels(log, labels))
 
 
 @contextmanager
-def _opened(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
+def _open_log(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
     with closing(Directory.open(directory)) as opened, closing(opened.log()) as log:
         yield opened, log
 
 
-def recorded(directory: Path, row: Row) -> tuple[int, int]:
+def count_pages(directory: Path, row: Row) -> tuple[int, int]:
     """Return the numbers of pages and of relevant pages from a crawl's log, or from its row without a log."""
     if not (directory / NAME).exists():
-        return int(row["pages"]), int(row["found"])
+        return int(row["pages"]), int(row["relevant"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         pages = next(log.rows("COUNT(*)", PAGES))[0]
         threshold = log.setting("threshold", 0.0)

@@ -15,7 +15,7 @@ from lycosa_server.people.credentials import Passwords, check_password, digest, 
 from lycosa_server.people.database import Conflict, Database, Row, as_dict
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import NotFound, Role, active
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
 DAY = 86400.0
 FIRST = "the first admin"  # note of the invitation made at the first start
@@ -37,14 +37,16 @@ def check_name(name: str) -> str:
     'Ada Lovelace'
     >>> check_name("<ada>")
     Traceback (most recent call last):
-    lycosa.core.errors.InputError: '<ada>' cannot be a name: use 2 to 40 letters, digits, spaces and . _ - @ + '
+    lycosa.core.errors.InputError: '<ada>' is not a valid name: use 2 to 40 letters, digits, spaces and . _ - @ + '
     """
-    shown = " ".join(unicodedata.normalize("NFKC", line(name, "the name", 100)).split())
+    shown = " ".join(unicodedata.normalize("NFKC", clean_line(name, "the name", 100)).split())
     plain = all(
         character.isalnum() or unicodedata.combining(character) or character in "._-@+' " for character in shown
     )
     if not (2 <= len(shown) <= 40 and plain and shown[0].isalnum()):
-        raise InputError(f"{shown[:60]!r} cannot be a name: use 2 to 40 letters, digits, spaces and . _ - @ + '")
+        raise InputError(
+            "bad-name", f"{shown[:60]!r} is not a valid name: use 2 to 40 letters, digits, spaces and . _ - @ + '"
+        )
     return shown
 
 
@@ -61,7 +63,7 @@ def invite(
     database: Database, now: float, role: Role, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
     """Create an invitation. Return its row and its code, of which only a digest is stored."""
-    note = line(note, "the note", 200)
+    note = clean_line(note, "the note", 200)
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
     return _offer(database, now, days, role=role, note=note, made_by=made_by)
 
@@ -82,7 +84,7 @@ def invitation(database: Database, now: float, code: str) -> Row:
         now=now,
     )
     if row is None:
-        raise NotFound("this link is not known, was used, or is too old: ask for a new one")
+        raise NotFound("this link is unknown, used or expired: ask for a new one")
     return row
 
 
@@ -98,7 +100,7 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
     """Create the account of an invitation. If two requests use a code at once, only one succeeds."""
     offer = invitation(database, now, code)
     if offer["person"]:
-        raise NotFound("this link is for a new password: ask for an invitation")
+        raise NotFound("this link resets a password: ask for an invitation")
     shown = check_name(name)
     kept = passwords.hash(check_password(password, shown))
     person = {"id": new_id(), "name": shown, "folded": fold(shown), "password": kept, "role": offer["role"]}
@@ -129,7 +131,7 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
     offer = invitation(database, now, code)
     person = active(database, offer["person"])
     if person is None:
-        raise NotFound("this link is for a new account: ask for one that changes your password")
+        raise NotFound("this link creates an account: ask for a password reset link")
     set_password(database, passwords, person, password, lambda: _use(database, now, offer))
     return person
 
@@ -151,9 +153,9 @@ def preferences(database: Database, person: str) -> dict[str, Any]:
 def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:
     """Return the person if the password is right and the account enabled. Outdated hashes are replaced."""
     row = by_name(database, name)
-    if not passwords.fits(row["password"] if row else None, password) or row is None or row["disabled"]:
+    if not passwords.verify(row["password"] if row else None, password) or row is None or row["disabled"]:
         return None
-    if passwords.stale(row["password"]):
+    if passwords.needs_rehash(row["password"]):
         update = "UPDATE person SET password = :kept WHERE id = :id AND password = :password"
         database.run(update, kept=passwords.hash(password), id=row["id"], password=row["password"])
     return row

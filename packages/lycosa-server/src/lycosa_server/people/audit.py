@@ -6,8 +6,8 @@ from lycosa.drawing.formats import printable
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-KEPT = 365 * 86400.0  # seconds that entries are kept
-LONGEST = 300  # characters per field
+MAX_AGE_SECONDS = 365 * 86400.0  # seconds that entries are kept
+MAX_FIELD_LENGTH = 300  # characters per field
 
 
 def record(
@@ -21,9 +21,9 @@ def record(
     address: str = "",
 ) -> None:
     """Add an entry. `person_id` is empty if nobody was signed in."""
-    database.run("DELETE FROM audit WHERE at < :at", at=now - KEPT)
+    database.run("DELETE FROM audit WHERE at < :at", at=now - MAX_AGE_SECONDS)
     said = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
-    database.insert("audit", {key: _short(text) for key, text in said.items()}, id=new_id(), at=now, person=person_id)
+    database.insert("audit", {key: _shorten(text) for key, text in said.items()}, id=new_id(), at=now, person=person_id)
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
@@ -39,7 +39,7 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
     )
 
 
-def _short(text: str) -> str:
-    """Return text that both databases can store, shortened to `LONGEST`."""
+def _shorten(text: str) -> str:
+    """Return text that both databases can store, shortened to `MAX_FIELD_LENGTH`."""
     clean = printable(text)
-    return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
+    return clean if len(clean) <= MAX_FIELD_LENGTH else clean[: MAX_FIELD_LENGTH - 1] + "…"

@@ -7,12 +7,12 @@ from contextlib import suppress
 from importlib.resources import files
 
 from lycosa.core.errors import InputError
-from lycosa.text.tokens import stems, words_of
+from lycosa.text.tokens import stems, url_words
 from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
-MOST = 5_000  # entries
+MAX_ENTRIES = 5_000  # entries
 
 
 def default() -> list[list[str]]:
@@ -50,7 +50,7 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
         return []
     ranked: dict[str, tuple[int, int, int]] = {}
     for place, row in enumerate(entries(database)):
-        named = len(asked.intersection(stems(f"{row['title']} {row['note']} {words_of(row['url'])}")))
+        named = len(asked.intersection(stems(f"{row['title']} {row['note']} {url_words(row['url'])}")))
         liked = preferred.index(row["preference"]) if row["preference"] in preferred else len(preferred)
         if named or liked < len(preferred):
             own = (-named, liked, place)
@@ -61,15 +61,15 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
     """Add an entry; `url` must be canonical."""
     row = _checked({"preference": preference, "url": url, "title": title, "note": note})
-    had = database.count("catalogue")
-    if had >= MOST:
-        raise InputError(f"the catalogue has {had:,} entries, which is the most: delete some first")
+    count = database.count("catalogue")
+    if count >= MAX_ENTRIES:
+        raise InputError("limit-reached", f"the catalogue has {count:,} entries, the maximum: delete some first")
     try:
         return database.insert("catalogue", row, id=new_id(), created=now)
     except Conflict as error:
-        raise Conflict(f"{url} is among the seeds of {row['preference']} already") from error
+        raise Conflict(f"{url} is already a seed of {row['preference']}") from error
 
 
 def _checked(given: dict[str, str]) -> Row:
     limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
-    return {key: line(value, f"the {key}", *limits[key]) for key, value in given.items()}
+    return {key: clean_line(value, f"the {key}", *limits[key]) for key, value in given.items()}

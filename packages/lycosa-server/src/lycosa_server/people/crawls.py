@@ -30,7 +30,7 @@ from lycosa_server.people.permissions import NotFound, found
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
-MOST = 20  # crawls kept per interest: each is a directory with everything it fetched
+MAX_CRAWLS = 20  # crawls kept per interest: each is a directory with everything it fetched
 
 
 @dataclass(slots=True)
@@ -41,20 +41,20 @@ class Ending:
     failed: bool = False
     budget: int = 0  # page limit of the run
     pages: int = 0
-    found: int = 0
+    relevant: int = 0
     changes: int = 0  # changed pages, for a refresh
 
 
 def create(database: Database, now: float, interest: str, budget: int) -> Row:
     """Queue a new crawl of an interest; raise `Conflict` if one is under way."""
     with database.transaction():
-        _only(database, interest)
+        _check_only_one(database, interest)
         last = database.row(
             "SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = :interest", interest=interest
         )
-        if last and last["kept"] >= MOST:
+        if last and last["kept"] >= MAX_CRAWLS:
             raise Conflict(
-                f"this interest keeps {MOST} crawls already: delete an old one first, or continue with the last"
+                f"this interest has {MAX_CRAWLS} crawls, the maximum: delete an old one first, or continue the last one"
             )
         number = ((last and last["number"]) or 0) + 1
         state: Row = {"task": "crawl", "wanted": "run", "state": "queued", "created": now, "queued": now}
@@ -72,7 +72,7 @@ def pause(database: Database, crawl: str) -> Row:
 def resume(database: Database, now: float, crawl: str) -> Row:
     with _locked(database, crawl) as row:
         if row["state"] == "finished":
-            raise Conflict("this crawl is finished: ask for more pages, or for a new look at those it has")
+            raise Conflict("this crawl is finished: add more pages, or revisit its pages")
         if row["state"] in ("queued", "running"):
             return _set(database, row, wanted="run")
         return _queue(database, now, row)
@@ -87,17 +87,16 @@ def stop(database: Database, now: float, crawl: str) -> Row:
         return _set(database, row, wanted="stop", state="stopped", reason=STOPPED, ended=now)
 
 
-def more(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
+def add_pages(database: Database, now: float, crawl: str, pages: int, most: int) -> Row:
     """Raise the page budget by `pages`, up to `most`; a crawl that is over is queued again."""
     with _locked(database, crawl) as row:
         if row["task"] == "refresh" and row["state"] in UNDER_WAY:
-            raise Conflict(
-                "this crawl looks at its pages again just now: ask for more when that is done, or stop it first"
-            )
+            raise Conflict("this crawl is revisiting its pages: wait until it is done, or stop it first")
         budget = row["budget"] + pages
         if budget > most:
             raise InputError(
-                f"{budget:,} pages would be too many: a crawl may have {most:,}, and this one has {row['budget']:,}"
+                "out-of-range",
+                f"{budget:,} pages are too many: the maximum is {most:,}, this crawl has {row['budget']:,}",
             )
         if row["state"] in OVER:
             return _queue(database, now, row, task="crawl", budget=budget)
@@ -106,29 +105,29 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
 
 
 def refresh(
-    database: Database, now: float, crawl: str, *, everything: bool = True, look_first: Sequence[str] = ()
+    database: Database, now: float, crawl: str, *, everything: bool = True, revisit_first: Sequence[str] = ()
 ) -> Row:
-    """Queue a revisit of all pages (`everything`) or of due ones; URLs that contain part of `look_first` come first."""
+    """Queue a revisit of all pages (`everything`) or of due ones; URLs with a piece of `revisit_first` come first."""
     with _locked(database, crawl) as row:
         if row["state"] in UNDER_WAY:
             raise Conflict(f"this crawl is {row['state']}: wait until it is over, or stop it first")
         goes_on = row["task"] == "refresh" and row["state"] != "finished"  # a refresh that was interrupted
-        first = json.dumps(list(look_first), ensure_ascii=False)
+        first = json.dumps(list(revisit_first), ensure_ascii=False)
         again = {"task": "refresh", "started": row["started"] if goes_on else None}
-        return _queue(database, now, row, **again, everything=int(everything), look_first=first)
+        return _queue(database, now, row, **again, everything=int(everything), revisit_first=first)
 
 
-def judge_again(database: Database, interest: str, what: str) -> None:
+def request_judging(database: Database, interest: str, what: str) -> None:
     """Request that an interest's pages are judged again after a change of its `labels`, `threshold` or `topic`.
 
     Each includes those before it.
     """
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
     with database.transaction():
-        database.get("interest", interest, locked=True)  # lock it before its crawls: see `held`
+        database.get("interest", interest, locked=True)  # lock it before its crawls: see `lock_crawl`
         database.run(
             "UPDATE crawl SET judging = CASE WHEN judging IN :less THEN :what ELSE judging END, "
-            "asked = asked + 1, judging_failed = '' WHERE interest = :interest",
+            "judge_requests = judge_requests + 1, judging_failed = '' WHERE interest = :interest",
             less=less,
             what=what,
             interest=interest,
@@ -140,12 +139,12 @@ def _set(database: Database, row: Row, **changes: Any) -> Row:
     return row | changes
 
 
-def _queue(database: Database, now: float, row: Row, **more: Any) -> Row:
-    _only(database, row["interest"], row["id"])
-    return _set(database, row, state="queued", wanted="run", reason="", queued=now, ended=None, due=None, **more)
+def _queue(database: Database, now: float, row: Row, **changes: Any) -> Row:
+    _check_only_one(database, row["interest"], row["id"])
+    return _set(database, row, state="queued", wanted="run", reason="", queued=now, ended=None, due=None, **changes)
 
 
-def held(database: Database, crawl: str) -> Row | None:
+def lock_crawl(database: Database, crawl: str) -> Row | None:
     """Return the row of a crawl, locked after its interest's; the fixed order prevents deadlocks."""
     database.row(
         f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = :crawl){database.lock}", crawl=crawl
@@ -156,10 +155,10 @@ def held(database: Database, crawl: str) -> Row | None:
 @contextmanager
 def _locked(database: Database, crawl: str) -> Iterator[Row]:
     with database.transaction():
-        yield found(held(database, crawl), "crawl")
+        yield found(lock_crawl(database, crawl), "crawl")
 
 
-def _only(database: Database, interest: str, crawl: str = "") -> None:
+def _check_only_one(database: Database, interest: str, crawl: str = "") -> None:
     """Raise `Conflict` if another crawl of the interest is under way. Locks the interest against concurrent starts."""
     found(database.get("interest", interest, locked=True), "interest")
     other = database.row(
@@ -169,7 +168,7 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
         crawl=crawl,
     )
     if other is not None:
-        raise Conflict(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
+        raise Conflict(f"a crawl of this interest is {other['state']}: stop it first, or continue it")
 
 
 def get(database: Database, crawl: str) -> Row:
@@ -180,20 +179,22 @@ def of_interest(database: Database, interest: str) -> list[Row]:
     return database.rows("SELECT * FROM crawl WHERE interest = :interest ORDER BY number DESC", interest=interest)
 
 
-def queue(database: Database) -> dict[str, int]:
+def queue_positions(database: Database) -> dict[str, int]:
     """Return the position of each queued crawl, from 1, in the order in which they would start."""
     rows = under_way(database)
-    return {crawl: place for place, crawl in enumerate(choose(rows, len(rows), len(rows)), 1)}
+    return {crawl: place for place, crawl in enumerate(crawls_to_start(rows, len(rows), len(rows)), 1)}
 
 
-def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
+def crawls_to_start(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
     """Return the queued crawls of `under_way` to start now, in order, with at most `per_person` running each.
 
     People with fewer running crawls come first.
 
     >>> rows = [{"id": f"{who}{at}", "owner": who, "queued": at, "state": "queued"} for at, who in enumerate("aab")]
-    >>> choose(rows, total=3, per_person=2), choose([rows[0] | {"state": "running"}, *rows[1:]], total=2, per_person=2)
-    (['a0', 'b2', 'a1'], ['b2'])
+    >>> crawls_to_start(rows, total=3, per_person=2)
+    ['a0', 'b2', 'a1']
+    >>> crawls_to_start([rows[0] | {"state": "running"}, *rows[1:]], total=2, per_person=2)
+    ['b2']
     """
     rows, chosen = list(rows), list[str]()
     counts = Counter(row["owner"] for row in rows if row["state"] == "running")
@@ -214,8 +215,9 @@ def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
 
 def under_way(database: Database) -> list[Row]:
     return database.rows(
-        "SELECT c.*, i.owner AS owner, i.settings AS settings, i.name AS name, i.look_again AS look_again FROM crawl c "
-        "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
+        "SELECT c.*, i.owner AS owner, i.settings AS settings, i.name AS name, i.revisit_every AS revisit_every "
+        "FROM crawl c JOIN interest i ON i.id = c.interest "
+        "WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
     )
 
 
@@ -226,24 +228,26 @@ def to_judge(database: Database) -> list[Row]:
     )
 
 
-def judged(
-    database: Database, crawl: str, asked: int, found: int | None = None, heard: int = 0, failed: str = ""
+def record_judged(
+    database: Database, crawl: str, request: int, relevant: int | None = None, last_label: int = 0, failed: str = ""
 ) -> None:
-    """Record that pages were judged again for the request `asked`.
+    """Record that a crawl's pages were judged again for the request with this number.
 
-    `found` is the number of relevant pages now, if known; `heard` the number of the last label in the crawl's log.
+    `relevant` is the number of relevant pages now, if known; `last_label` is the last label in the crawl's log.
     """
     with database.transaction():
-        if held(database, crawl) is None:
+        if lock_crawl(database, crawl) is None:
             return
-        done = "UPDATE crawl SET judging = '', judging_failed = :failed WHERE id = :crawl AND asked = :asked"
-        database.run(done, failed=failed, crawl=crawl, asked=asked)
-        if found is not None:
-            database.update("crawl", crawl, {"found": found})
+        done = "UPDATE crawl SET judging = '', judging_failed = :failed WHERE id = :crawl AND judge_requests = :request"
+        database.run(done, failed=failed, crawl=crawl, request=request)
+        if relevant is not None:
+            database.update("crawl", crawl, {"relevant": relevant})
         database.run(
-            "UPDATE crawl SET heard = :heard, labels_learned = (SELECT COUNT(*) FROM feedback WHERE interest = crawl.interest "
-            "AND relevant IS NOT NULL AND number <= :heard) WHERE id = :crawl AND heard <= :heard",
-            heard=heard,
+            "UPDATE crawl SET last_label = :last_label, labels_learned = "
+            "(SELECT COUNT(*) FROM feedback "
+            "WHERE interest = crawl.interest AND relevant IS NOT NULL AND number <= :last_label) "
+            "WHERE id = :crawl AND last_label <= :last_label",
+            last_label=last_label,
             crawl=crawl,
         )
 
@@ -258,28 +262,28 @@ def take(database: Database, now: float, crawl: str) -> bool:
     )
 
 
-def give_back(database: Database, crawl: str) -> None:
+def requeue(database: Database, crawl: str) -> None:
     database.run("UPDATE crawl SET state = 'queued' WHERE id = :crawl AND state = 'running'", crawl=crawl)
 
 
-def progress(database: Database, crawl: str, pages: int, found: int) -> None:
+def update_counts(database: Database, crawl: str, pages: int, relevant: int) -> None:
     """Update the counts of a running crawl."""
-    statement = "UPDATE crawl SET pages = :pages, found = :found WHERE id = :crawl AND state = 'running'"
-    database.run(statement, pages=pages, found=found, crawl=crawl)
+    statement = "UPDATE crawl SET pages = :pages, relevant = :relevant WHERE id = :crawl AND state = 'running'"
+    database.run(statement, pages=pages, relevant=relevant, crawl=crawl)
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
     """Record the end of a run and return the new state; empty if the crawl was deleted or is not running."""
     with database.transaction():
-        row = held(database, crawl)
+        row = lock_crawl(database, crawl)
         if row is None or row["state"] != "running":
             return ""
-        state, reason = _after(row, ending)
+        state, reason = _state_after(row, ending)
         changes = {
             "state": state,
             "reason": reason,
             "pages": ending.pages,
-            "found": ending.found,
+            "relevant": ending.relevant,
             "ended": now if state in OVER else None,
             "wanted": "run" if state == "queued" else row["wanted"],
         }
@@ -287,7 +291,7 @@ def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
     return state
 
 
-def _after(row: Row, ending: Ending) -> tuple[str, str]:
+def _state_after(row: Row, ending: Ending) -> tuple[str, str]:
     if ending.failed:
         return "failed", ending.reason
     if ending.reason == STOPPED:
@@ -306,16 +310,16 @@ def schedule(database: Database, now: float) -> list[str]:
     """
     queued = []
     for row in database.rows(
-        "SELECT c.id, c.ended, c.due, i.look_again, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "
+        "SELECT c.id, c.ended, c.due, i.revisit_every, i.settings FROM crawl c JOIN interest i ON i.id = c.interest "
         "JOIN person p ON p.id = i.owner "
         "WHERE (c.state = 'finished' OR c.state = 'failed' AND c.task = 'refresh') AND p.disabled = 0 "
-        "AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
+        "AND (i.revisit_every <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
         "(SELECT 1 FROM crawl newer WHERE newer.interest = c.interest AND newer.number > c.number)"
     ):
-        again = row["look_again"]
+        again = row["revisit_every"]
         try:
-            settings = InterestSettings.of_json(row["settings"])
-            due = (row["ended"] or now) + settings.next_look(again) if again else None
+            settings = InterestSettings.from_json(row["settings"])
+            due = (row["ended"] or now) + settings.revisit_seconds(again) if again else None
         except (InputError, ValueError, TypeError):  # written by another version: skip this interest only
             continue
         if due is not None and due <= now:

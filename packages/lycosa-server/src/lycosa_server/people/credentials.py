@@ -17,13 +17,13 @@ from typing import Any
 from lycosa.core.errors import InputError, LycosaError
 
 # Characters of a password. There are no rules on which: length is what makes guessing hard.
-SHORTEST, LONGEST = 10, 200
+MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 10, 200
 # Concurrent hashes. Each takes 64 MB, so many simultaneous sign-ins must not use up the memory.
-AT_ONCE = 4
-PATIENCE = 10.0  # seconds to wait for a free slot
+MAX_CONCURRENT_HASHES = 4
+MAX_WAIT_SECONDS = 10.0  # seconds to wait for a free slot
 
 
-class Busy(LycosaError):
+class TooManySignIns(LycosaError):
     """Too many concurrent sign-ins."""
 
 
@@ -31,13 +31,13 @@ class Passwords:
     """Hashes passwords with argon2id, at argon2-cffi's default cost unless `time_cost`, `memory_cost` or `parallelism`
     is given.
 
-    Hashes of another cost still verify, and are `stale`.
+    Hashes of another cost still verify, and `needs_rehash`.
 
     >>> cheap = Passwords(time_cost=1, memory_cost=8, parallelism=1)
     >>> kept = cheap.hash("a long password")
-    >>> cheap.fits(kept, "a long password"), cheap.fits(kept, "another password")
+    >>> cheap.verify(kept, "a long password"), cheap.verify(kept, "another password")
     (True, False)
-    >>> cheap.stale(kept), Passwords(time_cost=2, memory_cost=8, parallelism=1).stale(kept)
+    >>> cheap.needs_rehash(kept), Passwords(time_cost=2, memory_cost=8, parallelism=1).needs_rehash(kept)
     (False, True)
     """
 
@@ -45,38 +45,40 @@ class Passwords:
         try:
             import argon2
         except ImportError as error:
-            raise InputError("accounts need argon2-cffi: install Lycosa with pip install lycosa-server") from error
+            raise InputError(
+                "missing-package", "accounts need argon2-cffi: install it with pip install lycosa-server"
+            ) from error
         self._argon2: Any = argon2
         self._hasher: Any = self._argon2.PasswordHasher(**cost)
-        self._turns = threading.BoundedSemaphore(AT_ONCE)
-        self._nobody = self.hash(new_secret())
+        self._slots = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
+        self._dummy_hash = self.hash(new_secret())
 
     def hash(self, password: str) -> str:
-        with self._turn():
+        with self._slot():
             return str(self._hasher.hash(password))
 
-    def fits(self, kept: str | None, password: str) -> bool:
+    def verify(self, kept: str | None, password: str) -> bool:
         """Return True if the password matches. None, for an unknown name, takes the same time."""
         wrong = (self._argon2.exceptions.VerificationError, self._argon2.exceptions.InvalidHashError)
         try:
-            with self._turn():
-                self._hasher.verify(kept or self._nobody, password)
+            with self._slot():
+                self._hasher.verify(kept or self._dummy_hash, password)
         except wrong:
             return False
         return kept is not None
 
-    def stale(self, kept: str) -> bool:
+    def needs_rehash(self, kept: str) -> bool:
         """Return True if the hash was made at another cost."""
         return bool(self._hasher.check_needs_rehash(kept))
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self._turns.acquire(timeout=PATIENCE):
-            raise Busy("too many people sign in at this moment: try again in some seconds")
+    def _slot(self) -> Iterator[None]:
+        if not self._slots.acquire(timeout=MAX_WAIT_SECONDS):
+            raise TooManySignIns("too many people are signing in: try again in a few seconds")
         try:
             yield
         finally:
-            self._turns.release()
+            self._slots.release()
 
 
 def check_password(password: str, name: str) -> str:
@@ -84,19 +86,22 @@ def check_password(password: str, name: str) -> str:
 
     >>> check_password("secret", "ada")
     Traceback (most recent call last):
-    lycosa.core.errors.InputError: the password has 6 characters: choose one of at least 10, such as four or five words
+    lycosa.core.errors.InputError: the password has 6 characters: choose at least 10, such as four or five words
     """
     if not password.isprintable():
-        raise InputError("the password has a character that is not text: leave it out")
-    if len(password) < SHORTEST:
+        raise InputError("bad-password", "the password contains a character that is not printable: remove it")
+    if len(password) < MIN_PASSWORD_LENGTH:
         raise InputError(
-            f"the password has {len(password)} characters: choose one of at least {SHORTEST}, "
-            "such as four or five words"
+            "bad-password",
+            f"the password has {len(password)} characters: choose at least {MIN_PASSWORD_LENGTH}, such as four or five "
+            "words",
         )
-    if len(password) > LONGEST:
-        raise InputError(f"the password has {len(password)} characters: {LONGEST} are the most")
+    if len(password) > MAX_PASSWORD_LENGTH:
+        raise InputError(
+            "bad-password", f"the password has {len(password)} characters: the maximum is {MAX_PASSWORD_LENGTH}"
+        )
     if password.strip().casefold() == name.strip().casefold():
-        raise InputError("the password is the name: choose another")
+        raise InputError("bad-password", "the password is the name: choose another")
     return password
 
 
@@ -114,11 +119,11 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def derived(secret: str, purpose: str) -> str:
+def derive_secret(secret: str, purpose: str) -> str:
     """Derive a secret for another purpose; it does not reveal the first."""
     return hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), hashlib.sha256).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
+def secrets_equal(one: str, other: str) -> bool:
     """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

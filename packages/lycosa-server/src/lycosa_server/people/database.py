@@ -1,7 +1,7 @@
 """The server's database: SQLite in a file, or PostgreSQL, with the same SQL for both.
 
-Statements have named parameters (`:name`). Driver errors become `Conflict`, `InputError`, `DatabaseAway`, `NoRoom` or
-`StoreError`.
+Statements have named parameters (`:name`). Driver errors become `Conflict`, `InputError`, `DatabaseUnavailable`,
+`DiskFull` or `StoreError`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 Row: TypeAlias = dict[str, Any]
 Value: TypeAlias = str | int | float | Sequence[str] | None
 
-MAX_WAIT_seconds = 10  # for another writer (SQLite), or a locked row (PostgreSQL)
+MAX_WAIT_SECONDS = 10  # for another writer (SQLite), or a locked row (PostgreSQL)
 
 
-class DatabaseAway(LycosaError):
+class DatabaseUnavailable(LycosaError):
     """The database cannot be reached; the same request may succeed later."""
 
 
-class NoRoom(StoreError):
+class DiskFull(StoreError):
     """The disk is full."""
 
 
@@ -50,10 +50,10 @@ class Database:
             self._engine = create_engine(url, isolation_level="AUTOCOMMIT", max_overflow=-1, **how)
         except ImportError as error:
             raise InputError(
-                "a PostgreSQL database needs psycopg: install Lycosa with pip install 'lycosa-server[postgres]'"
+                "missing-package", "PostgreSQL needs psycopg: install it with pip install 'lycosa-server[postgres]'"
             ) from error
         event.listen(self._engine, "connect", _prepare_postgres if self.is_postgres else _prepare_sqlite)
-        event.listen(self._engine, "handle_error", self._explained)
+        event.listen(self._engine, "handle_error", self._translate_error)
         with self._engine.connect():
             pass
 
@@ -143,10 +143,10 @@ class Database:
         with self._engine.connect() as connection:
             yield connection
 
-    def scour(self) -> None:
+    def truncate_wal(self) -> None:
         """Truncate SQLite's write-ahead log, which still contains erased data, unless a reader prevents it."""
         if not self.is_postgres:
-            with suppress(DatabaseAway):
+            with suppress(DatabaseUnavailable):
                 self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def tables(self) -> dict[str, list[str]]:
@@ -164,28 +164,28 @@ class Database:
         prepared = text(statement).bindparams(*lists)
         keep = self.is_postgres and self._current is not None
         with self.connection() as connection, connection.begin_nested() if keep else nullcontext():
-            result = connection.execute(prepared, _plain(given))
+            result = connection.execute(prepared, _to_parameters(given))
             return [dict(row) for row in result.mappings()] if result.returns_rows else [], result.rowcount
 
-    def _explained(self, context: ExceptionContext) -> Exception | None:
+    def _translate_error(self, context: ExceptionContext) -> Exception | None:
         error, kind = context.original_exception, context.sqlalchemy_exception
         if isinstance(error, OverflowError | UnicodeEncodeError) or isinstance(kind, exc.DataError):
-            return InputError(f"a value cannot be kept: {error}")
+            return InputError("bad-value", f"the database cannot store a value: {error}")
         if isinstance(kind, exc.IntegrityError):
             return Conflict(str(error))
         if type(error).__name__ == "DiskFull" or (not self.is_postgres and "full" in str(error)):
-            return NoRoom(f"{self._place}: {error}; free some space on its disk")
+            return DiskFull(f"{self._place}: {error}; free some disk space")
         if isinstance(kind, exc.OperationalError | exc.InterfaceError):
             if self.is_postgres:
                 why = next(iter(str(error).splitlines()), repr(error))
-                return DatabaseAway(
-                    f"the database {self._place} does not answer ({why}): see that PostgreSQL runs, then try again"
+                return DatabaseUnavailable(
+                    f"cannot reach the database {self._place} ({why}): check that PostgreSQL is running, then try again"
                 )
             if "locked" in str(error) or "busy" in str(error):
-                return DatabaseAway(f"{self._place} is in use by another process: try again in a moment")
+                return DatabaseUnavailable(f"{self._place} is in use by another process: try again in a moment")
             return StoreError(f"{self._place}: {error}")
         if isinstance(kind, exc.DBAPIError) and not self.is_postgres:
-            return StoreError(f"{self._place} is damaged or no database ({error}): restore it from a backup")
+            return StoreError(f"{self._place} is damaged or not a database ({error}): restore it from a backup")
         return StoreError(f"{self._place}: {error}") if isinstance(kind, exc.DBAPIError) else None
 
 
@@ -205,14 +205,14 @@ def as_dict(text: str) -> dict[str, Any]:
     return {}
 
 
-def _plain(given: Row) -> Row:
+def _to_parameters(given: Row) -> Row:
     """Convert values for both databases: booleans to integers; reject NUL in text, which PostgreSQL cannot store.
 
     >>> _plain({"a": "a", "b": True, "c": None})
     {'a': 'a', 'b': 1, 'c': None}
     """
     if any(isinstance(value, str) and "\0" in value for value in given.values()):
-        raise InputError("text with a NUL character in it cannot be kept: leave it out")
+        raise InputError("bad-text", "the text contains a NUL character: remove it")
     return {name: int(value) if isinstance(value, bool) else value for name, value in given.items()}
 
 
@@ -232,17 +232,19 @@ def _url(address: str) -> URL:
     if not separator:
         return URL.create("sqlite", database=address)
     if kind not in ("postgresql", "postgres"):  # the rest may contain a password
-        raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
+        raise InputError(
+            "bad-database", f"unknown database type {kind}://: give a postgresql:// address, or a file for SQLite"
+        )
     try:
         return make_url(f"postgresql+psycopg://{rest}")
     except (exc.ArgumentError, ValueError):  # its message may repeat the password
         raise InputError(
-            "cannot read the database's address: write postgresql://user:password@host:port/name"
+            "bad-database", "cannot parse the database address: write postgresql://user:password@host:port/name"
         ) from None
 
 
 def _prepare_sqlite(made: Any, _: Any) -> None:
-    made.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_seconds}")
+    made.execute(f"PRAGMA busy_timeout = {1000 * MAX_WAIT_SECONDS}")
     made.execute("PRAGMA journal_mode = WAL")
     made.execute("PRAGMA synchronous = FULL")  # committed accounts survive a power cut
     made.execute("PRAGMA foreign_keys = ON")
@@ -253,4 +255,4 @@ def _prepare_sqlite(made: Any, _: Any) -> None:
 
 def _prepare_postgres(made: Any, _: Any) -> None:
     # PostgreSQL ends idle transactions, so that their locks do not block others.
-    made.execute(f"SET lock_timeout = '{MAX_WAIT_seconds}s'; SET idle_in_transaction_session_timeout = '300s'")
+    made.execute(f"SET lock_timeout = '{MAX_WAIT_SECONDS}s'; SET idle_in_transaction_session_timeout = '300s'")

@@ -1,8 +1,8 @@
 """Erasing and exporting personal data.
 
 All rows of a person go in one transaction, except for the audit log, and their labels on other people's interests,
-which become anonymous. Directories cannot be part of a transaction: their ids stay in the table `rubbish` until the
-crawl process has removed them, even after a crash.
+which become anonymous. Directories cannot be part of a transaction: their ids stay in the table `deleted_crawl` until
+the crawl process has removed them, even after a crash.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from lycosa.core.errors import LycosaError
 from lycosa.store.log import Lock
-from lycosa_server.people.crawls import held
+from lycosa_server.people.crawls import lock_crawl
 from lycosa_server.people.database import Database, Row, as_dict
 from lycosa_server.people.ids import is_id
 from lycosa_server.people.limits import forget
@@ -29,7 +29,7 @@ def erase_person(database: Database, person: str) -> list[str]:
         row = database.get("person", person, locked=True)
         if row is None:
             return []
-        thrown = _throw(database, "owner", person)
+        thrown = _mark_for_removal(database, "owner", person)
         forget(database, row["folded"])
         database.delete("person", person)  # and all rows that reference it, by the schema's rules
     return thrown
@@ -38,12 +38,12 @@ def erase_person(database: Database, person: str) -> list[str]:
 def erase_interest(database: Database, interest: str) -> list[str]:
     """Erase an interest; return its crawls, whose directories are to be removed."""
     with database.transaction():
-        thrown = _throw(database, "id", interest)
+        thrown = _mark_for_removal(database, "id", interest)
         database.delete("interest", interest)
     return thrown
 
 
-def _throw(database: Database, column: str, key: str) -> list[str]:
+def _mark_for_removal(database: Database, column: str, key: str) -> list[str]:
     """Mark the crawls of some interests for removal.
 
     The interests are locked first, so that no crawl is added meanwhile, and in a fixed order to prevent deadlocks.
@@ -52,24 +52,24 @@ def _throw(database: Database, column: str, key: str) -> list[str]:
     interests = [row["id"] for row in database.rows(chosen + database.lock, key=key)]
     rows = database.rows("SELECT id FROM crawl WHERE interest IN :interests ORDER BY id", interests=interests)
     for row in rows:
-        database.insert("rubbish", crawl=row["id"], at=time.time())
+        database.insert("deleted_crawl", crawl=row["id"], at=time.time())
     return [row["id"] for row in rows]
 
 
 def erase_crawl(database: Database, crawl: str) -> None:
     with database.transaction():
-        if held(database, crawl) is not None:
+        if lock_crawl(database, crawl) is not None:
             database.delete("crawl", crawl)
-            database.insert("rubbish", crawl=crawl, at=time.time())
+            database.insert("deleted_crawl", crawl=crawl, at=time.time())
 
 
-def rubbish(database: Database) -> list[str]:
+def deleted_crawls(database: Database) -> list[str]:
     """Return the ids of deleted crawls whose directories still exist, oldest first."""
-    rows = database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")
+    rows = database.rows("SELECT crawl FROM deleted_crawl ORDER BY at, crawl")
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 
 
-def sweep(directories: list[Path]) -> list[Path]:
+def remove_directories(directories: list[Path]) -> list[Path]:
     """Remove crawl directories that no process is writing to; return those that no longer exist.
 
     Symbolic links and `..` are not followed. The directory of a running crawl is left to the crawl process, which ends

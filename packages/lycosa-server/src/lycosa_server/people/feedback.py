@@ -35,8 +35,8 @@ def given(database: Database, interest: str) -> list[Row]:
     `by` is empty once the account is gone. `relevance_now` and `threshold` are from just before the label was set.
     """
     return database.rows(
-        "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold FROM feedback f "
-        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
+        "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.relevance_now, f.threshold "
+        "FROM feedback f LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
         "ORDER BY f.at DESC, f.url",
         interest=interest,
     )
@@ -81,5 +81,5 @@ def set_label(
             url=url,
         ):
             return number - 1
-        crawls.judge_again(database, interest, "labels")
+        crawls.request_judging(database, interest, "labels")
     return number

@@ -18,21 +18,21 @@ from pydantic.dataclasses import dataclass
 from lycosa.core.durations import parse_duration
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.spec import spell
+from lycosa.core.spec import format_spec
 from lycosa.store.directory import COPIED_FILES
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
 AUTOMATIC = "automatic"
 STRATEGY = "scent"  # the strategy for "automatic": the best in our benchmark
 
-MOST_URLS = 1_000
-MOST_PIECES = 100
-LONGEST_URL = 2_000
+MAX_URLS = 1_000
+MAX_PIECES = 100
+MAX_URL_LENGTH = 2_000
 # Settings that are substrings of URLs: plain text, where crawl options are regular expressions.
-PIECES = ("exclude", "always", "frequently", "infrequently")
+URL_PIECES = ("exclude", "always", "frequently", "infrequently")
 # Settings for revisits: they apply from the next revisit on, also to existing crawls.
-FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
-STRICT = ("", "training", "all")  # values of `respect_opt_outs`, increasingly strict
+REVISIT_SETTINGS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
+OPT_OUT_LEVELS = ("", "training", "all")  # values of `respect_opt_outs`, increasingly strict
 
 
 def stricter(one: str, other: str) -> str:
@@ -41,21 +41,21 @@ def stricter(one: str, other: str) -> str:
     >>> stricter("training", ""), stricter("training", "all")
     ('training', 'all')
     """
-    return max(one, other, key=STRICT.index)
+    return max(one, other, key=OPT_OUT_LEVELS.index)
 
 
-Line = Annotated[str, AfterValidator(lambda text: line(text, "the text", LONGEST_URL))]
+Line = Annotated[str, AfterValidator(lambda text: clean_line(text, "the text", MAX_URL_LENGTH))]
 Unique = AfterValidator(lambda texts: [text for text in dict.fromkeys(texts) if text])
-Lines = Annotated[list[Annotated[Line, Field(max_length=LONGEST_URL)]], Unique]
+Lines = Annotated[list[Annotated[Line, Field(max_length=MAX_URL_LENGTH)]], Unique]
 Choice = Annotated[Line, AfterValidator(lambda text: text or AUTOMATIC), Field(max_length=200)]
 
 
-def _lines(description: str | None = None, most: int = MOST_PIECES) -> Any:
-    return Field(default_factory=list, max_length=most, description=description)
+def _lines(description: str | None = None, max_length: int = MAX_PIECES) -> Any:
+    return Field(default_factory=list, max_length=max_length, description=description)
 
 
-def _number(default: float, most: float, description: str | None = None, least: float = 0) -> Any:
-    return Field(default, ge=least, le=most, strict=True, allow_inf_nan=False, description=description)
+def _number(default: float, maximum: float, description: str | None = None, minimum: float = 0) -> Any:
+    return Field(default, ge=minimum, le=maximum, strict=True, allow_inf_nan=False, description=description)
 
 
 @dataclass(config=ConfigDict(extra="forbid"))
@@ -66,89 +66,101 @@ class InterestSettings:
     """
 
     words: Line = Field(default="", max_length=500)
-    examples: Lines = _lines("Addresses of pages like those that are wanted.")
-    seeds: Lines = _lines("Addresses to start from.", MOST_URLS)
-    preferences: Lines = _lines("Parts of the catalogue whose seeds are used, too.")
+    examples: Lines = _lines("Addresses of example pages.")
+    seeds: Lines = _lines("Addresses to start from.", MAX_URLS)
+    preferences: Lines = _lines("Subjects of the catalogue; their seeds are added.")
     strategy: Choice = Field(default=AUTOMATIC, description="automatic, or one of GET /strategies.")
     judge: Choice = Field(default=AUTOMATIC, description="automatic, or one of GET /judges.")
     budget: int = _number(500, 1_000_000, "Pages to fetch.", 1)
-    threshold: float = _number(0.0, 1_000, "What counts as relevant; 0: the judge's.")
+    threshold: float = _number(0.0, 1_000, "Minimum relevance; 0: the judge's default.")
     hosts: Lines = _lines()
     domains: Lines = _lines()
-    exclude: Lines = _lines("Pieces of addresses that are left alone: plain text.")
+    exclude: Lines = _lines("Pages to skip, by pieces of their addresses: plain text.")
     languages: Lines = _lines()
     max_depth: int = _number(0, 1_000)
     host_budget: int = _number(0, 1_000_000)
-    always: Lines = _lines("Pieces of addresses that are looked at in every look, never from a cache.")
-    frequently: Lines = _lines("The same: once in `frequent` at least.")
-    infrequently: Lines = _lines("The same: once in `infrequent`, unless all pages are asked for.")
-    frequent: Line = Field(default="1d", max_length=40, description="As in 6h or 1d, ten minutes or more.")
+    always: Lines = _lines("Pieces of addresses of pages to fetch in every revisit, bypassing caches.")
+    frequently: Lines = _lines("Pieces of addresses of pages to revisit every `frequent` or more often.")
+    infrequently: Lines = _lines(
+        "Pieces of addresses of pages to revisit every `infrequent`, unless all are requested."
+    )
+    frequent: Line = Field(default="1d", max_length=40, description="Such as 6h or 1d; ten minutes or more.")
     infrequent: Line = Field(default="30d", max_length=40)
-    detect: Lines = _lines("How changes are noticed: of GET /detectors; none: the usual ones.")
+    detect: Lines = _lines("Change detectors, from GET /detectors; empty: the defaults.")
     respect_opt_outs: Line = Field(
         default="",
         max_length=20,
-        description="Pages to leave out by their owners' word: training (no training, no mining), all; empty: the "
-        "server's.",
+        description="Pages to skip if opted out: training (of AI training or mining), all; empty: the server's.",
     )
     model: Line = Field(
-        default="", max_length=64, description="A classifier of the owner's, in place of words and examples."
+        default="", max_length=64, description="Id of the owner's classifier, replacing words and examples."
     )
-    targets: Lines = _lines("Its classes that are wanted, or branches of them.")
+    targets: Lines = _lines("Relevant classes of the model, or branches of them.")
     strategy_model: Line = Field(
-        default="", max_length=64, description="Rules or browsing of the owner's, for a strategy that uses it."
+        default="",
+        max_length=64,
+        description="Id of the owner's rules or browsing model, for strategies that need one.",
     )
 
     def check(self, most_pages: int = 10_000) -> None:
         """Validate combinations of settings, and replace empty texts by defaults."""
         if self.budget > most_pages:
-            raise InputError(f"the budget is {self.budget}: it must be a number from 1 to {most_pages:,}")
-        self.frequent = again(self.frequent, "how often frequently is") or "1d"
-        self.infrequent = again(self.infrequent, "how often infrequently is") or "30d"
+            raise InputError(
+                "out-of-range", f"the budget is {self.budget}: it must be a number from 1 to {most_pages:,}"
+            )
+        self.frequent = revisit_interval(self.frequent, "the interval for frequent revisits") or "1d"
+        self.infrequent = revisit_interval(self.infrequent, "the interval for infrequent revisits") or "30d"
         self.languages = [code.lower() for code in self.languages]
         if self.model and (self.words or self.examples or self.judge != AUTOMATIC):
-            raise InputError("a model judges by itself: leave words, examples and judge out, or the model")
+            raise InputError(
+                "conflicting-options", "a model replaces words, examples and judge: remove these, or the model"
+            )
         if self.targets and not self.model:
-            raise InputError("classes are a model's: choose the model, too")
+            raise InputError("missing-model", "classes belong to a model: choose the model as well")
         if not self.words and not self.examples and not self.model:
             raise InputError(
-                "nothing to look for: say it in a few words, or give the address of a page like those wanted"
+                "missing-topic",
+                "nothing to look for: describe it in a few words, or give the address of an example page",
             )
         if not self.seeds and not self.preferences:
-            raise InputError("no seed: give the address of a page, or choose a subject from the catalogue")
-        if self.respect_opt_outs not in STRICT:
-            raise InputError(f"there are no opt-outs {self.respect_opt_outs!r}: choose training or all, or none")
+            raise InputError("no-seed", "no seed: give the address of a page, or choose a subject from the catalogue")
+        if self.respect_opt_outs not in OPT_OUT_LEVELS:
+            raise InputError(
+                "bad-value", f"respect_opt_outs is {self.respect_opt_outs!r}: choose training or all, or leave it empty"
+            )
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
-                raise InputError(f"{code!r} is not a language: write its short code, such as en or de")
+                raise InputError("bad-language", f"{code!r} is not a language code; examples: en, de")
 
-    def next_look(self, look_again: str) -> float:
+    def revisit_seconds(self, revisit_every: str) -> float:
         """Return the seconds between revisits: the shorter interval if some pages are revisited `frequently`.
 
-        >>> InterestSettings(frequently=["/news/"], frequent="6h").next_look("7d"), InterestSettings().next_look("7d")
-        (21600.0, 604800.0)
+        >>> InterestSettings(frequently=["/news/"], frequent="6h").revisit_seconds("7d")
+        21600.0
+        >>> InterestSettings().revisit_seconds("7d")
+        604800.0
         """
-        every = parse_duration(look_again)
+        every = parse_duration(revisit_every)
         return min(every, parse_duration(self.frequent)) if self.frequently else every
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @staticmethod
-    def of_json(text: str) -> InterestSettings:
+    def from_json(text: str) -> InterestSettings:
         """Parse settings that were validated when they were stored."""
         return TypeAdapter(InterestSettings).validate_json(text)
 
 
-def again(text: str, what: str) -> str:
+def revisit_interval(text: str, what: str) -> str:
     """Validate a revisit interval, such as `1d` or `6 hours`; it may be empty."""
-    every = line(text, what, 40)
+    every = clean_line(text, what, 40)
     if every and parse_duration(every, what) < 600.0:
-        raise InputError(f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
+        raise InputError("out-of-range", f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
     return every
 
 
-def options(
+def crawl_options(
     settings: InterestSettings,
     seeds: Iterable[str] = (),
     *,
@@ -162,31 +174,33 @@ def options(
     paths of its models, by `model` (for the judge) and `strategy`. `operator_options` apply to everyone: delay,
     concurrency, allow_network, contact ...
 
-    >>> options(InterestSettings("reefs", seeds=["https://example.org/"], exclude=["/tag?"]), delay=2.0)["exclude"]
+    >>> settings = InterestSettings("reefs", seeds=["https://example.org/"], exclude=["/tag?"])
+    >>> crawl_options(settings, delay=2.0)["exclude"]
     ['/tag\\\\?']
     """
     strategy = STRATEGY if settings.strategy == AUTOMATIC else settings.strategy
     if settings.strategy_model:
-        strategy = spell(strategy, {"file": files["strategy"]})
-    wished = asdict(settings)
-    del wished["preferences"], wished["strategy_model"]
-    made = wished | {
-        "topic": wished.pop("words"),
+        strategy = format_spec(strategy, {"file": files["strategy"]})
+    options = asdict(settings)
+    del options["preferences"], options["strategy_model"]
+    options |= {
+        "topic": options.pop("words"),
         "model": files["model"] if settings.model else "",
         "seeds": list(dict.fromkeys([*settings.seeds, *seeds])),
         "strategy": strategy,
         "judge": "" if settings.judge == AUTOMATIC else settings.judge,
         "budget": budget or settings.budget,
-        **{name: [re.escape(piece) for piece in getattr(settings, name)] for name in PIECES},
+        **{name: [re.escape(piece) for piece in getattr(settings, name)] for name in URL_PIECES},
         "feeds": False,  # the server has its own
         "log_file": "none",  # people could not read it
         "render": "never",  # the operator has to allow browsers for so many crawls
         "render_at_once": 1,
         **operator_options,
     }
-    if not made["seeds"]:
+    if not options["seeds"]:
         raise InputError(
-            "no seed: the chosen subjects no longer have seeds; give the address of a page, or choose another subject"
+            "no-seed",
+            "no seed: the chosen subjects no longer have seeds; give the address of a page, or choose another subject",
         )
-    Options.from_mapping(made, "the interest's settings").check()
-    return made
+    Options.from_mapping(options, "the interest's settings").check()
+    return options

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lycosa.core.errors import InputError
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
-from lycosa_server.people.interest_settings import InterestSettings, again
+from lycosa_server.people.interest_settings import InterestSettings, revisit_interval
 from lycosa_server.people.permissions import VISIBLE
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
-LONGEST_NAME = 120
+MAX_NAME_LENGTH = 120
 
 
 def create(
@@ -18,22 +18,22 @@ def create(
     owner: str,
     name: str,
     settings: InterestSettings,
-    look_again: str = "",
+    revisit_every: str = "",
     most: int = 100,
 ) -> Row:
     """Create an interest; a person may have `most` of them."""
-    row = _row(name, settings, look_again)
+    row = _row(name, settings, revisit_every)
     with database.transaction():
-        check_room(database, "interest", owner, most)
+        check_limit(database, "interest", owner, most)
         return database.insert("interest", row, id=new_id(), owner=owner, created=now, changed=now)
 
 
-def check_room(database: Database, table: str, owner: str, most: int) -> None:
+def check_limit(database: Database, table: str, owner: str, most: int) -> None:
     """Raise `InputError` if a person has `most` rows already. Locks the person until the transaction ends."""
     database.get("person", owner, locked=True)
-    had = database.count(table, "owner = :owner", owner=owner)
-    if had >= most:
-        raise InputError(f"you have {had} {table}s, which is the most: delete one first")
+    count = database.count(table, "owner = :owner", owner=owner)
+    if count >= most:
+        raise InputError("limit-reached", f"you have {count} {table}s, the maximum: delete one first")
 
 
 def of_person(database: Database, person: str, interest: str = "") -> list[Row]:
@@ -59,20 +59,20 @@ def change(
     *,
     name: str | None = None,
     settings: InterestSettings | None = None,
-    look_again: str | None = None,
+    revisit_every: str | None = None,
 ) -> None:
     """Change the given fields; a running crawl keeps its settings."""
-    database.update("interest", interest, {"changed": now, **_row(name, settings, look_again)})
+    database.update("interest", interest, {"changed": now, **_row(name, settings, revisit_every)})
 
 
-def _row(name: str | None, settings: InterestSettings | None, look_again: str | None) -> Row:
+def _row(name: str | None, settings: InterestSettings | None, revisit_every: str | None) -> Row:
     row: Row = {}
     if name is not None:
-        row["name"] = line(name, "the name", LONGEST_NAME, 1)
+        row["name"] = clean_line(name, "the name", MAX_NAME_LENGTH, 1)
     if settings is not None:
         row["settings"] = settings.as_json()
-    if look_again is not None:
-        row["look_again"] = again(look_again, "how often to revisit pages")
+    if revisit_every is not None:
+        row["revisit_every"] = revisit_interval(revisit_every, "how often to revisit pages")
     return row
 
 

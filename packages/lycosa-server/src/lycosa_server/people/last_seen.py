@@ -10,13 +10,13 @@ from lycosa_server.people.database import Database, Row
 KEY = ("interest", "person")
 
 
-def last(database: Database, interest: str, person: str) -> float:
+def last_seen_at(database: Database, interest: str, person: str) -> float:
     """Return when the person last saw the changes; 0 if never."""
     row = database.find("seen", interest=interest, person=person)
     return float(row["at"]) if row else 0.0
 
 
-def mark(database: Database, now: float, interest: str, person: str) -> None:
+def mark_seen(database: Database, now: float, interest: str, person: str) -> None:
     database.upsert("seen", {"interest": interest, "person": person, "at": now}, KEY, ["at"])
 
 

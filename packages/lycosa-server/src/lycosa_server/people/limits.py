@@ -24,7 +24,7 @@ from lycosa_server.people.database import Database
 from lycosa_server.people.ids import new_id
 
 MINUTE = 60.0
-KNOWN = 90 * 86400.0  # seconds that an address stays known for a name
+KNOWN_SECONDS = 90 * 86400.0  # seconds that an address stays known for a name
 
 
 class Limit(NamedTuple):
@@ -37,7 +37,7 @@ PAIR = Limit("pair", 5, 15 * MINUTE)
 ADDRESS = Limit("address", 20, 15 * MINUTE)
 NAME = Limit("name", 30, 60 * MINUTE)
 CODE = Limit("code", 20, 15 * MINUTE)
-OLD = Limit("old", 5, 15 * MINUTE)
+OLD_PASSWORD = Limit("old", 5, 15 * MINUTE)
 
 
 class TooManyAttempts(LycosaError):
@@ -56,19 +56,21 @@ class Attempt(NamedTuple):
     known: str = ""
 
 
-def sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
+def record_sign_in(database: Database, now: float, folded: str, address: str) -> Attempt:
     """Record an attempt to sign in; raise `TooManyAttempts` above a limit."""
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
-    if not database.row("SELECT id FROM attempt WHERE source = :known AND at > :at", known=known, at=now - KNOWN):
+    if not database.row(
+        "SELECT id FROM attempt WHERE source = :known AND at > :at", known=known, at=now - KNOWN_SECONDS
+    ):
         against += [(ADDRESS, _source("address", place)), (NAME, _source("name", folded))]
-    return Attempt(_claim(database, now, against), pair, known)
+    return Attempt(_record(database, now, against), pair, known)
 
 
-def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
+def record_attempt(database: Database, now: float, limit: Limit, who: str) -> Attempt:
     """Record an attempt under a single limit; `who` is an address or a person."""
-    return Attempt(_claim(database, now, [(limit, _source(limit.kind, network(who)))]))
+    return Attempt(_record(database, now, [(limit, _source(limit.kind, network(who)))]))
 
 
 def succeeded(database: Database, now: float, attempt: Attempt) -> None:
@@ -97,20 +99,20 @@ def network(address: str) -> str:
     return str(read)
 
 
-def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> list[str]:
+def _record(database: Database, now: float, against: list[tuple[Limit, str]]) -> list[str]:
     # No limit covers more than a day.
     old = "at < :known OR (at < :day AND source NOT LIKE 'known:%')"
-    database.run(f"DELETE FROM attempt WHERE {old}", known=now - KNOWN, day=now - 86400.0)
+    database.run(f"DELETE FROM attempt WHERE {old}", known=now - KNOWN_SECONDS, day=now - 86400.0)
     with database.transaction():
         made = [database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against]
-    wait = max(_wait(database, now, limit, source) for limit, source in against)
+    wait = max(_seconds_to_wait(database, now, limit, source) for limit, source in against)
     if wait > 0:  # rejected attempts do not count, so waiting as long as asked is enough
         database.run("DELETE FROM attempt WHERE id IN :rows", rows=made)
         raise TooManyAttempts(wait)
     return made
 
 
-def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
+def _seconds_to_wait(database: Database, now: float, limit: Limit, source: str) -> float:
     """Return the seconds until another attempt is allowed; 0 if it is now."""
     rows = database.rows(
         "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",

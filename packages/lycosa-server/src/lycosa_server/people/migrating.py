@@ -35,8 +35,9 @@ def migrate(database: Database, config: Config | None = None) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise InputError(
-                f"the database has schema {revision(database)}, but this Lycosa knows {newest(config)}: it was used by "
-                "a newer version; install that one, or restore a backup"
+                "newer-database",
+                f"the database has schema {revision(database)}, but this Lycosa only knows {newest(config)}: install "
+                "the newer version that wrote it, or restore a backup",
             ) from error
 
 

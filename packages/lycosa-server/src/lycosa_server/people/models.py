@@ -16,22 +16,22 @@ from lycosa.core.errors import InputError
 from lycosa_server.people.database import Conflict, Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.interest_settings import InterestSettings
-from lycosa_server.people.interests import LONGEST_NAME, check_room
-from lycosa_server.people.text_input import line
+from lycosa_server.people.interests import MAX_NAME_LENGTH, check_limit
+from lycosa_server.people.text_input import clean_line
 
 JUDGING = ("classifier",)  # kinds that can judge pages
-LARGEST = 64_000_000  # bytes of a model file
-LONGEST_ABOUT = 2_000_000  # characters of its metadata
+MAX_FILE_BYTES = 64_000_000  # bytes of a model file
+MAX_ABOUT_CHARACTERS = 2_000_000  # characters of its metadata
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
     """Create a model; a person may have `most` of them. `fields` are columns, JSON ones as plain data."""
     row: Row = {"id": new_id(), "state": "queued", **fields}
-    row["name"] = line(name, "the name", LONGEST_NAME, 1)
+    row["name"] = clean_line(name, "the name", MAX_NAME_LENGTH, 1)
     row["sources"] = _text(fields.get("sources", {}), 250_000)
-    row["about"] = _text(fields.get("about", {}), LONGEST_ABOUT)
+    row["about"] = _text(fields.get("about", {}), MAX_ABOUT_CHARACTERS)
     with database.transaction():
-        check_room(database, "model", owner, most)
+        check_limit(database, "model", owner, most)
         database.insert("model", row, owner=owner, kind=kind, created=now)
         return database.get("model", row["id"]) or row
 
@@ -44,11 +44,15 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
     """Return a ready model of one of these kinds; raise `InputError` otherwise."""
     row = database.find("model", id=model, owner=owner)
     if row is None:
-        raise InputError("this model no longer exists, or it is somebody else's: choose another one")
+        raise InputError("unknown-model", "this model does not exist, or is not yours: choose another one")
     if row["kind"] not in kinds:
-        raise InputError(f"the model {row['name']} is of the kind {row['kind']}: choose one of {' or '.join(kinds)}")
+        raise InputError(
+            "wrong-kind", f"the model {row['name']} is a {row['kind']} model: choose a {' or '.join(kinds)}"
+        )
     if row["state"] != "ready":
-        raise InputError(f"the model {row['name']} is {row['state']}: wait until it is ready, or choose another one")
+        raise InputError(
+            "not-ready", f"the model {row['name']} is {row['state']}: wait until it is ready, or choose another one"
+        )
     return row
 
 
@@ -57,13 +61,13 @@ def remove(database: Database, owner: str, model: str) -> None:
     with database.transaction():
         database.get("person", owner, locked=True)
         for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
-            settings = InterestSettings.of_json(row["settings"])
+            settings = InterestSettings.from_json(row["settings"])
             if model in (settings.model, settings.strategy_model):
-                raise Conflict(f"the interest {row['name']} uses it: choose another model there first")
+                raise Conflict(f"the interest {row['name']} uses this model: choose another model there first")
         database.delete("model", model)
 
 
-def take(database: Database) -> Row | None:
+def take_queued(database: Database) -> Row | None:
     """Mark the model queued longest as `training` and return it; None if the queue is empty."""
     row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
     start = "UPDATE model SET state = 'training' WHERE id = :id AND state = 'queued'"
@@ -72,13 +76,13 @@ def take(database: Database) -> Row | None:
     return database.get("model", row["id"])
 
 
-def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
+def end_training(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
     """Record the end of training: `ready` or `failed`. Return False if the model was deleted meanwhile."""
-    changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}
+    changes = {"state": state, "about": _text(about, MAX_ABOUT_CHARACTERS), "ended": now, **fields}
     return database.update("model", model, changes) > 0
 
 
-def ids(database: Database) -> set[str]:
+def model_ids(database: Database) -> set[str]:
     return {row["id"] for row in database.rows("SELECT id FROM model")}
 
 
@@ -86,5 +90,7 @@ def _text(data: dict[str, Any], most: int) -> str:
     """Return JSON for the database; reject more than `most` characters."""
     text = json.dumps(data, ensure_ascii=False)
     if len(text) > most:
-        raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")
+        raise InputError(
+            "too-large", "the names of classes or topics are too long in total: use shorter or fewer names"
+        )
     return text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 
-MOST = 500  # notices kept per person
+MAX_NOTICES = 500  # notices kept per person
 
 
 def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
@@ -20,7 +20,7 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
             "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "
             "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :most)",
             person=person,
-            most=MOST,
+            most=MAX_NOTICES,
         )
 
 

@@ -103,13 +103,13 @@ _table(
     UniqueConstraint("preference", "url"),
 )
 
-# `settings` is JSON: words, examples, seeds, strategy, budget, ...; `look_again` is the revisit interval, such as 1d or
-# 6h; empty for never.
+# `settings` is JSON: words, examples, seeds, strategy, budget, ...; `revisit_every` is an interval such as 1d or 6h,
+# or empty for never.
 _table(
     "interest",
     _of("person", "owner"),
     *_texts("name", "settings"),
-    *_texts("look_again", default=""),
+    *_texts("revisit_every", default=""),
     *_times("created", "changed"),
     Index("interest_owner", "owner"),
 )
@@ -134,24 +134,24 @@ _table(
     *_texts("wanted"),  # run, pause, stop
     *_texts("state"),  # queued, running, paused, stopped, finished, failed
     *_texts("reason", default=""),
-    *_numbers("pages", "found", default="0"),
-    *_numbers("lessons", default="0"),  # labels that its judge has learned from
+    *_numbers("pages", "relevant", default="0"),
+    *_numbers("labels_learned", default="0"),  # labels that its judge has learned from
     *_times("created", "queued"),
     *_times("started", "ended", nullable=True),
     *_times("due", nullable=True),  # time of the next refresh
     *_texts("judging", default=""),  # judge its pages again after a change of: labels, threshold, topic
-    *_numbers("asked", default="0"),  # counter of these requests
-    *_numbers("heard", default="0"),  # number of the last label in its log
+    *_numbers("judge_requests", default="0"),  # counter of these requests
+    *_numbers("last_label", default="0"),  # number of the last label in its log
     *_texts("judging_failed", default=""),
     *_numbers("everything", default="1"),  # a refresh visits all pages, or only due ones
-    *_texts("look_first", default="[]"),  # JSON list: pieces of URLs that a refresh visits first
+    *_texts("revisit_first", default="[]"),  # JSON list: pieces of URLs that a refresh visits first
     UniqueConstraint("interest", "number"),
     Index("crawl_state", "state"),
 )
 
 # Labels, one per page: the last one counts. The crawl process appends them to the logs of an interest's crawls in order
-# of `number`, and records in `crawl.heard` how far it got: labels wait here while that process is down, and enter each
-# log once. Logs contain no names.
+# of `number`, and records the last one in `crawl.last_label`: labels wait here while that process is down, and enter
+# each log once. Logs contain no names.
 _table(
     "feedback",
     _of("interest"),
@@ -226,14 +226,14 @@ _table(
 )
 
 # Directories to remove after their rows were deleted.
-_table("rubbish", *_texts("crawl"), *_times("at"), key=("crawl",))
+_table("deleted_crawl", *_texts("crawl"), *_times("at"), key=("crawl",))
 
 # Heartbeats of the processes.
 _table(
     "process",
     *_texts("name"),
     *_numbers("pid"),
-    *_times("started", "beat"),
-    *_texts("told", default="{}"),
+    *_times("started", "heartbeat"),
+    *_texts("stats", default="{}"),
     key=("name",),
 )

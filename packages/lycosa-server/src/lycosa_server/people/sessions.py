@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lycosa_server.people.credentials import derived, digest, new_secret, same
+from lycosa_server.people.credentials import derive_secret, digest, new_secret, secrets_equal
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
 
-IDLE = 14 * 86400.0  # seconds without a request after which a session expires
-WHOLE = 90 * 86400.0  # maximum age of a session in seconds
+MAX_IDLE_SECONDS = 14 * 86400.0  # seconds without a request after which a session expires
+MAX_AGE_SECONDS = 90 * 86400.0  # maximum age of a session in seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Session:
     """New value for the cookie; empty if unchanged."""
 
 
-def begin(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
+def create(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
     """Create a session. Return its id and the cookie's value."""
-    database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - IDLE)
+    database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - MAX_IDLE_SECONDS)
     value = f"{new_secret()}.{new_secret()}"
-    times = {"created": now, "rotated": now, "seen": now, "expires": now + WHOLE}
+    times = {"created": now, "rotated": now, "seen": now, "expires": now + MAX_AGE_SECONDS}
     row = database.insert("session", times, id=new_id(), digest=digest(value), person=person, agent=agent)
     return row["id"], value
 
@@ -45,27 +45,27 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
         return None
     mark = digest(value)
     row = database.find("session", digest=mark) or database.find("session", previous=mark)
-    if row is None or not _good(row, now):
+    if row is None or not _is_current(row, now):
         return None
-    current, person = same(row["digest"], mark), active(database, row["person"])
+    current, person = secrets_equal(row["digest"], mark), active(database, row["person"])
     if person is None or (not current and now - row["rotated"] > 60.0):  # the previous value works for a minute
         return None
     fresh = ""
     if current and turn and now - row["rotated"] >= 3600.0:  # an hour of use
-        fresh = _turned(database, now, row["id"], value)
+        fresh = _rotate(database, now, row["id"], value)
     elif now - row["seen"] >= 60.0:  # record use at most once a minute
         database.update("session", row["id"], {"seen": now})
     return Session(row["id"], person, csrf_of(value), fresh)
 
 
 def csrf_of(value: str) -> str:
-    return derived(value.partition(".")[0], "csrf")
+    return derive_secret(value.partition(".")[0], "csrf")
 
 
-def alive(database: Database, now: float, session: str) -> bool:
+def is_valid(database: Database, now: float, session: str) -> bool:
     """Return True while a session is valid, by its id: for streams that outlast a cookie's value."""
     row = database.get("session", session)
-    return row is not None and _good(row, now) and active(database, row["person"]) is not None
+    return row is not None and _is_current(row, now) and active(database, row["person"]) is not None
 
 
 def of_person(database: Database, now: float, person: str) -> list[Row]:
@@ -73,14 +73,14 @@ def of_person(database: Database, now: float, person: str) -> list[Row]:
         "SELECT id, agent, created, seen, expires FROM session WHERE person = :person ORDER BY seen DESC, id",
         person=person,
     )
-    return [row for row in rows if _good(row, now)]
+    return [row for row in rows if _is_current(row, now)]
 
 
-def _good(row: Row, now: float) -> bool:
-    return bool(now < row["expires"] and now - row["seen"] < IDLE)
+def _is_current(row: Row, now: float) -> bool:
+    return bool(now < row["expires"] and now - row["seen"] < MAX_IDLE_SECONDS)
 
 
-def _turned(database: Database, now: float, session: str, value: str) -> str:
+def _rotate(database: Database, now: float, session: str, value: str) -> str:
     """Rotate the cookie; return "" if a concurrent request did, which then has sent the new value."""
     made = f"{value.partition('.')[0]}.{new_secret()}"
     turn = (

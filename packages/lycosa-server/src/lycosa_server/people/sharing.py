@@ -8,35 +8,35 @@ from lycosa.core.errors import InputError
 from lycosa_server.people import notices
 from lycosa_server.people.accounts import by_name
 from lycosa_server.people.database import Database, Row
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:
     """Share an interest with the person of this name, or change the mode, and notify them; `by` is the owner's name."""
-    person = by_name(database, line(name, "the name", 100, 1))
+    person = by_name(database, clean_line(name, "the name", 100, 1))
     if person is None or person["disabled"]:
-        raise InputError(f"there is nobody called {name.strip()[:60]!r} here: see how they spell their name")
+        raise InputError("unknown-person", f"there is no account called {name.strip()[:60]!r}: check the spelling")
     if person["id"] == interest["owner"]:
-        raise InputError("it is your own: choose someone else to share it with")
-    both = {"interest": interest["id"], "person": person["id"]}
+        raise InputError("bad-value", "this interest is your own: choose someone else to share it with")
+    pair = {"interest": interest["id"], "person": person["id"]}
     with database.transaction():
         if database.get("interest", interest["id"], locked=True) is None:
-            raise InputError("the interest was deleted meanwhile")
-        before = database.find("share", **both)
-        had = database.count("share", "interest = :interest", interest=interest["id"])
-        if before is None and had >= 200:  # people per interest
-            raise InputError(f"it is shared with {had} people, which is the most")
-        database.upsert("share", {**both, "mode": mode, "created": now}, list(both), ["mode"])
+            raise InputError("unknown-interest", "the interest was just deleted")
+        before = database.find("share", **pair)
+        count = database.count("share", "interest = :interest", interest=interest["id"])
+        if before is None and count >= 200:  # people per interest
+            raise InputError("limit-reached", f"the interest is shared with {count} people, the maximum")
+        database.upsert("share", {**pair, "mode": mode, "created": now}, list(pair), ["mode"])
         if before is None or before["mode"] != mode:
             # at most one unread notice per share
             unread = "interest = :interest AND person = :person AND kind = 'shared' AND read IS NULL"
-            database.run(f"DELETE FROM notice WHERE {unread}", **both)
+            database.run(f"DELETE FROM notice WHERE {unread}", **pair)
             text = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
             notices.notify(database, now, person["id"], "shared", text, interest["id"])
     return person
 
 
-def stop(database: Database, interest: str, person: str) -> bool:
+def unshare(database: Database, interest: str, person: str) -> bool:
     """End a share; return False if there was none. Also deletes the person's feed, notices and history for the
     interest.
     """

@@ -18,9 +18,9 @@ from lycosa.drawing.formats import many
 from lycosa.text.tokens import stem_all
 from lycosa_server.people.database import Database
 
-OPENED = 0.3  # weight of a page opened more than once; a yes weighs 1
-SEEDS, TERMS = 8, 10  # maximum numbers of suggestions
-PRIOR = 2.0  # average pages added to both sides of the comparison
+OPENED_WEIGHT = 0.3  # weight of a page opened more than once; a yes weighs 1
+MAX_SEEDS, MAX_TERMS = 8, 10  # maximum numbers of suggestions
+PRIOR_PAGES = 2.0  # average pages added to both sides of the comparison
 
 Column = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class CandidatePage(NamedTuple):
     def liking(self) -> float:
         if self.copy or self.label is False:
             return 0.0
-        return 1.0 if self.label else OPENED * (self.opened > 1)
+        return 1.0 if self.label else OPENED_WEIGHT * (self.opened > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ScoredTerm(NamedTuple):
     why: str
 
 
-def seeds(
+def suggest_seeds(
     pages: Sequence[CandidatePage], starts: NDArray[Any], targets: NDArray[Any], left_out: Collection[str] = ()
 ) -> list[SuggestedSeed]:
     """Return hubs and hosts that lead to liked pages, best first; `left_out` are known seeds and answered suggestions.
@@ -75,7 +75,7 @@ def seeds(
         weight = float(likings[good].sum())
         if url in refused or len(good) < 2 or weight < 1.0 or len(good) < share * len(members):
             return
-        told = why.replace("LIKED", _told([pages[at] for at in good.tolist()])).replace("ALL", str(len(members)))
+        told = why.replace("LIKED", _liked_pages([pages[at] for at in good.tolist()])).replace("ALL", str(len(members)))
         weight /= float(np.sqrt(len(members) + 4))
         if url not in best or best[url][0] < weight:
             best[url] = weight, SuggestedSeed(url, title, told)
@@ -95,31 +95,31 @@ def seeds(
         if parts.netloc and parts.netloc not in known:
             consider(root, titles.get(root) or host, np.array(own), f"LIKED, of ALL fetched from {host}", share=0.5)
     ranked = sorted(best.values(), key=lambda pair: (-pair[0], pair[1].url))
-    return [idea for _, idea in ranked[:SEEDS]]
+    return [idea for _, idea in ranked[:MAX_SEEDS]]
 
 
-def _told(good: Sequence[CandidatePage]) -> str:
+def _liked_pages(good: Sequence[CandidatePage]) -> str:
     yes = sum(page.label is True for page in good)
     opened = len(good) - yes
     said = [f"{many(yes, 'page')} you labelled yes"] if yes else []
     return ", ".join(said + ([f"{opened} that you opened more than once"] if opened else []))
 
 
-def words(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
+def suggest_terms(here: Column, pages_here: int, there: Column, pages_there: int) -> list[ScoredTerm]:
     """Return terms that are more frequent on liked pages (`here`: pages with each term) than on others, surest first.
 
     The log odds of both sides, each with PRIOR average pages added, are compared by their standard error, the root of 1
     / n1 + 1 / m1 + 1 / n2 + 1 / m2 for n pages with the term and m without. A term has to occur on two liked pages and
     on 30 % of them. There must be three liked pages.
 
-    >>> words(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0].why
+    >>> suggest_terms(np.array([4., 4., 0.]), 4, np.array([2., 90., 90.]), 100)[0].why
     'on 4 of 4 pages you liked, on 2 of 100 others'
     """
     if pages_here < 3 or pages_there < 1:
         return []
-    added = PRIOR * (here + there) / (pages_here + pages_there)
+    added = PRIOR_PAGES * (here + there) / (pages_here + pages_there)
     n1, n2 = here + added, there + added
-    m1, m2 = pages_here + PRIOR - n1, pages_there + PRIOR - n2
+    m1, m2 = pages_here + PRIOR_PAGES - n1, pages_there + PRIOR_PAGES - n2
     with np.errstate(divide="ignore", invalid="ignore"):  # a term of all pages or of no page
         z = (np.log(n1 / m1) - np.log(n2 / m2)) / np.sqrt(1.0 / n1 + 1.0 / m1 + 1.0 / n2 + 1.0 / m2)
     kept = (here >= max(2.0, 0.3 * pages_here)) & np.isfinite(z) & (z >= 2.0)  # in standard errors
@@ -135,10 +135,10 @@ def words(here: Column, pages_here: int, there: Column, pages_there: int) -> lis
     ]
 
 
-def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[str, str]:
+def spellings(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[str, str]:
     """Return the most frequent spelling of each stem in some (text, language code) pairs.
 
-    >>> spelled([("Polyps build reefs; a polyp, polyps", "en")], {"polyp", "reef"})
+    >>> spellings([("Polyps build reefs; a polyp, polyps", "en")], {"polyp", "reef"})
     {'polyp': 'polyps', 'reef': 'reefs'}
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -157,7 +157,7 @@ def answered(database: Database, interest: str, person: str) -> set[tuple[str, s
     return {(row["kind"], row["value"]) for row in database.rows(statement, interest=interest, person=person)}
 
 
-def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
+def record_answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
     key = {"interest": interest, "person": person, "kind": kind, "value": value}
     database.upsert("suggestion", {**key, "answer": said, "at": now}, list(key), ("answer", "at"))
 
@@ -171,7 +171,7 @@ def opened_by(database: Database, interest: str, person: str) -> Mapping[str, in
     return {row["url"]: row["times"] for row in rows}
 
 
-def open_again(database: Database, now: float, interest: str, person: str, url: str) -> None:
+def record_opened(database: Database, now: float, interest: str, person: str, url: str) -> None:
     database.run(
         "INSERT INTO opened (interest, person, url, times, at) VALUES (:interest, :person, :url, 1, :at) "
         "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",

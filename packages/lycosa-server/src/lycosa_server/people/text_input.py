@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
+from lycosa.drawing.formats import many
 
 
-def line(text: str, what: str, most: int, least: int = 0) -> str:
+def clean_line(text: str, what: str, max_length: int, min_length: int = 0) -> str:
     """Strip and validate one line of text; `what` names it in error messages.
 
     >>> line("  coral reefs ", "the name", 80)
     'coral reefs'
     """
-    typed = text.strip()
-    if not all(letter.isprintable() for letter in typed):  # lone surrogates and NUL are not printable
+    stripped = text.strip()
+    if not all(letter.isprintable() for letter in stripped):  # lone surrogates and NUL are not printable
         raise InputError(
-            f"{what} has a character that cannot be shown: write it in letters, digits and signs, one line"
+            "bad-text", f"{what} contains a character that cannot be shown: use letters, digits and signs on one line"
         )
-    if len(typed) > most:
-        raise InputError(f"{what} has {len(typed):,} characters: {most:,} are the most")
-    if len(typed) < least:
-        raise InputError(f"{what} is empty: it takes at least {least} character{'s' if least != 1 else ''}")
-    return typed
+    if len(stripped) > max_length:
+        raise InputError("too-long", f"{what} has {len(stripped):,} characters: the maximum is {max_length:,}")
+    if len(stripped) < min_length:
+        raise InputError("too-short", f"{what} is too short: enter at least {many(min_length, 'character')}")
+    return stripped

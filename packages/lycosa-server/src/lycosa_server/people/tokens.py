@@ -7,23 +7,25 @@ from lycosa_server.people.credentials import digest, new_secret
 from lycosa_server.people.database import Database, Row
 from lycosa_server.people.ids import new_id
 from lycosa_server.people.permissions import active
-from lycosa_server.people.text_input import line
+from lycosa_server.people.text_input import clean_line
 
-MARK = "lyc_"  # prefix of every token, so that leaked ones can be found
-MOST = 50  # valid tokens per person
+PREFIX = "lyc_"  # prefix of every token, so that leaked ones can be found
+MAX_TOKENS = 50  # valid tokens per person
 DAY = 86400.0
 
 
-def make(
+def create(
     database: Database, now: float, person: str, name: str, scopes: frozenset[str], days: float | None
 ) -> tuple[Row, str]:
     """Create a token. Return its row and the token itself, which is not stored."""
-    title = line(name, "the token's name", 100, 1)
-    secret, expires = MARK + new_secret(), None if days is None else now + days * DAY
+    title = clean_line(name, "the token's name", 100, 1)
+    secret, expires = PREFIX + new_secret(), None if days is None else now + days * DAY
     with database.transaction():
         database.get("person", person, locked=True)  # serialises the count
-        if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
-            raise InputError(f"you have {MOST} tokens: revoke one that is no longer used")
+        if len([one for one in of_person(database, person) if _is_current(one, now)]) >= MAX_TOKENS:
+            raise InputError(
+                "limit-reached", f"you have {MAX_TOKENS} tokens, the maximum: revoke one that you do not need"
+            )
         row = database.insert(
             "token", id=new_id(), digest=digest(secret), person=person, name=title, scopes=" ".join(sorted(scopes)),
             created=now, expires=expires, used=None, revoked=None,
@@ -33,10 +35,10 @@ def make(
 
 def find(database: Database, now: float, secret: str) -> Row | None:
     """Return a valid token, with its enabled person under `owner`; None otherwise."""
-    if not secret.startswith(MARK) or len(secret) > 100:
+    if not secret.startswith(PREFIX) or len(secret) > 100:
         return None
     row = database.find("token", digest=digest(secret))
-    owner = active(database, row["person"]) if row and _good(row, now) else None
+    owner = active(database, row["person"]) if row and _is_current(row, now) else None
     if row is None or owner is None:
         return None
     if row["used"] is None or now - row["used"] >= 60.0:  # record use at most once a minute
@@ -44,9 +46,9 @@ def find(database: Database, now: float, secret: str) -> Row | None:
     return {**row, "owner": owner}
 
 
-def alive(database: Database, now: float, token: str) -> bool:
+def is_valid(database: Database, now: float, token: str) -> bool:
     row = database.get("token", token)
-    return row is not None and _good(row, now) and active(database, row["person"]) is not None
+    return row is not None and _is_current(row, now) and active(database, row["person"]) is not None
 
 
 def of_person(database: Database, person: str) -> list[Row]:
@@ -61,5 +63,5 @@ def revoke(database: Database, now: float, person: str, token: str) -> Row | Non
     return row
 
 
-def _good(row: Row, now: float) -> bool:
+def _is_current(row: Row, now: float) -> bool:
     return row["revoked"] is None and (row["expires"] is None or now < row["expires"])

@@ -1,4 +1,4 @@
-// One's own account: preferences are kept as soon as they are changed, everything else is asked for by a button.
+// The account page: preferences are saved on change, everything else with a button.
 
 import {del, get, inTurn, newest, patch, post, remember} from "./api.js";
 import {$, ago, fill, h, when} from "./dom.js";
@@ -9,12 +9,12 @@ import {ask, attempt, calm, colour, complain, copier, later, loading, table, toa
 const preferences = $("#preferences");
 const state = $("#preferences-state");
 const after = inTurn();
-const chosen = new Set(); // what was changed before it was known what it was
+const chosen = new Set(); // changed by the user before the current values were loaded
 
 async function showPreferences() {
-  const {preferences: told} = await get("/me");
-  if (!chosen.has("theme")) preferences.elements.theme.value = told.theme || "system";
-  for (const name of ["suggestions", "history"]) if (!chosen.has(name)) preferences.elements[name].checked = told[name] !== false;
+  const {preferences: answer} = await get("/me");
+  if (!chosen.has("theme")) preferences.elements.theme.value = answer.theme || "system";
+  for (const name of ["suggestions", "history"]) if (!chosen.has(name)) preferences.elements[name].checked = answer[name] !== false;
 }
 
 preferences.addEventListener("submit", (event) => event.preventDefault());
@@ -115,7 +115,7 @@ token.addEventListener("submit", (event) => {
   });
 });
 
-// -- the end
+// -- deletion
 
 $("#delete").addEventListener("click", async () => {
   const secret = h("input", {type: "password", id: "farewell", autocomplete: "current-password", required: true});

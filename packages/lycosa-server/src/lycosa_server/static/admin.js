@@ -1,4 +1,4 @@
-// For admins: people, invitations, the seed catalogue, the audit log, the server. A tab loads when it is first opened.
+// Admin page: people, invitations, seed catalogue, audit log, server status. Tabs load when first opened.
 
 import {del, get, newest, patch, post} from "./api.js";
 import {$, ago, fill, h, number, outside, short, when} from "./dom.js";
@@ -126,9 +126,9 @@ let entries = [];
 const older = $("#older");
 
 async function audit(before = null) {
-  const told = (await get("/audit", {before, limit: 50})).entries;
-  entries = before === null ? told : [...entries, ...told];
-  older.hidden = told.length < 50;
+  const data = (await get("/audit", {before, limit: 50})).entries;
+  entries = before === null ? data : [...entries, ...data];
+  older.hidden = data.length < 50;
   fill($("#audit"), table({label: "Audit log", rows: entries, columns: [
     {title: "When", class: "when", head: true, cell: (one) => when(one.at)},
     {title: "Who", class: "short", cell: (one) => one.name || h("span", {class: "note"}, "not signed in")},
@@ -139,30 +139,30 @@ async function audit(before = null) {
 
 older.addEventListener("click", () => attempt(older, () => audit(entries[entries.length - 1].at)));
 
-// -- the server: whatever it tells of itself; names that we know are said in words
+// -- the server: shows all fields of the response; NAMES has labels for known ones
 
 const NAMES = {
   url: "Address", schema_version: "Schema version", crawls: "Concurrent crawls", crawls_per_person: "Concurrent crawls per person",
   max_budget: "Maximum pages per crawl", max_interests: "Maximum interests per person", max_models: "Maximum models per person", concurrency: "Concurrent requests per crawl",
-  delay: "Seconds between requests to a host", beat: "Last heartbeat", pid: "Process ID", told: "Status", in_flight: "Requests in flight", pages: "Pages since it started",
+  delay: "Seconds between requests to a host", heartbeat: "Last heartbeat", pid: "Process ID", stats: "Status", in_flight: "Requests in flight", pages: "Pages since it started",
 };
-const TIMES = new Set(["beat", "started", "since", "at"]);
+const TIMES = new Set(["heartbeat", "started", "since", "at"]);
 const title = (name) => NAMES[name] || name.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
-const plain = (told) => told === null || typeof told !== "object";
-const pairs = (told) => h("dl", {class: "pairs"}, Object.entries(told).map(([key, one]) => h("div", null, h("dt", null, title(key)), h("dd", null, value(key, one)))));
+const plain = (data) => data === null || typeof data !== "object";
+const pairs = (data) => h("dl", {class: "pairs"}, Object.entries(data).map(([key, one]) => h("div", null, h("dt", null, title(key)), h("dd", null, value(key, one)))));
 
-function value(name, told) {
-  if (told === null || told === "" || told === undefined) return "–";
-  if (typeof told === "boolean") return told ? "yes" : "no";
-  if (typeof told === "number") return TIMES.has(name) && told > 1e9 ? ago(told) : name === "pid" ? String(told) : number(told);
-  if (Array.isArray(told)) return told.length ? h("ul", {class: "plain-list"}, told.map((one) => h("li", null, value(name, one)))) : "none";
-  if (typeof told === "object") return Object.keys(told).length ? pairs(told) : "none";
-  return String(told);
+function value(name, data) {
+  if (data === null || data === "" || data === undefined) return "–";
+  if (typeof data === "boolean") return data ? "yes" : "no";
+  if (typeof data === "number") return TIMES.has(name) && data > 1e9 ? ago(data) : name === "pid" ? String(data) : number(data);
+  if (Array.isArray(data)) return data.length ? h("ul", {class: "plain-list"}, data.map((one) => h("li", null, value(name, one)))) : "none";
+  if (typeof data === "object") return Object.keys(data).length ? pairs(data) : "none";
+  return String(data);
 }
 
 async function server() {
-  const [health, told] = await Promise.all([get("/health", null, {quiet: true}), get("/server")]);
-  const parts = Object.entries(told);
+  const [health, data] = await Promise.all([get("/health", null, {quiet: true}), get("/server")]);
+  const parts = Object.entries(data);
   const well = (is) => h("span", {class: `badge ${is ? "good" : "bad"}`}, is ? "up" : "down");
   fill($("#server"),
     h("section", {class: "card", "aria-labelledby": "server-health"}, h("h3", {id: "server-health"}, health.status === "ok" ? "All systems working" : "Something is wrong"),

@@ -1,23 +1,23 @@
-// The API, from the browser. Every call is JSON, with the session's cookie and, where something changes, its CSRF token.
+// API client. Every call is JSON, with the session cookie and, for changes, the CSRF token.
 //
 //   const page = await get("/interests")                       paths without /api/v1
-//   await get(`/crawls/${id}/pages`, {order: "date", host})    null, undefined and "" are left out of the query
-//   await post("/interests", {...})  put  patch  del           204 gives null
-//   await upload("/imports", file, {name: "x"})                multipart, as "file", with further fields
-//   const me = await session()                                 {person, csrf}; null for nobody; asked once a page
-//   const load = newest(ask, show)                             a function that asks, then shows the answer. Asked again before
-//                                                              that came, only the later answer is shown: who waited for the
-//                                                              earlier one waits for that
-//   const after = inTurn()                                     after(async () => {…}) begins when the one before has ended
-//   href(`/crawls/${id}/export`, {form: "csv"})                an address to link to
+//   await get(`/crawls/${id}/pages`, {order: "date", host})    null, undefined and "" are omitted from the query
+//   await post("/interests", {...})  put  patch  del           204 returns null
+//   await upload("/imports", file, {name: "x"})                multipart, with further fields
+//   const me = await session()                                 {person, csrf}, or null if signed out; cached per page
+//   const load = newest(ask, show)                             returns a function that awaits ask() and shows the result; if it
+//                                                              is called again meanwhile, only the later result is shown, and
+//                                                              earlier callers wait for it
+//   const after = inTurn()                                     after(async () => {…}) starts when the previous call has ended
+//   href(`/crawls/${id}/export`, {form: "csv"})                a URL to link to
 //   follow(`/crawls/${id}/events`, {after, on: {visit, progress, state}, done, lost, signal})
-//                                                              server-sent events: on.X(data, id). Comes back by itself
-//                                                              after a break, from the last id; ends when done() is true
-//                                                              as the server closes, when access ended, or by signal.
-//                                                              lost(true|false): connection lost, found again
-// A failure throws ApiError: .message is for people, .status, .fields {name: message} where fields were wrong.
-// Whoever is not signed in any more is sent to /sign-in and comes back afterwards. Options, last: {quiet: true} for calls
-// that stay silent about that, {open: true} for those that nobody needs to be signed in for, {signal} to give up.
+//                                                              server-sent events: on.X(data, id). Reconnects after the last
+//                                                              id; ends when done() is true as the server closes, when access
+//                                                              is revoked, or by signal.
+//                                                              lost(true|false): connection lost, restored
+// Failures throw ApiError: .message is for people; .status; .fields {name: message} for invalid fields.
+// Signed-out users are sent to /sign-in and return afterwards. Options, last: {quiet: true} to skip that redirect,
+// {open: true} for calls without a session, {signal} to abort.
 
 const PREFIX = "/api/v1";
 
@@ -48,15 +48,15 @@ export function session(fresh = false) {
         return answer.ok ? answer.json() : null;
       })
       .catch((error) => {
-        asked = null; // another time it may be known
+        asked = null; // retry on the next call
         throw error instanceof ApiError ? error : new ApiError("The server cannot be reached. Is it running, and are you online?", 0);
       });
   }
   return asked;
 }
 
-// What signing in or joining answered: taken as the session from now on.
-export const remember = (told) => { asked = Promise.resolve(told); };
+// Use the response of signing in or joining as the current session.
+export const remember = (answer) => { asked = Promise.resolve(answer); };
 
 const SAFE = new Set(["GET", "HEAD"]);
 
@@ -84,7 +84,7 @@ async function send(method, path, {body, form, params, signal, quiet, open} = {}
   throw await explain(answer);
 }
 
-// To the sign-in page, and back here afterwards; the promise never settles, since this page is over.
+// Redirect to the sign-in page and back. The promise never settles, because the page is being left.
 function leave() {
   location.assign("/sign-in?next=" + encodeURIComponent(location.pathname + location.search + location.hash));
   return new Promise(() => {});
@@ -92,7 +92,7 @@ function leave() {
 
 async function explain(answer) {
   let detail = null;
-  try { detail = (await answer.json()).detail; } catch { /* no JSON: said by its status */ }
+  try { detail = (await answer.json()).detail; } catch { /* not JSON: use the status */ }
   const wait = Number(answer.headers.get("Retry-After")) || 0;
   const fields = {};
   let message = typeof detail === "string" ? detail : "";
@@ -173,7 +173,7 @@ export async function follow(path, {after = null, params, on = {}, done = () => 
   }
 }
 
-// Events of one stream, by the lines of the standard: event, id, data; a blank line ends one.
+// Parse a stream of server-sent events: event, id and data lines; a blank line ends an event.
 async function read(body, tell) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", event = "message", id = "", data = [];

@@ -1,4 +1,4 @@
-// What is new or changed since the last visit, with the differences; the address of a feed; having seen it.
+// The tab Changes: new and changed pages since the last visit, with diffs, and the address of the feed.
 
 import { newest } from "./api.js";
 import { diffOf } from "./diff.js";
@@ -80,7 +80,7 @@ export function mount(panel, context) {
 
   function draw() {
     const may = context.may.run && ["finished", "stopped", "failed"].includes(context.crawl?.state);
-    if (drawn === `${since} ${may}`) return; // a button that has the focus stays
+    if (drawn === `${since} ${may}`) return; // keep a focused button
     drawn = `${since} ${may}`;
     tools.replaceChildren(
       since === null ? button("All changes", () => ((since = 0), load()), { class: "small" }) : button("Since your last visit", () => ((since = null), load()), { class: "small" }),

@@ -1,4 +1,4 @@
-// Two versions of a page: what was removed and what was added, marked by sign, line and colour.
+// The diff of two versions of a page: removed and added text, marked by sign, line and colour.
 
 import { call, count, el, plural, shown, when } from "./pieces.js";
 
@@ -17,7 +17,7 @@ function run([state, text]) {
   return [el(state === "removed" ? "del" : "ins", { text: said }), " "];
 }
 
-// One side of a row: the old text has no added words, the new one no removed words.
+// One side of a row: the old text without added words, or the new one without removed words.
 function side(row, without, name) {
   const runs = row.runs.filter(([state]) => state !== without);
   const empty = runs.length === 0;
@@ -48,7 +48,7 @@ function linkList(one, many, sign, urls) {
   ]);
 }
 
-// What is said of a change without how it was measured: "changed: text, magnitude 0.02 (tree: level 4 …)", "changed: text".
+// Drop the measurements from a description: "changed: text, magnitude 0.02 (tree: level 4 …)" becomes "changed: text".
 const plainly = (says) => says.replace(/,? magnitude [\d.]+/, "").replace(/ \(.*\)$/, "");
 
 export function diffTable(found) {
@@ -91,7 +91,7 @@ export function diffTable(found) {
   return el("div", { class: "diff-view" }, parts);
 }
 
-// The difference between two versions (the last two, if none are named), or why there is none.
+// Load the diff of two versions (by default the last two); on failure return the error message.
 export async function diffOf(context, url, older, newer) {
   try {
     return diffTable(await call("GET", `/crawls/${context.crawl.id}/diff`, { url, old: older, new: newer }));

@@ -1,15 +1,15 @@
-// Elements, built from plain values. Text is always text: nothing here reads markup, so a hostile title stays a title.
+// Build elements from plain values. Text is never parsed as markup, so hostile titles are harmless.
 //
 //   h("p", {class: "note", dataset: {seq: 7}}, "Hello ", h("b", null, name))
-//     props: class, id, any attribute; dataset {…}; style {…} (set by script, as the policy allows);
+//     props: class, id, any attribute; dataset {…}; style {…} (set by script, as the CSP allows);
 //            onclick and other on… functions; true sets an empty attribute, false/null/undefined leaves it out;
 //            value, checked, selected, indeterminate, disabled, hidden are set as properties.
 //            href and src take only local paths, http(s) and blob: anything else (javascript:, data:) is dropped.
 //     children: nodes, strings, numbers, arrays of those; null, undefined and booleans are skipped.
 //   svg("circle", {r: 3})        the same for SVG
-//   fill(element, ...children)   put these in the place of what was there; returns the element
+//   fill(element, ...children)   replace the content; returns the element
 //   $(selector, within)          the first match
-//   outside(url, text)           a link away from here: new tab, no referrer
+//   outside(url, text)           an external link: new tab, no referrer
 //   number(1234) "1,234"   percent(.25) "25%"   ago(seconds) "3 minutes ago" as <time>   when(seconds) "16 Nov 2026, 05:06"
 //   plural(2, "page")  "2 pages"   short(url) "example.org/path" cut to a length   icon(name)
 
@@ -30,7 +30,7 @@ function make(element, props, children) {
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   add(element, children);
-  // A select knows its options only now.
+  // A select's value can only be set once its options exist.
   if (element.tagName === "SELECT" && props && props.value !== undefined) element.value = props.value;
   return element;
 }
@@ -89,6 +89,6 @@ const ICONS = {
   bin: "M5 7h14M10 7V4.500h4V7M7 7l1 13h8l1-13", again: "M19 12a7 7 0 1 1-2-5M19 4v4h-4", out: "M13 5h6v6M19 5l-9 9M10 6H5v13h13v-5",
 };
 
-// Small line drawings, hidden from screen readers: a button needs words as well (class "unseen" hides them from eyes).
+// Line drawings, hidden from screen readers: buttons need text as well (class "unseen" hides it visually).
 export const icon = (name) =>
   svg("svg", {viewBox: "0 0 24 24", width: 18, height: 18, class: "drawn", "aria-hidden": "true", focusable: "false"}, svg("path", {d: ICONS[name]}));

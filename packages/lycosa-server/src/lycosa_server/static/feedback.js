@@ -1,13 +1,13 @@
-// What was said yes and no to, and what it changed: how the judge agrees with it, and which pages moved.
+// The tab Feedback: labelled pages, how well the judge agrees with them, and pages whose rank changed.
 
 import { newest } from "./api.js";
 import { read } from "./page_view.js";
 import { ago, button, call, count, el, hostOf, original, percent, section, shown } from "./pieces.js";
 
-// Of the labelled pages, of how many the judge said the same as the person.
-const right = (side) => side.labels - (side.said - side.hits) - (side.yes - side.hits);
+// The number of labelled pages that the judge decided correctly.
+const right = (side) => side.labels - (side.judged_relevant - side.agreed) - (side.yes - side.agreed);
 
-// The effect in words. What counts is what the judge said of a page just before that was labelled: it could not know.
+// Describe the effect of labels. The relevance just before a page was labelled counts, as the judge did not know the label.
 export function effectWords(effect) {
   const labelled = effect.yes + effect.no;
   if (!labelled) return "No pages labelled yet.";
@@ -40,7 +40,7 @@ function moves(context, moved) {
   return el("div", {}, [
     el("h3", { text: "Pages whose rank changed most since they were fetched" }),
     el("ul", { class: "plain-list" }, moved.map((page) => {
-      const up = page.after < page.before; // a rank: the smaller, the better
+      const up = page.after < page.before; // a smaller rank is better
       return el("li", {}, [
         el("span", { class: `badge ${up ? "good" : ""}`, text: `${up ? "↑" : "↓"} ${count(page.before)} → ${count(page.after)}` }),
         " ",

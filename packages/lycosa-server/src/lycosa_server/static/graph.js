@@ -1,5 +1,5 @@
-// The crawl as a graph: the best pages and the paths that led to them from the seeds, left to right.
-// Drag or arrow keys pan; wheel (after a click), pinch and buttons zoom; a page opens a card. As a table below.
+// The tab Graph: the best pages and the paths to them from the seeds, left to right.
+// Drag or arrow keys pan; wheel (after a click), pinch and buttons zoom; clicking a page opens a card. Also as a table.
 
 import { svg } from "./dom.js";
 import { read } from "./page_view.js";
@@ -9,7 +9,7 @@ const ACROSS = 240;
 const DOWN = 34;
 const LETTERS = 28;
 
-// Places for all pages: a column for each step from a seed; a page stands in the middle of those it led to.
+// Compute positions: one column per step from a seed; a page is centred on its children.
 export function layOut(nodes, edges, across = ACROSS) {
   const known = new Map(nodes.map((node) => [node.id, node]));
   const parent = new Map();
@@ -25,7 +25,7 @@ export function layOut(nodes, edges, across = ACROSS) {
   const places = new Map();
   let row = 0;
   for (const root of nodes.filter((node) => !parent.has(node.id))) {
-    const stack = [[root.id, 0, false]]; // its own stack: a path may be longer than the engine's
+    const stack = [[root.id, 0, false]]; // explicit stack: paths may exceed the engine's recursion limit
     while (stack.length) {
       const [id, depth, done] = stack.pop();
       const below = children.get(id);
@@ -60,7 +60,7 @@ export function mount(panel, context) {
   const table = el("div");
   let view = { x: 20, y: 20, scale: 1 };
   let size = { left: 0, top: 0, width: 1, height: 1 };
-  let start = 0; // the row of the first seed
+  let start = 0; // row of the first seed
   let asked = "";
   let marks = new Map();
 
@@ -84,12 +84,12 @@ export function mount(panel, context) {
   function fit(all = false) {
     const [width, height] = [stage.clientWidth || 600, stage.clientHeight || 400];
     const [wide, high] = [(width - 24) / size.width, (height - 24) / size.height];
-    const scale = Math.max(Math.min(wide, all ? high : wide, 1.1), all ? 0.08 : 0.8); // smaller, no word could be read
+    const scale = Math.max(Math.min(wide, all ? high : wide, 1.1), all ? 0.08 : 0.8); // smaller text would be unreadable
     view = { scale, x: 12 - size.left * scale, y: 12 - size.top * scale };
     if (high > scale) {
       view.y = (height - size.height * scale) / 2 - size.top * scale;
     } else {
-      view.y = Math.max(Math.min(view.y, height / 2 - start * scale), height - 12 - (size.top + size.height) * scale); // the first seed in the middle
+      view.y = Math.max(Math.min(view.y, height / 2 - start * scale), height - 12 - (size.top + size.height) * scale); // the first seed is centred
     }
     place();
   }
@@ -100,7 +100,7 @@ export function mount(panel, context) {
     place();
   }
 
-  // pointers: one drags, two pinch
+  // one pointer drags, two pinch
   const held = new Map();
   let moved = false;
   stage.addEventListener("pointerdown", (event) => {
@@ -130,7 +130,7 @@ export function mount(panel, context) {
   }
   stage.addEventListener("wheel", (event) => {
     if (event.ctrlKey || stage.contains(document.activeElement)) {
-      event.preventDefault(); // otherwise the page scrolls on
+      event.preventDefault(); // otherwise the page scrolls
       const box = stage.getBoundingClientRect();
       zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left, event.clientY - box.top);
     }
@@ -157,7 +157,7 @@ export function mount(panel, context) {
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.relevance, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
+      el("p", { class: "row" }, [scoreBar(node.relevance, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.relevant ? el("span", { class: "badge good", text: "relevant" }) : ""]),
       step?.parent
         ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" via “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "link")} from a seed` : ""])
         : "",
@@ -200,7 +200,7 @@ export function mount(panel, context) {
       const at = places.get(node.id);
       const radius = 5 + 7 * Math.max(0, Math.min(1, (node.relevance ?? 0) / most));
       const title = shown(node.title, letters) || shown(node.url.replace(/^https?:\/\//, ""), letters);
-      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.relevance ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
+      const mark = svg("g", { class: `node${node.relevant ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.relevance ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
         node.seed ? svg("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius }) : svg("circle", { r: radius }),
         children.get(node.id).length ? svg("text", { x: -radius, y: -radius - 4 }, title) : svg("text", { x: radius + 5, y: 4 }, title));
       mark.addEventListener("click", () => moved || (go(node.id), open(node, stepTo(node.id))));
@@ -259,9 +259,9 @@ export function mount(panel, context) {
       if (key === asked) asked = "";
       throw error;
     }
-    if (key !== asked) return; // a later one is asked for
+    if (key !== asked) return; // superseded by a later request
     if (panel.hidden) {
-      asked = ""; // it cannot be laid out where nobody sees it
+      asked = ""; // a hidden panel has no layout
       return;
     }
     if (!graph.nodes.length) {
@@ -271,7 +271,7 @@ export function mount(panel, context) {
       return;
     }
     frame.hidden = false;
-    const found = graph.nodes.filter((node) => node.found).length;
+    const found = graph.nodes.filter((node) => node.relevant).length;
     note.textContent = `${count(graph.nodes.length)} pages, ${count(found)} of them relevant${graph.truncated ? " (only the best are shown)" : ""}, with the paths that led to them. Squares are seeds; larger means more relevant. Click the graph to zoom with the mouse wheel.`;
     card.replaceChildren(el("p", { class: "note", text: "Select a page to see where it came from." }));
     paint(graph);

@@ -1,5 +1,5 @@
-// An interest's page: its head (what it is, how its crawl stands, what can be done), and its parts as tabs.
-// A part is mounted when it is first shown; parts that nobody looks at ask for nothing.
+// An interest's page: its head (name, state of the crawl, actions) and its tabs.
+// Tabs are mounted when first shown; hidden ones make no requests.
 
 import { newest, session } from "./api.js";
 import * as changes from "./changes.js";
@@ -35,11 +35,11 @@ const context = {
   follow,
   choose,
 };
-let chosen = null; // an older crawl that the person wants to see
+let chosen = null; // older crawl selected by the user
 
 const mounted = new Map();
 let current = "";
-let ready = false; // whether it is known what is to be shown: a tab that is chosen before is shown then
+let ready = false; // false until data is loaded; a tab selected before is shown then
 
 // -- tabs
 
@@ -78,7 +78,7 @@ async function show(name) {
 
 addEventListener("hashchange", () => {
   const { name } = fragment();
-  if (name in PARTS || name === "search" || name === "") ready && show(wanted()); // other names are places on the page, as the skip link's
+  if (name in PARTS || name === "search" || name === "") ready && show(wanted()); // other fragments are anchors, such as the skip link's
 });
 document.querySelector('[role="tablist"]').addEventListener("keydown", (event) => {
   const tabs = [...event.currentTarget.querySelectorAll('[role="tab"]')];
@@ -110,7 +110,7 @@ function note() {
     const reason = shown(crawl.reason, 300);
     parts.push(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}. `);
   }
-  parts.push(`${gone(crawl)} pages, ${count(crawl.found)} relevant. `);
+  parts.push(`${gone(crawl)} pages, ${count(crawl.relevant)} relevant. `);
   if (crawl.judging) {
     parts.push(JUDGING[crawl.judging] ?? "");
   } else if (crawl.judging_failed) {
@@ -177,7 +177,7 @@ function head() {
   unseen.hidden = !interest.unseen;
   unseen.replaceChildren(interest.unseen ? count(interest.unseen) : "", el("span", { class: "unseen", text: " since your last visit" }));
   place("interest-state").replaceChildren(badge(crawl));
-  // buttons are made anew only when they would be others: one that has the focus keeps it
+  // redraw buttons only when they change, so that a focused one keeps the focus
   const key = JSON.stringify([crawl?.id, crawl?.state, crawl?.wanted, chosen?.id, context.may]);
   if (key !== drawnHead) {
     drawnHead = key;
@@ -187,24 +187,24 @@ function head() {
   }
   const words = el("p", {}, note());
   if (words.textContent !== place("interest-note").textContent) {
-    // read out only when the state changes, not with every page
+    // announce only changes of state, not every page
     place("interest-note").setAttribute("aria-live", "off");
     place("interest-note").replaceChildren(...words.childNodes);
   }
 }
 
-// -- what is known
+// -- state
 
-// A crawl as an event told of it.
+// Apply the state of the crawl from an event.
 function took(crawl) {
   if (crawl?.id !== context.crawl?.id) return;
   const before = context.crawl;
-  told += 1;
+  eventCount += 1;
   context.crawl = { ...before, ...crawl };
   head();
   if (before.state !== context.crawl.state) {
     tell(`The crawl ${SAID[context.crawl.state] ?? context.crawl.state}.`, context.crawl.state === "failed" ? "bad" : "good");
-    reload().catch(() => {}); // a revisit may have brought changes to count
+    reload().catch(() => {}); // a revisit may have found changes to count
   }
   mounted.get(current)?.changed?.(before);
 }
@@ -214,10 +214,10 @@ function choose(crawl) {
   return reload().then(() => show(current));
 }
 
-let told = 0; // how often events told of the crawl
+let eventCount = 0; // counts events about the crawl
 
 async function known() {
-  const then = told;
+  const then = eventCount;
   const interest = await call("GET", `/interests/${id}`);
   if (!chosen) return { interest, crawl: interest.crawl, then };
   try {
@@ -231,7 +231,7 @@ async function known() {
 
 const reload = newest(known, ({ interest, crawl, then }) => {
   const before = context.crawl;
-  if (then !== told && crawl?.id === before?.id) crawl = before; // events told of it since this was asked
+  if (then !== eventCount && crawl?.id === before?.id) crawl = before; // events are newer than this response
   Object.assign(context, { interest, crawl });
   const member = context.person?.role !== "reader";
   const edit = context.interest.mode !== "read" && member;
@@ -241,10 +241,10 @@ const reload = newest(known, ({ interest, crawl, then }) => {
   if (ready) follow();
 });
 
-let followed = null; // the page's stream of events
+let followed = null; // the page's event stream
 
-// Follow what becomes of the crawl, and labels; the visits, too, while they are shown. A page that nobody sees has no
-// stream: a browser holds six connections to a server open, for all of its pages.
+// Follow the state of the crawl and labels, and visits while the tab Live is shown. Hidden pages close their stream:
+// browsers open at most six connections per server, over all tabs.
 function follow() {
   const crawl = document.hidden ? null : context.crawl?.id;
   const live = current === "live" ? mounted.get("live")?.events() : null;
@@ -257,11 +257,11 @@ function follow() {
     status() {},
     ...live,
     state: took,
-    labels: heard,
+    labels: onLabels,
     crawl: () => chosen || reload().catch(() => {}),
     ended(reason) {
       followed = null;
-      if (reason === "begun anew" && live) live.again().then(follow);
+      if (reason === "restarted" && live) live.again().then(follow);
       else if (reason !== "signed out") reload().catch((error) => tell(error.message, "bad"));
     },
   });
@@ -273,10 +273,10 @@ document.addEventListener("visibilitychange", () => {
   else if (ready) reload().catch(follow);
 });
 
-// Labels were given or taken back, here or elsewhere.
-function heard({ yes, no, changed }) {
+// Labels were set or removed, here or elsewhere.
+function onLabels({ yes, no, changed }) {
   const known = context.interest.labels ?? { yes, no };
-  if (!changed.length && known.yes === yes && known.no === no) return; // nothing since the page was loaded
+  if (!changed.length && known.yes === yes && known.no === no) return; // unchanged since the page was loaded
   context.interest.labels = { yes, no };
   for (const { url, label } of changed.length ? changed : [{ url: "", label: null }]) {
     document.dispatchEvent(new CustomEvent("labelled", { detail: { url, label } }));

@@ -1,5 +1,5 @@
-// Making an interest, and changing one: the same form. Mistakes that a page can know of are told at their field first;
-// the server checks everything again.
+// The form for creating and editing an interest. Mistakes that can be detected here are shown at their fields;
+// the server validates everything again.
 
 import {get, patch, post, upload} from "./api.js";
 import {$, fill, h, number, outside, plural, short} from "./dom.js";
@@ -12,11 +12,11 @@ const fields = form.elements;
 const KINDS = {bookmarks: "bookmarks file", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
 const MOST = {examples: 100, seeds: 1000};
 const OFTEN = ["always", "frequently", "infrequently", "detect"];
-const PLAIN = ["automatic", "best-first", "breadth-first"]; // strategies to choose from at once: automatic is scent
+const PLAIN = ["automatic", "best-first", "breadth-first"]; // strategies offered directly; automatic is scent
 let kept = null;
-let failed = new Set(); // lists that did not come: what was chosen from them stays
+let failed = new Set(); // lists that failed to load: their selections are kept
 
-// -- addresses, one a line; what has no scheme gets https
+// -- addresses, one per line; https is the default scheme
 
 const lines = (name) => [...new Set(fields[name].value.split(/\s+/).filter(Boolean))];
 const pieces = (name) => [...new Set(fields[name].value.split(/\n/).map((line) => line.trim()).filter(Boolean))];
@@ -52,7 +52,7 @@ async function choices() {
   byModel((models.value || []).filter((one) => one.state === "ready"), strategies.value || []);
 }
 
-// -- models: one that judges, with its topics; one that the strategy goes by
+// -- models: the classifier with its topics, and the strategy's model
 
 let targets = [];
 
@@ -60,7 +60,7 @@ function byModel(all, strategies) {
   const wished = kept ? kept.settings : {model: "", targets: [], strategy_model: ""};
   const judging = all.filter((one) => one.kind === "classifier");
   targets = wished.targets;
-  const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of the owner"}] : some); // of an interest that is shared
+  const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of the owner"}] : some); // in a shared interest
   $("#by-model").hidden = !known(judging, wished.model).length;
   fill(fields.model, h("option", {value: ""}, "None: use words or examples"), known(judging, wished.model).map((one) => h("option", {value: one.id}, one.name)));
   fields.model.value = wished.model;
@@ -127,7 +127,7 @@ function options(name, all, now) {
   tell();
 }
 
-// -- a file: what is in it, and what to take of it
+// -- importing addresses from a file
 
 $("#file").addEventListener("change", async (event) => {
   const input = event.currentTarget;
@@ -137,9 +137,9 @@ $("#file").addEventListener("change", async (event) => {
   state.textContent = `Reading ${file.name} …`;
   try {
     if (file.size > 5e6) throw Object.assign(new Error(`${file.name} is larger than 5 MB.`), {name: "ApiError"});
-    const told = await upload("/imports", file);
-    state.textContent = `${plural(told.urls.length, "address", "addresses")} in ${file.name}${told.skipped ? `, ${number(told.skipped)} skipped` : ""}. ${told.note || ""}`;
-    if (told.urls.length) choose(file.name, told);
+    const answer = await upload("/imports", file);
+    state.textContent = `${plural(answer.urls.length, "address", "addresses")} in ${file.name}${answer.skipped ? `, ${number(answer.skipped)} skipped` : ""}. ${answer.note || ""}`;
+    if (answer.urls.length) choose(file.name, answer);
   } catch (error) {
     state.textContent = error.name === "ApiError" ? error.message : "The file could not be read.";
   }
@@ -175,9 +175,9 @@ function choose(name, {form: kind, urls}) {
   tell();
 }
 
-// -- what was kept, into the form; what is in the form, out of it
+// -- filling and reading the form
 
-function show({name, settings, look_again: again}) {
+function show({name, settings, revisit_every: again}) {
   fields.title.value = name;
   for (const key of ["words", "budget", "threshold", "max_depth", "host_budget", "respect_opt_outs"]) fields[key].value = settings[key];
   for (const key of ["examples", "seeds", "hosts", "domains", "exclude", "always", "frequently", "infrequently"]) {
@@ -216,7 +216,7 @@ function gather() {
     frequent: fields.frequent.value, infrequent: fields.infrequent.value,
     detect: checked("detect"),
   };
-  return {name: (fields.title.value.trim() || settings.words || targets.join(", ") || (settings.examples[0] ? short(settings.examples[0]) : "")).slice(0, 120), settings, look_again: fields.again.value};
+  return {name: (fields.title.value.trim() || settings.words || targets.join(", ") || (settings.examples[0] ? short(settings.examples[0]) : "")).slice(0, 120), settings, revisit_every: fields.again.value};
 }
 
 function check({settings}) {
@@ -243,7 +243,7 @@ form.addEventListener("submit", (event) => {
   calm(form);
   const button = event.submitter || $("button.primary", form);
   attempt(button, async () => {
-    await begun; // before all lists are there, what was chosen from them would be lost
+    await begun; // submitting before the lists are loaded would lose their selections
     if (interest && !kept) return complain(form, {name: "ApiError", message: "The interest could not be loaded. Reload the page.", fields: {}});
     const wanted = gather();
     const wrong = check(wanted);
@@ -273,9 +273,9 @@ async function begin() {
   if (interest) {
     try { kept = await get(`/interests/${interest}`); } catch (error) { form.hidden = false; return complain(form, error); }
     show(kept);
-    form.hidden = false; // not before: what is typed into it would be overwritten
+    form.hidden = false; // not earlier: input would be overwritten
   }
-  const given = interest ? null : sessionStorage.getItem("lycosa-begin"); // topics that were marked in a directory
+  const given = interest ? null : sessionStorage.getItem("lycosa-begin"); // topics selected in a directory
   if (given) {
     sessionStorage.removeItem("lycosa-begin");
     const {words, seeds} = JSON.parse(given);

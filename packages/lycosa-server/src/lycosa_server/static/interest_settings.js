@@ -1,4 +1,4 @@
-// An interest: its settings, exports, crawls, and deletion.
+// The tab Settings: settings, exports, crawls, and deletion of an interest.
 
 import { href, newest } from "./api.js";
 import { ago, button, call, count, el, section, shown, tell, words } from "./pieces.js";
@@ -6,9 +6,9 @@ import { ask, badge, later } from "./shell.js";
 
 const LONG = 30;
 
-// Deleting is asked for by typing the name: a slip of the finger deletes nothing.
+// Confirm a deletion by typing the name, so that a slip deletes nothing.
 export async function askByName(name, title, text) {
-  const asked = name.length > LONG ? "delete" : name.trim(); // nobody types a whole sentence on a phone
+  const asked = name.length > LONG ? "delete" : name.trim(); // long names are tedious to type on a phone
   const typed = el("input", { id: "confirm-name", autocomplete: "off", required: true });
   typed.addEventListener("input", () => typed.setCustomValidity(typed.value.trim() === asked ? "" : `Type ${asked} here, or cancel.`));
   const content = el("div", { class: "field" }, [
@@ -38,7 +38,7 @@ function settingsList(interest) {
     ["Skipped addresses", list(wished.exclude)],
     ["Languages", list(wished.languages)],
     ["Skipped if opted out of", { training: "training and mining", all: "anything" }[wished.respect_opt_outs]],
-    ["Revisits", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
+    ["Revisits", AGAIN[interest.revisit_every] ?? `every ${interest.revisit_every}`],
     ["Frequently", wished.frequently?.length ? `${list(wished.frequently)} (at least every ${wished.frequent})` : ""],
     ["Infrequently", wished.infrequently?.length ? `${list(wished.infrequently)} (every ${wished.infrequent})` : ""],
     ["Always, bypassing caches", list(wished.always)],
@@ -88,7 +88,7 @@ export function mount(panel, context) {
         ? el("ul", { class: "crawls" }, crawls.map((crawl) => el("li", {}, [
             el("strong", { text: `Crawl ${crawl.number}` }),
             badge(crawl),
-            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} relevant, started `, ago(crawl.started ?? crawl.created)]),
+            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.relevant)} relevant, started `, ago(crawl.started ?? crawl.created)]),
             crawl.id === context.crawl?.id ? el("span", { class: "badge", text: "shown" }) : button("Show", () => context.choose(crawl), { class: "small" }),
             context.may.run ? button("Delete", () => removeCrawl(crawl), { class: "small danger", "aria-label": `Delete crawl ${crawl.number}` }) : "",
           ])))

@@ -1,4 +1,4 @@
-// The person's interests and those shared with them, as cards. Numbers of running crawls are kept fresh.
+// The list of interests, own and shared, as cards. Numbers of running crawls are refreshed.
 
 import {get} from "./api.js";
 import {$, ago, fill, h, number, percent, plural} from "./dom.js";
@@ -14,7 +14,7 @@ function card(interest) {
     h("h2", null, h("a", {href: `/interests/${interest.id}`}, interest.name)),
     words ? h("p", {class: "note clamp"}, words) : null,
     crawl ? h("dl", null,
-      h("div", null, h("dt", null, "Relevant"), h("dd", null, number(crawl.found))),
+      h("div", null, h("dt", null, "Relevant"), h("dd", null, number(crawl.relevant))),
       h("div", null, h("dt", null, "Pages"), h("dd", null, number(crawl.pages), crawl.pages < crawl.budget ? h("span", {class: "note"}, ` of ${number(crawl.budget)}`) : null)),
       h("div", null, h("dt", null, "Harvest rate"), h("dd", null, crawl.pages ? percent(crawl.harvest) : "–"))) : h("p", {class: "note"}, "No crawl yet."),
     crawl && BUSY.has(crawl.state) && crawl.task === "crawl" ? h("progress", {max: crawl.budget, value: crawl.pages, "aria-label": `Pages of ${interest.name}`}) : null,
@@ -32,7 +32,7 @@ const filter = h("input", {type: "search", id: "filter", autocomplete: "off", on
 const among = h("div", {class: "field", hidden: true}, h("label", {for: "filter"}, "Filter"), filter);
 list.before(among);
 
-// Where there are many, those whose name or words have what is typed.
+// Filter long lists by name and words.
 function narrow() {
   const text = filter.value.trim().toLowerCase();
   for (const one of list.querySelectorAll("li.interest")) one.hidden = !one.textContent.toLowerCase().includes(text);
@@ -59,7 +59,7 @@ async function load(first) {
   try {
     const interests = await get("/interests");
     const now = JSON.stringify(interests);
-    if (now !== drawn && !list.matches(":active")) { // what is being clicked is not taken away
+    if (now !== drawn && !list.matches(":active")) { // never replace a card that is being clicked
       drawn = now;
       const focused = document.activeElement && document.activeElement.getAttribute("href");
       show(interests);

@@ -1,4 +1,4 @@
-// Accepting an invitation, or choosing a new password by a link that an admin made. The code is in the fragment of the address (/join#CODE), which browsers send to nobody.
+// Accepting an invitation, or setting a new password with a reset link. The code is in the URL's fragment (/join#CODE), which browsers do not send.
 
 import {get, post, remember} from "./api.js";
 import {$, fill, h, when} from "./dom.js";
@@ -16,29 +16,29 @@ const ROLES = {
 
 async function begin() {
   if (!code) return refuse("This address has no invitation", "Open the complete link you were given, including everything after the #.");
-  let told;
-  try { told = await get("/invitations/check", {code}, {open: true}); } catch (error) {
+  let answer;
+  try { answer = await get("/invitations/check", {code}, {open: true}); } catch (error) {
     if (error.status === 404 || error.status === 422) return refuse("This link is no longer valid", "It was used, revoked or has expired. Ask the person who sent it for a new one.");
     return refuse("That did not work", error.message);
   }
-  if (told.name) return renew(told);
-  $("#title").textContent = told.role === "admin" ? "Welcome to Lycosa" : "Join Lycosa";
-  fill(state, h("p", {class: "lead"}, told.role === "admin" ? "You are the first admin of this server. Create your account, then your first interest." : "You are invited."),
-    h("p", {class: "note"}, ROLES[told.role] || "", " The invitation is valid until ", when(told.expires), "."));
+  if (answer.name) return renew(answer);
+  $("#title").textContent = answer.role === "admin" ? "Welcome to Lycosa" : "Join Lycosa";
+  fill(state, h("p", {class: "lead"}, answer.role === "admin" ? "You are the first admin of this server. Create your account, then your first interest." : "You are invited."),
+    h("p", {class: "note"}, ROLES[answer.role] || "", " The invitation is valid until ", when(answer.expires), "."));
   form.hidden = false;
   $("#name").focus();
 }
 
-let whose = "";  // the account that gets a new password, if the link is for that
+let whose = "";  // account name, if the link is for a password reset
 
-function renew(told) {
-  whose = told.name;
+function renew(answer) {
+  whose = answer.name;
   $("#title").textContent = "Choose a new password";
   fill(state, h("p", {class: "lead"}, `For your account, ${whose}.`),
-    h("p", {class: "note"}, "You will be signed out everywhere. The link is valid until ", when(told.expires), "."));
+    h("p", {class: "note"}, "You will be signed out everywhere. The link is valid until ", when(answer.expires), "."));
   form.elements.name.value = whose;
   $("#name-hint").hidden = true;
-  form.elements.name.readOnly = true;  // stays, so that a password manager knows whose it is
+  form.elements.name.readOnly = true;  // kept visible for password managers
   $("button", form).textContent = "Set password";
   form.hidden = false;
   form.elements.password.focus();
@@ -71,11 +71,11 @@ form.addEventListener("submit", (event) => {
   if (Object.keys(wrong).length) return complain(form, {name: "ApiError", message: "", fields: wrong});
   attempt($("button", form), async () => {
     try {
-      const told = whose
+      const answer = whose
         ? await post("/invitations/reset", {code, password}, {open: true})
         : await post("/invitations/accept", {code, name: name.trim(), password}, {open: true});
-      remember(told);
-      later(`Welcome, ${told.person.name}.`);
+      remember(answer);
+      later(`Welcome, ${answer.person.name}.`);
       location.replace("/");
     } catch (error) { complain(form, error); }
   });

@@ -1,4 +1,4 @@
-// The crawl as it goes: its curve beside breadth-first order, pages as they come in, hosts and waits, errors.
+// The tab Live: harvest curve beside breadth-first order, pages as they arrive, hosts, and errors.
 
 import { href } from "./api.js";
 import { read } from "./page_view.js";
@@ -16,8 +16,8 @@ export function mount(panel, context) {
   const said = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const line = el("p", { class: "note connection" });
   const hold = button("Pause the list", () => toggle(), { class: "small", "aria-pressed": "false" });
-  let last = 0; // the newest visit that is shown: after a reconnection, older ones are not shown again
-  let held = null; // visits that wait while the list is held
+  let last = 0; // the newest visit shown: after a reconnection, older ones are skipped
+  let held = null; // visits that arrived while the list is paused
   let spoken = 0;
   let shownCrawl = "";
   let turn = 0;
@@ -52,7 +52,7 @@ export function mount(panel, context) {
     const relevant = el("span", { class: "badge good", text: "relevant" });
     const made = el("li", { dataset: { url: visit.url } }, [
       el("div", { class: "feed-line" }, [
-        scoreBar(bad ? null : visit.relevance, context.threshold), // what was not read was not judged
+        scoreBar(bad ? null : visit.relevance, context.threshold), // failed pages were not judged
         el("button", { class: "link", type: "button", onclick: () => read(context, known) }, [
           el("bdi", { text: shown(visit.title, 160) || shown(visit.url, 160) }),
         ]),
@@ -62,7 +62,7 @@ export function mount(panel, context) {
       el("p", { class: "why" }, [el("span", { text: hostOf(visit.url) }), " · ", why(visit.why, true)]),
     ]);
     made.mark = (label) => {
-      relevant.hidden = !(label ? label === "yes" : visit.found);
+      relevant.hidden = !(label ? label === "yes" : visit.relevant);
       made.classList.toggle("found", !relevant.hidden);
     };
     made.mark(visit.label);
@@ -87,17 +87,17 @@ export function mount(panel, context) {
     const crawl = progress.crawl ?? context.crawl;
     const facts = [
       ["Pages", gone(crawl)],
-      ["Relevant", count(crawl.found)],
-      ["Harvest rate", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
+      ["Relevant", count(crawl.relevant)],
+      ["Harvest rate", percent(crawl.harvest ?? (crawl.pages ? crawl.relevant / crawl.pages : null))],
       ["Pages per minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
       ["Links waiting", progress.frontier == null ? "–" : count(progress.frontier)],
       ["Being fetched", count((progress.in_flight ?? []).length)],
     ];
     numbers.replaceChildren(...facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", { text: value })])));
-    // a screen reader hears of it twice a minute, not twice a second
+    // announce twice a minute, not twice a second
     if (Date.now() - spoken > 30000 || crawl.state !== "running") {
       spoken = Date.now();
-      said.textContent = `${count(crawl.pages)} pages, ${count(crawl.found)} relevant`;
+      said.textContent = `${count(crawl.pages)} pages, ${count(crawl.relevant)} relevant`;
     }
   }
 
@@ -111,7 +111,7 @@ export function mount(panel, context) {
       return el("tr", {}, [
         el("th", { scope: "row" }, el("bdi", { text: shown(host.host, 120) })),
         el("td", { class: "number", text: count(host.pages) }),
-        el("td", { class: "number", text: count(host.found) }),
+        el("td", { class: "number", text: count(host.relevant) }),
         el("td", { text: waits }),
         el("td", { class: "muted", text: host.in_flight ? "" : shown(words(host.why || host.state || ""), 120) }),
       ]);
@@ -161,7 +161,7 @@ export function mount(panel, context) {
     drawCurve();
   }
 
-  // As the server draws it, in the theme that was chosen here. The address changes with the curve.
+  // Show the server's drawing in the current theme. The URL changes with the curve.
   function drawCurve() {
     if (!picture.isConnected || !curve) return;
     const width = figure.clientWidth < 500 ? 360 : 720;
@@ -198,8 +198,8 @@ export function mount(panel, context) {
     }
     try {
       const progress = await call("GET", `/crawls/${context.crawl.id}/progress`);
-      if (mine !== turn) return; // asked again meanwhile, perhaps of another crawl
-      last ||= Math.max(0, (progress.seq ?? 0) - KEPT); // the last ones are enough of what was before
+      if (mine !== turn) return; // superseded, perhaps by another crawl
+      last ||= Math.max(0, (progress.seq ?? 0) - KEPT); // show only the latest of the earlier visits
       take(progress);
       plot();
     } catch (error) {
@@ -213,7 +213,7 @@ export function mount(panel, context) {
     changed(before) {
       if (!panel.hidden && before?.id !== context.crawl?.id) show().then(context.follow);
     },
-    // What the page's stream of events brings while this part is shown.
+    // Handlers for the page's event stream while this tab is shown.
     events: () => ({
       after: last,
       visit(visit) {

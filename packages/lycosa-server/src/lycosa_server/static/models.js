@@ -1,4 +1,4 @@
-// The person's models: bringing one along, training one, looking at the topics in it, taking it away.
+// The models page: upload, train, browse topics, delete.
 
 import {del, get, href, newest, post, upload} from "./api.js";
 import {$, ago, fill, h, number, percent, plural} from "./dom.js";
@@ -18,7 +18,7 @@ let timer = 0;
 
 const load = newest(() => get("/models"), (all) => {
   const now = JSON.stringify(all);
-  if (now !== drawn) { // what stayed the same is left alone: somebody may be about to click it
+  if (now !== drawn) { // unchanged rows stay: one may be about to be clicked
     drawn = now;
     fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("No models yet", "Upload a model, or train one on the pages of your interests."));
     const by = $("#model");
@@ -31,7 +31,7 @@ const load = newest(() => get("/models"), (all) => {
   if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(again, 1500);
 });
 
-// While something is trained, ask now and then, also if the server was away for a moment.
+// Poll while a model is being trained, also after the server was unavailable.
 const again = () => load().catch(() => { timer = setTimeout(again, 5000); });
 
 function facts({about, size}) {
@@ -68,7 +68,7 @@ function remove(button, model) {
   });
 }
 
-// -- topics: looked at, and, of a directory, marked to begin something from them
+// -- topics: browse them, and select those of a directory to start from
 
 function browse(model) {
   let chosen = [];
@@ -82,9 +82,9 @@ function browse(model) {
   });
   const box = dialog(model.name, h("div", null, said, tree, model.kind === "directory" ? h("div", {class: "actions"}, begin, teach) : null), {wide: true});
   begin.addEventListener("click", () => attempt(begin, async () => {
-    const told = await Promise.all(chosen.map((under) => get(`/models/${model.id}/topics`, {under})));
+    const answer = await Promise.all(chosen.map((under) => get(`/models/${model.id}/topics`, {under})));
     const words = chosen.map((path) => path.split("/").pop()).join(" ");
-    sessionStorage.setItem("lycosa-begin", JSON.stringify({words, seeds: told.flatMap((one) => one.pages)}));
+    sessionStorage.setItem("lycosa-begin", JSON.stringify({words, seeds: answer.flatMap((one) => one.pages)}));
     location.assign("/interests/new");
   }));
   teach.addEventListener("click", () => {

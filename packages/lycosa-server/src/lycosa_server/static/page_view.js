@@ -1,4 +1,4 @@
-// One page as it was archived, in a dialog: a frame without scripts, where it came from, its versions, yes and no.
+// The reader: an archived page in a dialog, in a frame without scripts, with its origin, versions and label.
 
 import { diffOf } from "./diff.js";
 import { button, call, el, hostOf, original, plural, scoreBar, shown, tell, when, why, words, yesNo } from "./pieces.js";
@@ -10,7 +10,7 @@ function dialog() {
   if (!found.dataset.ready) {
     found.dataset.ready = "yes";
     found.addEventListener("close", () => {
-      found.replaceChildren(); // the frame goes, and with it the copy
+      found.replaceChildren(); // removes the frame
       opener?.focus();
       opener = null;
     });
@@ -73,7 +73,7 @@ function links(page) {
   return el("details", {}, [el("summary", { text: plural(found.length, "link") }), el("ul", { class: "link-list" }, rows)]);
 }
 
-// Open the reader on a page of the crawl. `page` is what is known of it already; the rest is asked for.
+// Open the reader. `page` has the fields known so far; the rest is loaded.
 export async function read(context, page, { compare = false } = {}) {
   const view = dialog();
   opener = document.activeElement;
@@ -125,14 +125,14 @@ export async function read(context, page, { compare = false } = {}) {
       terms(known),
       links(known),
     );
-    parts()[at]?.focus(); // it stays where it was
+    parts()[at]?.focus(); // keep the focus in place
   };
   fill(page);
-  call("POST", `/crawls/${context.crawl.id}/opened`, { url: page.url }).catch(() => {}); // a note, not a need
+  call("POST", `/crawls/${context.crawl.id}/opened`, { url: page.url }).catch(() => {}); // best effort
   const label = page.label;
   try {
     const known = await call("GET", `/crawls/${context.crawl.id}/page`, { url: page.url });
-    fill({ ...page, ...known, ...(page.label === label ? {} : { label: page.label }) }); // what was said meanwhile is newer
+    fill({ ...page, ...known, ...(page.label === label ? {} : { label: page.label }) }); // a label set meanwhile is newer
   } catch (error) {
     tell(error.message, "bad");
   }

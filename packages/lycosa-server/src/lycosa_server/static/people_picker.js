@@ -1,11 +1,11 @@
-// A field to find people by their names: a list below it that keys, mouse and screen readers can choose from.
+// A combobox for names of people, for keyboard, mouse and screen readers.
 
 import { call, el, shown } from "./pieces.js";
 
-const LEAST = 2; // letters before names are asked for
-const PAUSE = 150; // milliseconds without a key before they are
+const LEAST = 2; // minimum characters
+const PAUSE = 150; // milliseconds to wait after the last key
 
-// `left(name)` says whether a name is of use; the field is `picker.input`, what it stands in `picker.box`.
+// `left(name)` filters suggestions; the input is `picker.input`, its container `picker.box`.
 export function picker({ id, label, hint, left }) {
   const list = el("ul", { id: `${id}-list`, class: "menu-list picks", role: "listbox", "aria-label": "People", hidden: true });
   const said = el("p", { class: "note", id: `${id}-said`, role: "status" });
@@ -51,7 +51,7 @@ export function picker({ id, label, hint, left }) {
     said.textContent = names.length ? "" : "No account has a name that starts like this.";
     list.replaceChildren(...names.map((name, index) => {
       const option = el("li", { id: `${id}-${index}`, role: "option", "aria-selected": "false", dataset: { name } }, el("bdi", { text: shown(name, 80) }));
-      option.addEventListener("pointerdown", (event) => { event.preventDefault(); choose(name); }); // before the field loses the focus
+      option.addEventListener("pointerdown", (event) => { event.preventDefault(); choose(name); }); // before the input loses the focus
       return option;
     }));
     list.hidden = !names.length;

@@ -1,5 +1,5 @@
-// What the parts of an interest's page share: words for what the API tells, score bars, yes and no, the reason of a page.
-// Whatever comes from a crawled page goes through `shown` (cut, without characters that cannot be seen) into a bdi.
+// Shared by the tabs of an interest's page: wording, relevance bars, labels, origins of pages.
+// Text from crawled pages goes through `shown` (shortened, without invisible characters) into a bdi.
 
 import { del, follow, get, inTurn, patch, post, put } from "./api.js";
 import { ago, h, number, outside, percent, plural, when } from "./dom.js";
@@ -16,7 +16,7 @@ export const el = (tag, { text, ...props } = {}, children = []) => h(tag, props,
 
 export const call = (method, path, data) => BY_METHOD[method](path, data);
 
-// A button that does something once at a time, and says what failed.
+// A button that runs one action at a time and reports failures.
 export function button(label, act, props = {}) {
   const made = el("button", { type: "button", ...props, text: label });
   made.addEventListener("click", (event) => attempt(made, () => act(event)));
@@ -29,7 +29,7 @@ export function section(title, content) {
 
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]+/gu;
 
-// Foreign text in one line, no longer than a person reads.
+// Foreign text in one line, shortened.
 export function shown(text, most = 200) {
   const line = String(text ?? "").slice(0, most * 4).replace(UNSEEN, " ").replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
@@ -43,7 +43,7 @@ export function hostOf(url) {
   }
 }
 
-// A name of the program's as words: not_found, "not found".
+// An identifier as words: not_found becomes "not found".
 export function words(name) {
   return String(name ?? "").replaceAll("_", " ");
 }
@@ -54,20 +54,20 @@ const OUTCOMES = {
   unwanted: "no text", invalid: "invalid response", unreadable: "unreadable", crashed: "internal error", unchanged: "unchanged",
 };
 
-// How far a crawl is. Looking again may find pages beyond what was asked for.
+// Pages fetched, of the budget. Revisits may exceed it.
 export const gone = ({ pages, budget }) => (pages > budget ? count(pages) : `${count(pages)} of ${count(budget)}`);
 
-// What became of a page that was not read, in a word or two.
+// The outcome of a failed page in a word or two.
 export const outcome = (name) => OUTCOMES[name] ?? words(name);
 
 export function original(url) {
   return outside(url, "original", { class: "away", title: "Opens the original page in a new tab; no referrer is sent" });
 }
 
-// How relevant a page was judged, as a bar and a number.
+// The relevance of a page, as a bar and a number.
 export function scoreBar(score, threshold) {
   if (score === null || score === undefined) return el("span", { class: "score none", text: "–", title: "not judged" });
-  const filled = Math.max(0, Math.min(1, score / (threshold > 1 ? 2 * threshold : 1))); // some judges count beyond 1
+  const filled = Math.max(0, Math.min(1, score / (threshold > 1 ? 2 * threshold : 1))); // some judges' scores exceed 1
   return el("span", { class: `score${threshold && score >= threshold ? " over" : ""}` }, [
     el("meter", { min: "0", max: "1", value: filled, "aria-hidden": "true" }),
     el("span", { class: "unseen", text: "relevance " }),
@@ -75,7 +75,7 @@ export function scoreBar(score, threshold) {
   ]);
 }
 
-// Where a page came from, in one line.
+// The origin of a page in one line.
 export function why(reason, brief = false) {
   const holder = (children) => el(brief ? "span" : "p", { class: brief ? "" : "why" }, children);
   if (!reason || !reason.kind) return holder([]);
@@ -84,17 +84,17 @@ export function why(reason, brief = false) {
   const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];
   if (reason.anchor) parts.push(" via “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
   const priority = Number(reason.priority);
-  if (priority) {  // what the strategy made of it; each has a scale of its own
+  if (priority) {  // each strategy has its own scale
     parts.push(`, chosen with priority ${Math.abs(priority) < 0.01 ? priority.toPrecision(2) : priority.toFixed(2)}`);
   }
   return holder(parts);
 }
 
-// Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled",
-// also when another page or another person has said it.
+// Buttons to label a page; pressing again removes the label. Views of the page listen to the event "labelled", which is
+// also sent for labels set elsewhere.
 export function yesNo(context, page) {
   if (!context.may.feedback) return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
-  const after = inTurn(); // the last word is the one that stays
+  const after = inTurn(); // the last click wins
   const made = (label, text) => {
     const one = button(text, () => after(async () => {
       const label_now = one.getAttribute("aria-pressed") === "true" ? null : label;
@@ -115,7 +115,7 @@ export function yesNo(context, page) {
   return group;
 }
 
-// The same page may be shown in several places: all say the same.
+// Keep all views of the same page in sync.
 document.addEventListener("labelled", (event) => {
   for (const group of document.querySelectorAll(".verdicts")) {
     if (group.dataset.url === event.detail.url) group.mark?.(event.detail.label);
@@ -125,9 +125,9 @@ document.addEventListener("labelled", (event) => {
 const ENDS = ["begun anew", "signed out", "not shared any more", "deleted"];
 const LEFT = { "signed out": "You signed out in another window.", "not shared any more": "This is no longer shared with you.", deleted: "This crawl was deleted." };
 
-// Follow a crawl's events until nothing more can come; `on` has a function for each kind, `on.status` is told how the
-// connection is, `on.ended` why it is over. Returns {close}. A stream that ends for another reason, as that the server
-// stops or the log is in use, is made again.
+// Follow a crawl's events until the end; `on` has a function for each kind, `on.status` reports the connection,
+// `on.ended` the reason of the end. Returns {close}. Reconnects if the stream ends for another reason, such as a server
+// restart or a log in use.
 export function openEvents(path, { after, visits, ...on }) {
   const stopper = new AbortController();
   let end = null;
@@ -146,7 +146,7 @@ export function openEvents(path, { after, visits, ...on }) {
   return { close: () => stopper.abort() };
 }
 
-// What is in the fragment behind the tab's name: #results?order=date
+// Parse the fragment after the tab's name: #results?order=date
 export function fragment() {
   const [name, query = ""] = location.hash.slice(1).split("?");
   return { name, query: new URLSearchParams(query) };

@@ -1,4 +1,4 @@
-// One result in a list: what it is, why it is there, and what to do with it.
+// One result in a list: title, origin, and actions.
 
 import { read } from "./page_view.js";
 import { ago, button, el, hostOf, original, scoreBar, shown, why, yesNo } from "./pieces.js";

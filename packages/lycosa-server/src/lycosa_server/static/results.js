@@ -1,4 +1,4 @@
-// What was found, ranked and filtered; a page opens in the reader, and takes a yes or a no.
+// The tab Results: relevant pages, ranked and filtered; pages open in the reader and can be labelled.
 
 import { button, call, count, el, fragment, plural, setFragment, shown } from "./pieces.js";
 import { item } from "./result_item.js";
@@ -31,8 +31,8 @@ export function mount(panel, context) {
   let values = {};
   let turn = 0;
   let timer = 0;
-  let foundThen = 0; // as the list was asked for
-  let learning = 0; // the number of a label that the judge may not know yet
+  let relevantThen = 0; // number of relevant pages when the list was loaded
+  let learning = 0; // number of a label that the judge may not have learned yet
   const fresh = el("p", { role: "status" });
   const form = el("form", { class: "filters", role: "search" });
   const list = el("ol", { class: "results" });
@@ -79,7 +79,7 @@ export function mount(panel, context) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     change(gather());
-    form.elements.order.disabled = form.elements.all.disabled = Boolean(values.q); // what was searched for is all of it, by how well it fits
+    form.elements.order.disabled = form.elements.all.disabled = Boolean(values.q); // searches cover all pages, in the order of the match
   });
   form.addEventListener("change", (event) => event.target.name !== "q" && change(gather()));
 
@@ -110,7 +110,7 @@ export function mount(panel, context) {
     }
     const mine = ++turn;
     clearTimeout(timer);
-    foundThen = context.crawl.found;
+    relevantThen = context.crawl.relevant;
     fresh.replaceChildren();
     const offset = Math.max(0, Number.parseInt(values.offset || "0", 10) || 0);
     const asked = { ...filters(), limit: SIZE, offset };
@@ -119,7 +119,7 @@ export function mount(panel, context) {
       if (values.q?.trim()) {
         const found = await search(context, values.q.trim(), asked);
         if (mine === turn) {
-          line.box.hidden = true; // what was searched for is all of it
+          line.box.hidden = true; // searches cover all pages
           list.replaceChildren(...found.items);
           said.textContent = found.says;
           turnPage(found.total, offset);
@@ -128,12 +128,12 @@ export function mount(panel, context) {
       }
       const order = values.order || "relevance";
       const threshold = values.threshold ? Number(values.threshold) : null;
-      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...asked, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
-      if (mine !== turn) return; // a later question was asked meanwhile
+      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...asked, order, threshold: threshold ?? undefined, relevant: values.all ? "false" : undefined });
+      if (mine !== turn) return; // superseded
       context.threshold = answer.threshold;
-      if (!panel.hidden && threshold !== null && Math.abs(answer.kept - threshold) < 1e-9) setFragment("results", (values = { ...values, threshold: "" })); // it is kept: the crawl's own now
+      if (!panel.hidden && threshold !== null && Math.abs(answer.crawl_threshold - threshold) < 1e-9) setFragment("results", (values = { ...values, threshold: "" })); // the threshold was saved: it is the crawl's own now
       line.show(answer, threshold);
-      foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
+      relevantThen = Math.max(relevantThen, threshold === null ? answer.estimate.relevant : 0);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
       says(answer, offset);
     } catch (error) {
@@ -152,20 +152,20 @@ export function mount(panel, context) {
     turnPage(answer.total, offset);
   }
 
-  // How many there are by now; the list stays as it is while somebody reads it.
+  // Update the count; the list stays as it is while someone reads it.
   async function countAgain() {
     const mine = turn;
     const threshold = values.threshold ? Number(values.threshold) : null;
-    const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters(), limit: 1, offset: 0, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
+    const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters(), limit: 1, offset: 0, threshold: threshold ?? undefined, relevant: values.all ? "false" : undefined });
     if (mine !== turn || panel.hidden) return;
     line.show(answer, threshold);
-    foundThen = Math.max(foundThen, answer.estimate.relevant);
+    relevantThen = Math.max(relevantThen, answer.estimate.relevant);
     says(answer, Math.max(0, Number.parseInt(values.offset || "0", 10) || 0));
   }
 
   function countSoon() {
     clearTimeout(timer);
-    if (!panel.hidden && !values.q && context.crawl) timer = setTimeout(() => countAgain().catch(() => {}), 100); // once for several
+    if (!panel.hidden && !values.q && context.crawl) timer = setTimeout(() => countAgain().catch(() => {}), 100); // once for several changes
   }
 
   document.addEventListener("labelled", (event) => {
@@ -186,18 +186,18 @@ export function mount(panel, context) {
     },
     changed(before) {
       if (panel.hidden || !context.crawl) return;
-      if (before?.id === context.crawl.id && before.found !== context.crawl.found && context.crawl.state !== "running") countSoon();
+      if (before?.id === context.crawl.id && before.relevant !== context.crawl.relevant && context.crawl.state !== "running") countSoon();
       if (before?.id !== context.crawl.id) {
         asking.show();
         load();
       } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
-        change({ ...values, threshold: before.judging === "topic" ? "" : values.threshold }); // one that is being tried out stays
+        change({ ...values, threshold: before.judging === "topic" ? "" : values.threshold }); // keep a threshold that is being tried out
         asking.show();
-      } else if (learning && context.crawl.heard >= learning && !values.q) {
+      } else if (learning && context.crawl.last_label >= learning && !values.q) {
         learning = 0;
         fresh.replaceChildren(button("The judge has learned from your labels: rank again", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
-      } else if (context.crawl.found > foundThen && !values.q) {
-        fresh.replaceChildren(button(`Show ${plural(context.crawl.found - foundThen, "more page")}`, load, { class: "small" })); // a list that is being read does not move by itself
+      } else if (context.crawl.relevant > relevantThen && !values.q) {
+        fresh.replaceChildren(button(`Show ${plural(context.crawl.relevant - relevantThen, "more page")}`, load, { class: "small" })); // never move a list that is being read
       }
     },
   };

@@ -1,9 +1,9 @@
-// Search in a crawl's archive: hits with the place where the words stand, marked.
+// Full-text search in a crawl: results with snippets.
 
 import { call, count, el, shown } from "./pieces.js";
 import { item } from "./result_item.js";
 
-// The snippet with its spans as marks. Spans count characters as Python does: by code points.
+// The snippet with matches marked. Spans count code points, as Python does.
 export function marked(snippet, spans) {
   const letters = Array.from(String(snippet ?? ""));
   const parts = [];
@@ -17,7 +17,7 @@ export function marked(snippet, spans) {
   return parts;
 }
 
-// As `shown`, but blanks at the ends stay: a mark may stand beside them.
+// Like `shown`, but keeps spaces at the ends, next to marks.
 function clean(letters) {
   const text = letters.join("");
   const line = shown(text, 1000);
@@ -32,6 +32,6 @@ export async function search(context, q, { changed, ...filters }) {
   return {
     total: found.total,
     says: says.join(" "),
-    items: found.hits.map((hit) => item(context, hit, marked(hit.snippet, hit.spans))),
+    items: found.results.map((result) => item(context, result, marked(result.snippet, result.spans))),
   };
 }

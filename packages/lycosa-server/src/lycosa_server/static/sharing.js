@@ -1,4 +1,4 @@
-// Who else may see the interest: people by name, to read or to edit.
+// The tab Sharing: people who may read or edit the interest.
 
 import { inTurn, newest } from "./api.js";
 import { picker } from "./people_picker.js";
@@ -30,7 +30,7 @@ export function mount(panel, context) {
     try {
       await call("PUT", `/interests/${context.interest.id}/shares`, { name: given.trim(), mode: mode.value });
       tell(`Shared with ${shown(given, 60)}`);
-      if (name.value === given) form.reset(); // otherwise the next one is being typed
+      if (name.value === given) form.reset(); // otherwise the next name is being typed
       await load();
     } catch (error) {
       complain(form, error);
@@ -39,7 +39,7 @@ export function mount(panel, context) {
 
   function row(share) {
     const to = el("select", { "aria-label": `Permission of ${shown(share.person.name, 60)}`, value: share.mode }, Object.entries(MODES).map(([value, text]) => el("option", { value, text })));
-    const after = inTurn(); // the last choice is the one that stays
+    const after = inTurn(); // the last choice wins
     to.addEventListener("change", () => after(async () => {
       try {
         await call("PUT", `/interests/${context.interest.id}/shares`, { name: share.person.name, mode: to.value });

@@ -1,21 +1,21 @@
-// The frame of every page: menu, bell, colours, signing out. And the parts that pages share:
+// The frame of every page: menu, notices, theme, signing out. And components shared by pages:
 //
-//   toast("Saved")  toast("…", "bad")             a passing message, read out by screen readers (bad ones stay until closed)
-//   await attempt(button, async () => {…})        runs it with the button busy; a failure is told (toast), gives undefined
-//   await ask({title, text, yes: "Delete", danger: true, content})   a question in a dialog: true or false
-//   dialog(title, content, {wide})                a dialog with a close button; returns the <dialog>; .close() ends it
+//   toast("Saved")  toast("…", "bad")             a message, announced to screen readers (bad ones stay until closed)
+//   await attempt(button, async () => {…})        runs it with the button busy; on failure shows a toast, returns undefined
+//   await ask({title, text, yes: "Delete", danger: true, content})   a confirmation dialog: true or false
+//   dialog(title, content, {wide})                a dialog with a close button; returns the <dialog>
 //   tabs(list, {change})                          <div role="tablist"> of <button role="tab" aria-controls=panel data-tab=name>:
-//                                                 arrows, Home, End; address kept in #name; returns {show(name), current()}
-//   field({id, label, hint, control})             label, control, hint and a place for its error, tied together
-//   complain(form, error)                         shows an ApiError at its fields, or at the form's .form-error; moves the focus
-//   calm(form)                                    takes all of that away
+//                                                 arrows, Home, End; state kept in #name; returns {show(name), current()}
+//   field({id, label, hint, control})             label, hint, control and error message of a field
+//   complain(form, error)                         shows an ApiError at its fields, or in .form-error; moves the focus
+//   calm(form)                                    removes these messages
 //   copier(text, label)                           a button that copies
-//   badge(crawl)                                  the state of a crawl, as a coloured word
-//   empty(title, text, ...actions)                what to show where there is nothing yet
-//   loading(text)                                 what to show until something comes
-//   table({caption, columns: [{title, cell(row), class, head}], rows, label})   th scope, cards on a phone
+//   badge(crawl)                                  the state of a crawl as a coloured word
+//   empty(title, text, ...actions)                placeholder for an empty list
+//   loading(text)                                 placeholder while loading
+//   table({caption, columns: [{title, cell(row), class, head}], rows, label})   a table with th scope; cards on phones
 //
-// Style classes are listed at the top of site.css.
+// CSS classes are listed at the top of site.css.
 
 import {del, patch, session} from "./api.js";
 import {$, fill, h, icon} from "./dom.js";
@@ -47,7 +47,7 @@ export async function attempt(button, action) {
   }
 }
 
-// -- dialogs: the browser's own, which keep the focus inside, close on Esc and give the focus back
+// -- dialogs: native ones, which trap the focus, close on Esc and restore the focus
 
 let dialogs = 0;
 
@@ -61,7 +61,7 @@ export function dialog(title, content, {wide = false} = {}) {
   box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
   document.body.append(box);
   box.showModal();
-  const first = $(".dialog-body :is(input, select, textarea)", box);  // rather than the button that closes it
+  const first = $(".dialog-body :is(input, select, textarea)", box);  // rather than the close button
   if (first) first.focus();
   return box;
 }
@@ -136,10 +136,10 @@ export function calm(form) {
   for (const control of form.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
 }
 
-// Fields are found by name; "settings.words" also by "words". What belongs to no field is told at the form's .form-error.
+// Fields are found by name; "settings.words" also by "words". Other errors are shown in the form's .form-error.
 export function complain(form, error) {
   calm(form);
-  const told = error.name === "ApiError" ? error.message : "Something went wrong on this page. Reload it and try again.";
+  const answer = error.name === "ApiError" ? error.message : "Something went wrong on this page. Reload it and try again.";
   if (error.name !== "ApiError") console.error(error);
   let first = null;
   for (const [name, message] of Object.entries(error.fields || {})) {
@@ -152,7 +152,7 @@ export function complain(form, error) {
     first = first || control;
   }
   const place = $(".form-error", form);
-  if (!first && place) { place.textContent = told; place.focus(); } else if (first) first.focus(); else toast(told, "bad");
+  if (!first && place) { place.textContent = answer; place.focus(); } else if (first) first.focus(); else toast(answer, "bad");
 }
 
 export function copier(text, label = "Copy") {
@@ -165,7 +165,7 @@ export function copier(text, label = "Copy") {
   return button;
 }
 
-// -- things that many pages show
+// -- shared components
 
 const STATES = {
   queued: ["Queued", "warn"], running: ["Running", "live"], paused: ["Paused", "warn"],
@@ -214,7 +214,7 @@ function unfold(button, panel, opened = () => {}) {
 const root = document.documentElement;
 const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
 
-// Also used by the account page, where the choice is made in full.
+// The account page uses it, too.
 export function colour(theme) {
   if (theme === "system") delete root.dataset.theme; else root.dataset.theme = theme;
   const button = $("#theme-button");
@@ -240,14 +240,14 @@ if (menu) {
   session().catch((error) => toast(error.message, "bad"));
 }
 
-// A form is sent by its page's script: its buttons wait until that has run.
+// Buttons are disabled until the page's script, which handles the form, has run.
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll("button[type=submit]:disabled")) button.disabled = false;
 });
 
-// A message for the next page, as in "Interest deleted": kept for one page only.
+// Show a message on the next page, such as "Interest deleted".
 export const later = (text) => sessionStorage.setItem("told", text);
-const told = sessionStorage.getItem("told");
-if (told) { sessionStorage.removeItem("told"); toast(told); }
+const answer = sessionStorage.getItem("told");
+if (answer) { sessionStorage.removeItem("told"); toast(answer); }
 
 export {fill};

@@ -1,4 +1,4 @@
-// Signing in, and on to where the person wanted to go: a path of this site, checked by the server and again here.
+// Signing in, then on to the requested page: a path of this site, checked by the server and again here.
 
 import {post, remember} from "./api.js";
 import {$} from "./dom.js";

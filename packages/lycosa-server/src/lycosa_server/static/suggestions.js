@@ -1,4 +1,4 @@
-// What might help the interest along: seeds and words, each with why.
+// The tab Suggestions: seeds and words for the interest, with reasons.
 
 import { newest } from "./api.js";
 import { button, call, el, original, section, shown, tell } from "./pieces.js";

@@ -1,16 +1,16 @@
-// What counts as relevant: how many pages do, a slider that counts them anew as it moves, and pages the judge is unsure of.
+// The threshold: a slider that counts relevant pages as it moves, and pages the judge is unsure about.
 
 import { newest } from "./api.js";
 import { read } from "./page_view.js";
 import { button, call, el, scoreBar, shown, yesNo } from "./pieces.js";
 
-const PAUSE = 150; // milliseconds without a move before it is asked for
+const PAUSE = 150; // milliseconds to wait after the last move
 
-// `changed(value)` is told what to count by; null: as it is kept.
+// `changed(value)` is called with the threshold to preview; null for the saved one.
 export function slider(context, changed) {
   let kept = null;
   let timer = 0;
-  let held = false; // while it is moved or kept, no answer moves it
+  let held = false; // responses do not move the slider while it is being moved or saved
   const says = el("p", { class: "lead estimate", role: "status" });
   const range = el("input", { id: "threshold-range", type: "range", min: "0", max: "1", step: "0.01", "aria-describedby": "threshold-note" });
   const number = el("output", { for: "threshold-range", class: "score-number" });
@@ -30,7 +30,7 @@ export function slider(context, changed) {
       await call("PATCH", `/interests/${context.interest.id}`, { threshold: Number(range.value) });
       await context.reload();
     } finally {
-      ask(); // where it is applied already, nobody would see it being applied
+      ask(); // otherwise the preview would not be visible
     }
   }
 
@@ -43,7 +43,7 @@ export function slider(context, changed) {
   function draw() {
     number.textContent = Number(range.value).toFixed(2);
     const now = moved();
-    if (now === Boolean(actions.childElementCount)) return; // a button that has the focus stays
+    if (now === Boolean(actions.childElementCount)) return; // keep a focused button
     actions.replaceChildren(...(now
       ? [context.may.edit ? button("Keep this threshold", keep, { class: "small primary" }) : "", button("Reset", () => ((range.value = String(kept)), draw(), ask()), { class: "small" })].filter(Boolean)
       : []));
@@ -58,14 +58,14 @@ export function slider(context, changed) {
 
   return {
     box,
-    // Take in what an answer says; the slider itself is left alone while somebody moves it.
+    // Apply a response; the slider stays while someone moves it.
     show(answer, asked) {
       box.hidden = !answer.estimate.pages;
       const text = answer.estimate.text.replace(/(\d)-(\d)/, "$1\u2060–\u2060$2");
       says.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-      kept = Math.round(answer.kept * 100) / 100;
-      range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
-      if (!held && (document.activeElement !== range || asked === null)) range.value = String(asked ?? answer.kept);
+      kept = Math.round(answer.crawl_threshold * 100) / 100;
+      range.max = String(answer.crawl_threshold > 1 ? Math.ceil(2 * answer.crawl_threshold) : 1);
+      if (!held && (document.activeElement !== range || asked === null)) range.value = String(asked ?? answer.crawl_threshold);
       box.querySelector("#threshold-note").textContent = answer.probability
         ? "The lowest probability that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages."
         : "The lowest score that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages.";
@@ -74,7 +74,7 @@ export function slider(context, changed) {
   };
 }
 
-// Up to ten pages of which a yes or no helps most; asked for when somebody opens the list.
+// Up to ten pages whose labels help most; loaded when the list is opened.
 export function unsure(context) {
   const list = el("ol", { class: "plain-list" });
   const said = el("p", { class: "note", role: "status" });

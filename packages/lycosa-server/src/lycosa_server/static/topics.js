@@ -1,6 +1,6 @@
-// A tree of topics, opened branch by branch, each marked by a click on it. A marked branch means all that lies below.
+// A tree of topics, loaded branch by branch. Selecting a branch includes everything below it.
 //
-//   const tree = topics(model.id, ["Science/Physics"], (marked) => …)    an element; marked is a list of paths
+//   const tree = topics(model.id, ["Science/Physics"], (marked) => …)    returns an element; marked is a list of paths
 
 import {get} from "./api.js";
 import {fill, h, icon, plural} from "./dom.js";
@@ -12,7 +12,7 @@ export function topics(model, marked, changed) {
   const root = h("div", {class: "topics"}, h("p", {class: "loading"}, "Loading …"));
 
   function mark(path, on) {
-    for (const one of [...chosen]) if (one.startsWith(`${path}/`)) chosen.delete(one); // the branch means them, too
+    for (const one of [...chosen]) if (one.startsWith(`${path}/`)) chosen.delete(one); // the branch includes them
     if (on) chosen.add(path); else chosen.delete(path);
     show();
     changed([...chosen].sort());
@@ -39,8 +39,8 @@ export function topics(model, marked, changed) {
   }
 
   async function list(place, under) {
-    const told = await get(`/models/${model}/topics`, {under});
-    fill(place, told.topics.map(node), told.more && told.topics.length >= 500 ? h("li", {class: "note"}, "and more") : null);
+    const answer = await get(`/models/${model}/topics`, {under});
+    fill(place, answer.topics.map(node), answer.more && answer.topics.length >= 500 ? h("li", {class: "note"}, "and more") : null);
     show();
   }
 
